@@ -1,0 +1,241 @@
+"""The words that suites, models and judges share: what is asked, what came back, and what it is worth."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal, Protocol, TypeAlias
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+class Outcome(StrEnum):
+    """What became of one thing that was expected; exactly one of these, never a silent gap."""
+
+    SCORED = "scored"
+    MODEL_FAILED = "model_failed"
+    OUTPUT_MISSING = "output_missing"
+    OUTPUT_INVALID = "output_invalid"
+    BLOCKED = "blocked"
+    JUDGE_UNPARSABLE = "judge_unparsable"
+    JUDGE_ERROR = "judge_error"
+    NOT_APPLICABLE = "not_applicable"
+    EXCLUDED = "excluded"
+
+
+SUBMITTER_FAILURES = frozenset({Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED})
+"""These count as the worst value of a metric."""
+
+OUR_FAILURES = frozenset({Outcome.JUDGE_UNPARSABLE, Outcome.JUDGE_ERROR})
+"""These are judged again, leave the mean, and block publication when there are too many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    """The address of a result: one vocabulary for all suites."""
+
+    scenario: str
+    task: str
+    setting: str
+    modality: str
+
+
+FACETS = ("scenario", "task", "setting", "modality")
+ALL = "*"
+"""In a cell's address: over all values of this facet."""
+
+QuestionKind = Literal["yes_no", "rating", "choice", "open"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One thing asked about one output; `options` is the whole menu of a closed question."""
+
+    id: str
+    text: str
+    kind: QuestionKind
+    part: str = ""
+    options: tuple[str, ...] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One item of a suite: what the model is given, and what will be asked about its answer."""
+
+    id: str
+    facets: Facets
+    cluster: str
+    prompt: str
+    questions: tuple[Question, ...] = ()
+    reference: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What came back for a sample. `file` is set when the outcome is scored and the suite wants media."""
+
+    sample_id: str
+    outcome: Outcome
+    file: Path | None = None
+    record: Mapping[str, Json] = field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """All questions about one output, asked of a judge together."""
+
+    sample_id: str
+    media: Path
+    media_sha256: str
+    modality: str
+    prompt: str
+    questions: tuple[Question, ...]
+    repeat: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A judge's answer to one question: on the menu, or no value and an outcome that says why."""
+
+    question_id: str
+    outcome: Outcome
+    value: str | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a judge gave back for one request, its raw words kept."""
+
+    sample_id: str
+    answers: tuple[Answer, ...]
+    raw: str = ""
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One metric of one sample. No value is no value; the outcome says why."""
+
+    sample_id: str
+    metric: str
+    outcome: Outcome
+    value: float | None = None
+    detail: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A metric over all samples at one address, how many there are and should be, its 95 % interval if known."""
+
+    metric: str
+    facets: Facets
+    value: float | None
+    n_scored: int
+    n_expected: int
+    why_empty: str = ""
+    low: float | None = None
+    high: float | None = None
+
+
+Direction = Literal["higher", "lower"]
+Pool = Callable[[Sequence[Score]], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """What a number means: its range, its direction, and how samples make a cell.
+
+    `macro` names facets whose values weigh alike when a cell spans them; `pool` replaces the mean
+    where a cell is not one (a correlation, say).
+    """
+
+    name: str
+    title: str
+    unit: str
+    direction: Direction
+    worst: float
+    best: float
+    explain: str
+    headline: bool = False
+    macro: tuple[str, ...] = ()
+    pool: Pool | None = None
+
+
+class Judge(Protocol):
+    """Answers requests in their order; one reply a request, never an exception for a bad reply."""
+
+    @property
+    def card(self) -> JudgeCard: ...
+
+    def judge(self, requests: Sequence[Request]) -> Iterator[Reply]: ...
+
+
+class Generator(Protocol):
+    """Makes one output a sample into a folder; a failed item is an output with its outcome, not an exception."""
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]: ...
+
+
+JudgeKind = Literal["auto", "human", "paper"]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeCard:
+    """Everything that can change a verdict. Two judges with one fingerprint give the same answers."""
+
+    name: str
+    kind: JudgeKind
+    model: str
+    revision: str
+    prompt_sha256: str
+    decoding: str
+    frames: str
+    precision: str
+    code: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """A figure printed in a paper. It has an address like ours, a source, and no samples of ours behind it."""
+
+    model: str
+    metric: str
+    facets: Facets
+    evaluator: Literal["auto", "human"]
+    value: float
+    spread: float | None
+    source: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Suite:
+    """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
+
+    A suite that takes no submissions yet has no samples, no `score`, and accepts nothing.
+    """
+
+    name: str
+    version: str
+    scorer_version: str
+    title: str
+    sentence: str
+    paper: str
+    ranked: str
+    facet_titles: Mapping[str, str]
+    metrics: tuple[Metric, ...]
+    samples: Callable[[], tuple[Sample, ...]]
+    published: Callable[[], tuple[Published, ...]]
+    score: Callable[[Sample, Output, Mapping[str, Answer]], tuple[Score, ...]] | None = None
+    subsets: Mapping[str, Callable[[Sample], bool]] = field(default_factory=dict)
+    derive: Callable[[Sequence[Cell]], tuple[Cell, ...]] | None = None
+    accepts: tuple[str, ...] = ()

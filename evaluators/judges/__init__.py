@@ -1,0 +1,1 @@
+"""Judges: what identifies one, how a reply is read, and one that follows a script."""

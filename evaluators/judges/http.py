@@ -1,0 +1,141 @@
+"""A judge behind any OpenAI-compatible endpoint: many calls at once, one reply a request, in order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
+
+from evaluators.contracts import JudgeCard, Question, Reply, Request
+from evaluators.judges.asking import Desk
+from evaluators.judges.budget import Budget
+from evaluators.judges.completions import Completion, Malformed, parse_body
+from evaluators.judges.endpoint import HttpJudgeConfig
+from evaluators.judges.faults import Fault, refused
+from evaluators.judges.limits import Pace
+from evaluators.judges.menus import check
+from evaluators.judges.prompts import Message
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+__all__ = ["HttpJudge", "HttpJudgeConfig"]
+
+WINDOW = 4
+"""Requests a line that may be under way or wait for their turn in the order."""
+
+NEVER_ARRIVED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+T = TypeVar("T")
+Keep = Callable[[Request, Reply], None]
+
+
+class HttpJudge:
+    """Asks an endpoint. `keep` hears of each reply the moment it is complete, before its turn in the order comes."""
+
+    def __init__(
+        self, config: HttpJudgeConfig, budget: Budget | None = None, pace: Pace | None = None, keep: Keep | None = None
+    ) -> None:
+        self.config = config
+        self.budget = budget or Budget()
+        self._pace = pace or Pace(config.rpm, config.tpm)
+        self._keep = keep
+
+    @property
+    def card(self) -> JudgeCard:
+        """Who judges, from the settings."""
+        return self.config.card
+
+    def judge(self, requests: Sequence[Request]) -> Iterator[Reply]:
+        """One reply a request, in their order. Calls go on while the caller works, a window of them at most."""
+        for request in requests:
+            check(request.questions)
+        waiting: deque[Future[Reply]] = deque()
+        with ThreadPoolExecutor(2) as encoders, _running_loop() as loop:
+            client = _client(self.config)
+            desk = Desk(self.config, _Line(client, self.config).send, self.budget, self._pace, encoders)
+            try:
+                for request in requests:
+                    waiting.append(_submit(loop, self._reply(desk, request)))
+                    if len(waiting) >= WINDOW * self.config.concurrency:
+                        yield waiting.popleft().result()
+                while waiting:
+                    yield waiting.popleft().result()
+            finally:
+                _submit(loop, _wind_down(client)).result()
+
+    async def _reply(self, desk: Desk, request: Request) -> Reply:
+        reply = await desk.reply(request)
+        if self._keep:
+            self._keep(request, reply)
+        return reply
+
+
+class _Line:
+    """One call after another to the endpoint; what the client raises becomes a fault that holds no key."""
+
+    def __init__(self, client: AsyncOpenAI, config: HttpJudgeConfig) -> None:
+        self._client, self._config = client, config
+
+    async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
+        """Post the messages and read what comes back."""
+        page = await self._post(messages, questions)
+        try:
+            return parse_body(page)
+        except Malformed as bad:
+            raise Fault(str(bad), billed=True, body=page) from None
+
+    async def _post(self, messages: Sequence[Message], questions: Sequence[Question]) -> str:
+        import openai
+
+        body = self._config.body(messages, questions)
+        try:
+            async with asyncio.timeout(self._config.deadline):
+                # The typed `chat.completions.create` walks through every message and takes twice the time.
+                return await self._client.post("/chat/completions", cast_to=str, body=body)
+        except (TimeoutError, openai.APITimeoutError):
+            raise Fault(f"no answer within {self._config.deadline:g} seconds", billed=True) from None
+        except openai.APIStatusError as error:
+            raise refused(error.status_code, error.response.headers, error.message, error.response.text) from None
+        except openai.APIError as error:
+            cause = type(error.__cause__ or error).__name__
+            raise Fault(f"the connection failed ({cause})", billed=cause not in NEVER_ARRIVED) from None
+
+
+def _client(config: HttpJudgeConfig) -> AsyncOpenAI:
+    """The official client, without its own retries: ours know the budget and the pace."""
+    from openai import AsyncOpenAI
+
+    return AsyncOpenAI(
+        base_url=config.base_url, api_key=config.api_key or "none", max_retries=0, timeout=config.deadline
+    )
+
+
+@contextmanager
+def _running_loop() -> Iterator[asyncio.AbstractEventLoop]:
+    """An event loop in a thread of its own, so that calls go on while the caller is busy."""
+    loop = asyncio.new_event_loop()
+    thread = Thread(target=loop.run_forever, name="http-judge", daemon=True)
+    thread.start()
+    try:
+        yield loop
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def _submit(loop: asyncio.AbstractEventLoop, work: Coroutine[None, None, T]) -> Future[T]:
+    return asyncio.run_coroutine_threadsafe(work, loop)
+
+
+async def _wind_down(client: AsyncOpenAI) -> None:
+    """End what is still under way, then close the connections."""
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+    await client.close()

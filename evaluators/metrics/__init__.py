@@ -1,0 +1,1 @@
+"""Pure metrics: values in, values out, and no value where there is none."""

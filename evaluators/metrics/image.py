@@ -1,0 +1,70 @@
+"""PSNR of generated frames against the real ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log10
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.metrics.means import mean
+
+PEAK = 255
+CAP_DB = 100.0
+
+Frames = npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, slots=True)
+class Psnr:
+    """A rollout's mean PSNR in dB, each frame's (None where infinite), and that of all pixels pooled."""
+
+    value: float | None
+    frames: tuple[float | None, ...]
+    frames_capped: tuple[float, ...]
+    pooled: float | None
+
+
+def psnr(*, reference: Frames, generated: Frames) -> Psnr:
+    """Average the frames' PSNR, at most 100 dB each; axes are any of view and time, then height, width, RGB.
+
+    >>> black = np.zeros((1, 2, 2, 3), dtype=np.uint8)
+    >>> round(psnr(reference=black, generated=black + np.uint8(1)).value, 4)
+    48.1308
+    >>> psnr(reference=black, generated=black)
+    Psnr(value=100.0, frames=(None,), frames_capped=(100.0,), pooled=None)
+    """
+    _check(reference, generated)
+    pairs = zip(_flat(reference), _flat(generated), strict=True)
+    errors = [_squared_error(real, made) for real, made in pairs]
+    frames = tuple(_decibel(error) for error in errors)
+    capped = tuple(CAP_DB if frame is None else min(frame, CAP_DB) for frame in frames)
+    pooled = mean(errors)
+    return Psnr(mean(capped), frames, capped, None if pooled is None else _decibel(pooled))
+
+
+def _check(reference: Frames, generated: Frames) -> None:
+    for name, frames in (("reference", reference), ("generated", generated)):
+        if frames.dtype != np.uint8:
+            raise ValueError(f"The {name} frames are {frames.dtype}. Give uint8 from 0 to 255.")
+        if frames.ndim < 4 or frames.shape[-1] != 3:
+            raise ValueError(f"The {name} frames have shape {frames.shape}. Give (..., frames, height, width, 3).")
+    if reference.shape != generated.shape:
+        raise ValueError(
+            f"The reference has shape {reference.shape}, the generated frames {generated.shape}. "
+            "Resize and cut the generated ones to the reference first."
+        )
+
+
+def _flat(frames: Frames) -> Frames:
+    return frames.reshape(int(np.prod(frames.shape[:-3])), *frames.shape[-3:])
+
+
+def _squared_error(reference: Frames, generated: Frames) -> float:
+    difference = reference.astype(np.int32) - generated.astype(np.int32)
+    return float(np.mean(np.square(difference)))
+
+
+def _decibel(squared_error: float) -> float | None:
+    return 10 * log10(PEAK**2 / squared_error) if squared_error else None

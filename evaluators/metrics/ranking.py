@@ -1,0 +1,119 @@
+"""How well one order agrees with another: best-worst scaling, Pearson correlation and MMRV."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True, slots=True)
+class Ballot:
+    """One evaluator's best and worst of the methods shown."""
+
+    shown: tuple[str, ...]
+    best: str | None
+    worst: str | None
+    unable_to_label: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A method's score from -100 to 100 and its rank, both absent if no valid ballot showed it."""
+
+    method: str
+    score: float | None
+    rank: int | None
+    n_shown: int
+
+
+@dataclass(frozen=True, slots=True)
+class BestWorst:
+    """The standings in the order the methods were given, and how many ballots counted."""
+
+    standings: tuple[Standing, ...]
+    n_valid: int
+    n_invalid: int
+
+
+def bws(methods: Sequence[str], ballots: Sequence[Ballot]) -> BestWorst:
+    """Score each method by how much more often it is best than worst where it is shown; equal scores share a rank.
+
+    >>> result = bws(["a", "b", "c"], [Ballot(("a", "b", "c"), "a", "b"), Ballot(("a", "b"), "a", "a")])
+    >>> [(s.method, s.score, s.rank) for s in result.standings], result.n_invalid
+    ([('a', 100.0, 1), ('b', -100.0, 3), ('c', 0.0, 2)], 1)
+    """
+    valid = [ballot for ballot in ballots if _counts(ballot)]
+    scores = [_score(method, valid) for method in methods]
+    shown = [sum(method in ballot.shown for ballot in valid) for method in methods]
+    standings = map(Standing, methods, scores, competition_ranks(scores), shown)
+    return BestWorst(tuple(standings), len(valid), len(ballots) - len(valid))
+
+
+def competition_ranks(scores: Sequence[float | None]) -> tuple[int | None, ...]:
+    """Rank from the highest down: equals share the better rank and the next one is skipped; no score, no rank.
+
+    >>> competition_ranks([5.0, 7.0, None, 5.0, 1.0])
+    (2, 1, None, 2, 4)
+    """
+    known = [score for score in scores if score is not None]
+    return tuple(None if score is None else 1 + sum(other > score for other in known) for score in scores)
+
+
+def pearson(predicted: Sequence[float], real: Sequence[float]) -> float | None:
+    """Correlate two sides linearly; undefined with fewer than two points or a side that does not vary.
+
+    >>> round(pearson([1.0, 2.0, 3.0], [6.0, 4.0, 2.0]), 12), pearson([1.0, 1.0], [0.0, 1.0])
+    (-1.0, None)
+    """
+    x, y = _points(predicted, real)
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    return float(np.clip(_unit(x) @ _unit(y), -1.0, 1.0))
+
+
+def mmrv(*, sim: Sequence[float], real: Sequence[float]) -> float | None:
+    """Average over points the largest real gap to a point that the simulation ranks the other way round.
+
+    The sides are not interchangeable, hence the names. A tie counts as "not greater", as in SIMPLER's code.
+
+    >>> mmrv(sim=[0.5, 0.2, 0.8], real=[0.25, 0.5, 1.0])
+    0.16666666666666666
+    """
+    simulated, actual = _points(sim, real)
+    if not actual.size:
+        return None
+    gaps = np.abs(actual[:, None] - actual[None, :])
+    swapped = (simulated[:, None] > simulated[None, :]) != (actual[:, None] > actual[None, :])
+    return float(np.mean(np.max(gaps * swapped, axis=1)))
+
+
+def _counts(ballot: Ballot) -> bool:
+    named = {ballot.best, ballot.worst}
+    return not ballot.unable_to_label and len(named) == 2 and named <= set(ballot.shown)
+
+
+def _score(method: str, ballots: Sequence[Ballot]) -> float | None:
+    seen = [ballot for ballot in ballots if method in ballot.shown]
+    lead = sum(ballot.best == method for ballot in seen) - sum(ballot.worst == method for ballot in seen)
+    return 100 * lead / len(seen) if seen else None
+
+
+def _points(first: Sequence[float], second: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    if len(first) != len(second):
+        raise ValueError(f"The sides have {len(first)} and {len(second)} points. Give one of each per point.")
+    x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        at = int(np.flatnonzero(~(np.isfinite(x) & np.isfinite(y)))[0])
+        raise ValueError(f"Point {at} is ({first[at]}, {second[at]}). Give finite numbers on both sides.")
+    return x, y
+
+
+def _unit(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Centre and scale to length one, dividing by the largest first so that tiny values do not vanish when squared."""
+    centred = values - values.mean()
+    centred /= np.abs(centred).max()
+    scaled: npt.NDArray[np.float64] = centred / np.linalg.norm(centred)
+    return scaled

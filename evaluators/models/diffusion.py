@@ -1,0 +1,220 @@
+"""Generators from diffusers folders: text to image and text to video, a seed a sample, no item lost without a word."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from evaluators.contracts import Json, Outcome, Output, Sample
+from evaluators.media import Pixels, sha256_file, write_mp4, write_png
+
+Modality = Literal["image", "video"]
+
+PIPELINES: dict[str, Modality] = {
+    **dict.fromkeys(
+        ("StableDiffusionPipeline", "StableDiffusionXLPipeline", "StableDiffusion3Pipeline", "FluxPipeline",
+         "Flux2Pipeline", "Flux2KleinPipeline", "QwenImagePipeline", "QwenImage21Pipeline", "ZImagePipeline",
+         "LatentConsistencyModelPipeline", "PixArtAlphaPipeline", "PixArtSigmaPipeline", "SanaPipeline",
+         "SanaSprintPipeline", "AuraFlowPipeline", "HunyuanDiTPipeline", "CogView4Pipeline",
+         "Lumina2Pipeline", "HiDreamImagePipeline", "ChromaPipeline", "Krea2Pipeline",
+         "Kandinsky5T2IPipeline"), "image"),
+    **dict.fromkeys(
+        ("WanPipeline", "HunyuanVideoPipeline", "CogVideoXPipeline", "LTXPipeline", "LTX2Pipeline", "MochiPipeline",
+         "CosmosTextToWorldPipeline", "SkyReelsV2Pipeline", "AllegroPipeline", "EasyAnimatePipeline",
+         "Kandinsky5T2VPipeline"), "video"),
+}  # fmt: skip
+"""The pipeline classes that turn words into pixels under the settings we record, and into what."""
+
+TRUE_GUIDANCE = frozenset({"QwenImagePipeline", "QwenImage21Pipeline"})
+"""These call the guidance scale `true_cfg_scale` and apply it only beside a negative prompt."""
+
+DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+_BUSY = threading.Lock()
+"""A pipeline's scheduler has state, so one thread at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """The sampler's settings; `frames` and `fps` are for clips only."""
+
+    steps: int = 30
+    guidance: float = 5.0
+    height: int = 512
+    width: int = 512
+    frames: int = 49
+    fps: float = 16.0
+
+
+DEFAULTS = Sampling()
+
+
+class DiffusionGenerator:
+    """Makes one picture or clip a sample from a diffusers folder."""
+
+    def __init__(
+        self, folder: Path, sampling: Sampling = DEFAULTS, *, seed: int = 0, batch: int = 1, device: str = "cpu",
+        dtype: str = "",
+    ) -> None:  # fmt: skip
+        self.folder, self.sampling, self.seed, self.batch = folder, sampling, seed, batch
+        self.device, self.dtype = device, dtype or ("fp32" if device == "cpu" else "bf16")
+        self.pipeline_class, self.modality = detect(folder)
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        """Outputs in the order of the samples; half a batch when out of memory, one by one after an error."""
+        folder.mkdir(parents=True, exist_ok=True)
+        todo, size = list(samples), self.batch
+        while todo:
+            batch = todo[:size]
+            try:
+                outputs = self._make(batch, folder)
+            except Exception as error:
+                if _device_broke(error):
+                    raise
+                if len(batch) > 1:
+                    size = len(batch) // 2 if _out_of_memory(error) else 1
+                    continue
+                outputs = [Output(batch[0].id, Outcome.MODEL_FAILED, reason=_why(error))]
+            yield from outputs
+            todo = todo[len(batch) :]
+
+    def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
+        pipeline = load_pipeline(self.folder, self.device, self.dtype)
+        settings = _settings(pipeline, self.pipeline_class, self.modality, self.sampling)
+        seeds = [sample_seed(self.seed, sample.id) for sample in batch]
+        # Noise is drawn on the CPU, so that one seed means one noise on every device.
+        noise = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
+        with _BUSY, torch.inference_mode():
+            made = pipeline(prompt=[s.prompt for s in batch], generator=noise, output_type="np", **settings)
+        blocked = getattr(made, "nsfw_content_detected", None) or [False] * len(batch)
+        arrays = made.images if self.modality == "image" else made.frames
+        return [
+            self._keep(sample, array, bool(stop), seed, folder)
+            for sample, array, stop, seed in zip(batch, arrays, blocked, seeds, strict=True)
+        ]
+
+    def _keep(self, sample: Sample, array: Any, blocked: bool, seed: int, folder: Path) -> Output:
+        record = self._record(seed)
+        if blocked:
+            reason = "The pipeline's own safety filter blocked this output."
+            return Output(sample.id, Outcome.BLOCKED, record=record, reason=reason)
+        array = np.asarray(array)
+        if not np.isfinite(array).all():
+            reason = "The pipeline returned pixels that are not numbers. Try another precision."
+            return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=reason)
+        file, shown = _write(_pixels(array), folder / sample.id, self.modality, self.sampling.fps)
+        return Output(sample.id, Outcome.SCORED, file, {**record, **shown, "sha256": sha256_file(file)})
+
+    def _record(self, seed: int) -> dict[str, Json]:
+        """What is needed to make this output again."""
+        from diffusers import __version__
+
+        asked: dict[str, Json] = {
+            "pipeline": self.pipeline_class, "modality": self.modality, "seed": seed, "base_seed": self.seed,
+            "steps": self.sampling.steps, "guidance": self.sampling.guidance, "height": self.sampling.height,
+            "width": self.sampling.width, "dtype": self.dtype, "device": self.device, "diffusers": __version__,
+        }  # fmt: skip
+        clip: dict[str, Json] = {"frames": self.sampling.frames, "fps": self.sampling.fps}
+        return asked | clip if self.modality == "video" else asked
+
+
+def detect(folder: Path) -> tuple[str, Modality]:
+    """The pipeline class of a folder and what it makes; an error for anything not in the table."""
+    index = folder / "model_index.json"
+    if not index.is_file():
+        raise ValueError(f"{folder} has no model_index.json. Give a folder written by a diffusers save_pretrained().")
+    name = str(json.loads(index.read_text()).get("_class_name"))
+    if name not in PIPELINES:
+        raise ValueError(f"{name} in {index} is not a known text-to-image or text-to-video pipeline. "
+                         f"Known are: {', '.join(sorted(PIPELINES))}.")  # fmt: skip
+    return name, PIPELINES[name]
+
+
+def sample_seed(base: int, sample_id: str) -> int:
+    """A sample's own seed, whatever batch or shard it is in."""
+    return int.from_bytes(hashlib.sha256(f"{base}:{sample_id}".encode()).digest()[:8]) >> 1
+
+
+def load_pipeline(folder: Path, device: str = "cpu", dtype: str = "fp32") -> Any:
+    """The pipeline of a folder, from safetensors only; the last one loaded stays in the process."""
+    return _load(folder.resolve(), (folder / "model_index.json").stat().st_mtime_ns, device, dtype)
+
+
+@lru_cache(maxsize=1)
+def _load(folder: Path, _changed: int, device: str, dtype: str) -> Any:
+    from diffusers import DiffusionPipeline
+
+    read: Any = DiffusionPipeline.from_pretrained
+    pipeline = read(folder, local_files_only=True, use_safetensors=True, dtype=DTYPES[dtype])
+    pipeline.set_progress_bar_config(disable=True)
+    _spare_ftfy(pipeline)
+    if device == "cpu":
+        return pipeline.to("cpu")
+    pipeline.enable_model_cpu_offload(device=device)
+    return pipeline
+
+
+def _spare_ftfy(pipeline: Any) -> None:
+    """Some pipelines call ftfy without asking for it; plain ASCII, which ftfy leaves alone, goes without."""
+    module = inspect.getmodule(type(pipeline))
+    if module is not None and hasattr(module, "is_ftfy_available") and not module.is_ftfy_available():
+        vars(module).setdefault("ftfy", SimpleNamespace(fix_text=_plain_ascii))
+
+
+def _plain_ascii(text: str) -> str:
+    if not (text.isascii() and text.replace("\n", "").isprintable()):
+        raise RuntimeError("This prompt is not plain ASCII, which its pipeline cleans with ftfy. pip install ftfy.")
+    return text
+
+
+def _settings(pipeline: Any, name: str, modality: Modality, sampling: Sampling) -> dict[str, Any]:
+    asked: dict[str, Any] = {"num_inference_steps": sampling.steps, "height": sampling.height, "width": sampling.width}
+    if name in TRUE_GUIDANCE:
+        asked |= {"true_cfg_scale": sampling.guidance, "negative_prompt": " "}
+    else:
+        asked |= {"guidance_scale": sampling.guidance}
+    if modality == "video":
+        asked |= {"num_frames": sampling.frames}
+    takes = inspect.signature(type(pipeline).__call__).parameters
+    if unknown := sorted(asked.keys() - takes.keys()):
+        raise ValueError(f"{name} does not take {', '.join(unknown)}, so its record would not be true.")
+    return asked
+
+
+def _pixels(array: Any) -> Pixels:
+    return np.asarray((np.clip(array, 0.0, 1.0) * 255).round(), dtype=np.uint8)
+
+
+def _write(pixels: Pixels, stem: Path, modality: Modality, fps: float) -> tuple[Path, dict[str, Json]]:
+    """Write the file and tell its true size, which a pipeline may have rounded."""
+    target = stem.with_name(f"{stem.name}.{'png' if modality == 'image' else 'mp4'}")
+    height, width = pixels.shape[-3], pixels.shape[-2]
+    if modality == "image":
+        return write_png(pixels, target), {"height": height, "width": width}
+    return write_mp4(pixels, target, fps), {"height": height, "width": width, "frames": len(pixels)}
+
+
+def _out_of_memory(error: Exception) -> bool:
+    return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "t allocate memory" in str(error)
+
+
+def _device_broke(error: Exception) -> bool:
+    """A lost device is our fault, not the model's: the shard is tried again elsewhere."""
+    return isinstance(error, getattr(torch, "AcceleratorError", ())) and not _out_of_memory(error)
+
+
+def _why(error: Exception) -> str:
+    if _out_of_memory(error):
+        return f"Out of memory with a batch of one: {str(error)[:300]}"
+    return f"{type(error).__name__}: {str(error)[:300]}"

@@ -1,0 +1,44 @@
+"""TailOR: does an image or video generator keep to physics when the tool is an unusual one? (arXiv 2606.24256)"""
+
+from evaluators.contracts import Sample, Suite
+from evaluators.suites.tailor import published
+from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.gaps import gaps
+from evaluators.suites.tailor.metrics import METRICS
+from evaluators.suites.tailor.scoring import score
+
+DEMO_TASKS = ("cut_", "pour_", "tie_")
+
+
+def in_full(_sample: Sample) -> bool:
+    """Everything."""
+    return True
+
+
+def in_demo(sample: Sample) -> bool:
+    """The first task of a few actions: enough to see the whole path, too few to rank anybody by."""
+    return sample.cluster in _demo_clusters()
+
+
+def _demo_clusters() -> frozenset[str]:
+    clusters = dict.fromkeys(sample.cluster for sample in samples())
+    return frozenset(next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS)
+
+
+SUITE = Suite(
+    name="tailor",
+    version="1.0",
+    scorer_version="1",
+    title="TailOR",
+    sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a hammer, or with a banana?",
+    paper="https://arxiv.org/abs/2606.24256",
+    ranked="image and video generators",
+    facet_titles={"scenario": "Scenario", "task": "Action", "setting": "Setting", "modality": "Modality"},
+    metrics=METRICS,
+    samples=samples,
+    published=published.published,
+    score=score,
+    subsets={"full": in_full, "demo": in_demo},
+    derive=gaps,
+    accepts=("outputs", "model"),
+)

@@ -1,0 +1,38 @@
+"""How far a model falls off the beaten path: differences between cells of the index."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from evaluators.contracts import ALL, Cell, Facets
+
+
+def gaps(cells: Sequence[Cell]) -> tuple[Cell, ...]:
+    """The long-tail gap wherever all scenarios are together, the setting gap wherever both settings are."""
+    index = {cell.facets: cell for cell in cells if cell.metric == "index"}
+    return tuple(gap for address in index for gap in (_long_tail(index, address), _setting(index, address)) if gap)
+
+
+def _long_tail(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
+    """Regular minus the mean of unconventional and impossible."""
+    if at.scenario != ALL:
+        return None
+    parts = [index.get(replace(at, scenario=name)) for name in ("regular", "unconventional", "impossible")]
+    return _gap("long_tail_gap", at, index[at], parts, (1.0, -0.5, -0.5))
+
+
+def _setting(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
+    """Descriptive minus predictive."""
+    if at.setting != ALL:
+        return None
+    parts = [index.get(replace(at, setting=name)) for name in ("descriptive", "predictive")]
+    return _gap("setting_gap", at, index[at], parts, (1.0, -1.0))
+
+
+def _gap(name: str, at: Facets, whole: Cell, parts: Sequence[Cell | None], weights: Sequence[float]) -> Cell:
+    values = [part.value for part in parts if part and part.value is not None]
+    if len(values) < len(weights):
+        return Cell(name, at, None, whole.n_scored, whole.n_expected, "one side of the difference has no value")
+    value = sum(weight * value for weight, value in zip(weights, values, strict=True))
+    return Cell(name, at, value, whole.n_scored, whole.n_expected)

@@ -1,0 +1,166 @@
+"""Whether prompts and questions are worded right: no outcome given away, no label, no copy, one plain question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluators.suites.tailor.bank import MODALITIES, SETTINGS, Bank, Row
+
+LEAK = re.compile(
+    r"\b(succe\w+|fail\w*|cannot|can't|unable|easily|cleanly|neatly|useless\w*|manag\w+|finally|intact|unchanged|unharmed"
+    r"|untouched|barely|in vain|no effect|without effect|won't|doesn't|does not|didn't|perfectly|flimsy|sturdy"
+    r"|effective\w*|ineffective\w*|hopeless\w*|merely|instead|outcome)\b",
+    re.IGNORECASE,
+)
+LABEL = re.compile(r"\b(regular|unconventional|impossible|predictive|descriptive|rubric|tool type)\b", re.IGNORECASE)
+YES_NO = re.compile(r"(Is|Are|Does|Do|Has|Have|Can)\b")
+TWO_CHECKS = re.compile(r"\b(and|but) (is|are|does|do|has|have|can)\b|[.;:!]|\?.", re.IGNORECASE)
+DOUBT = re.compile(r"\b(try|tries|trying|intend\w*|want\w*|smell\w*|sounds?|loud\w*)\b", re.IGNORECASE)
+STOP = frozenset(
+    re.findall(r"\w+", "the a an of in on at to and or with by from its it is are as for into onto that this")
+)
+SHARED_RUN = 5
+"""So many content words in a row from the expected outcome are the outcome."""
+NEAR = 0.8
+"""Two prompts of different instances that share more of their words than this are one prompt."""
+NEAR_TASK = 0.24
+"""The same for two tasks, by goal, usual tool and outcome."""
+FEWEST_WORDS, MOST_WORDS = 12, 70
+QUESTION_WORDS = (4, 25)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is wrong with a bank: where, and what."""
+
+    where: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One prompt with its place: the instance it belongs to, and which of its four it is."""
+
+    instance: str
+    field: str
+    text: str
+    row: Row
+
+    @property
+    def where(self) -> str:
+        return f"{self.instance} {self.field}"
+
+
+def prompts(bank: Bank) -> tuple[Prompt, ...]:
+    """All prompts, four an instance."""
+    fields = [f"{setting}_{modality}_prompt" for setting in SETTINGS for modality in MODALITIES]
+    return tuple(
+        Prompt(f"{row['task_id']}.{row['index']}", field, row[field], row) for row in bank.instances for field in fields
+    )
+
+
+def questions(bank: Bank) -> Iterator[tuple[str, str]]:
+    """All questions as they stand in the rows, with where."""
+    for row in bank.tasks:
+        for part in ("entity", "attribute", "scene"):
+            yield from ((f"{row['task_id']} {part}", text) for text in row[part])
+    for row in bank.instances:
+        where = f"{row['task_id']}.{row['index']}"
+        for part in ("entity", "attribute", "state_change", "affordance", "motion"):
+            yield from ((f"{where} {part}", text) for text in row[part])
+        yield from ((f"{where} {part}", row[part]) for part in ("image_detail", "video_detail"))
+
+
+def leaks(bank: Bank) -> Iterator[Finding]:
+    """Predictive prompts that give their outcome away, by a telling word or by the outcome's own words."""
+    for prompt in prompts(bank):
+        if not prompt.field.startswith("predictive"):
+            continue
+        if found := LEAK.search(prompt.text):
+            yield Finding(prompt.where, f"the word {found.group()!r} gives the outcome away")
+        for run in sorted(_runs(prompt.text) & _runs(prompt.row["expected_outcome"])):
+            yield Finding(prompt.where, f"it says the expected outcome: {' '.join(run)!r}")
+
+
+def labels(bank: Bank) -> Iterator[Finding]:
+    """Prompts and questions that name their scenario, setting or rubric."""
+    texts = [(prompt.where, prompt.text) for prompt in prompts(bank)] + list(questions(bank))
+    for where, text in texts:
+        if found := LABEL.search(text):
+            yield Finding(where, f"it names the label {found.group()!r}")
+
+
+def lengths(bank: Bank) -> Iterator[Finding]:
+    """Prompts that are too short to be concrete or too long to be natural."""
+    for prompt in prompts(bank):
+        count = len(prompt.text.split())
+        if not FEWEST_WORDS <= count <= MOST_WORDS:
+            yield Finding(prompt.where, f"{count} words; {FEWEST_WORDS} to {MOST_WORDS} are right")
+
+
+def duplicates(bank: Bank) -> Iterator[Finding]:
+    """Prompts that are the same, or nearly, as one of another instance."""
+    found = prompts(bank)
+    first: dict[str, Prompt] = {}
+    for prompt in found:
+        if prompt.text in first:
+            yield Finding(prompt.where, f"the same text as {first[prompt.text].where}")
+        first.setdefault(prompt.text, prompt)
+    for a, b, share in _near([prompt.text for prompt in found], NEAR):
+        if found[a].instance != found[b].instance and found[a].text != found[b].text:
+            yield Finding(found[b].where, f"shares {share:.0%} of its words with {found[a].where}")
+
+
+def repeated_tasks(bank: Bank) -> Iterator[Finding]:
+    """Tasks that ask for the same thing in other words."""
+    texts = [f"{task['task_goal']} {task['original_tool']} {task['expected_outcome']}" for task in bank.tasks]
+    for a, b, share in _near(texts, NEAR_TASK):
+        where, other = bank.tasks[b]["task_id"], bank.tasks[a]["task_id"]
+        yield Finding(where, f"goal, tool and outcome share {share:.0%} of their words with those of {other}")
+
+
+def question_form(bank: Bank) -> Iterator[Finding]:
+    """Questions that are not one plain yes/no question about what can be seen."""
+    for where, text in questions(bank):
+        yield from (Finding(where, f"{what}: {text!r}") for what in _faults(text))
+
+
+def _faults(text: str) -> Iterator[str]:
+    low, high = QUESTION_WORDS
+    if not text.endswith("?"):
+        yield "no question mark at its end"
+    if not YES_NO.match(text):
+        yield "not a yes/no question"
+    if TWO_CHECKS.search(text):
+        yield "two checks in one"
+    if DOUBT.search(text):
+        yield "asks for what cannot be seen"
+    if not low <= len(text.split()) <= high:
+        yield f"{len(text.split())} words, not {low} to {high}"
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in re.findall(r"[a-z0-9]+", text.lower()) if word not in STOP]
+
+
+def _runs(text: str) -> set[tuple[str, ...]]:
+    words = _words(text)
+    return {tuple(words[at : at + SHARED_RUN]) for at in range(len(words) - SHARED_RUN + 1)}
+
+
+def _near(texts: Sequence[str], above: float) -> Iterator[tuple[int, int, float]]:
+    """Pairs whose sets of words overlap by more than that share (intersection over union)."""
+    sets = [set(_words(text)) for text in texts]
+    column = {word: number for number, word in enumerate(sorted(set().union(*sets)))}
+    there = np.zeros((len(sets), len(column)), np.float32)
+    for row, words in enumerate(sets):
+        there[row, [column[word] for word in words]] = 1
+    sizes = there.sum(axis=1)
+    common = there @ there.T
+    share = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
+    for a, b in np.argwhere(np.triu(share > above, 1)):
+        yield int(a), int(b), float(share[a, b])

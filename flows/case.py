@@ -1,0 +1,116 @@
+"""One submission in work: everything its stages need, loaded once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from sqlmodel import Session
+
+from evaluators.contracts import Sample, Suite
+from evaluators.judges.card import fingerprint
+from evaluators.suites import suite_named
+from flows.board_keys import board_key
+from flows.catalogue import judge_row
+from flows.judges import open_judge
+from flows.work import Place
+from infra import db as database
+from infra import tables
+from infra.db import add_new
+from infra.settings import Settings
+from infra.store import Store
+from submissions.errors import shown
+from submissions.intake import report_key
+from submissions.lifecycle import Fault
+
+
+class Stopped(Exception):
+    """The evaluation cannot go on; says whose fault it is and what to do next."""
+
+    def __init__(self, code: str, fault: Fault, text: str) -> None:
+        super().__init__(text)
+        self.code, self.fault, self.text = code, fault, text
+
+
+class NoSuchSubmission(Exception):
+    """There is no submission of that id; the message says how to find the right one."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A submission, its suite, and the run that evaluates it under today's rules."""
+
+    settings: Settings
+    submission: tables.Submission
+    suite: Suite
+    run: tables.Run
+
+    @cached_property
+    def samples(self) -> tuple[Sample, ...]:
+        """The samples this submission should answer."""
+        wanted = self.suite.subsets[self.submission.subset]
+        modalities = self.submission.manifest["modalities"]
+        return tuple(s for s in self.suite.samples() if wanted(s) and s.facets.modality in modalities)
+
+    @cached_property
+    def place(self) -> Place:
+        """Where its shards find their things."""
+        settings = self.settings
+        return Place(settings.objects, settings.s3_endpoint, str(settings.work), settings.device)
+
+    @cached_property
+    def store(self) -> Store:
+        """The object store."""
+        return self.place.open()
+
+    @cached_property
+    def report(self) -> dict[str, Any]:
+        """What the door found in the bundle."""
+        found: dict[str, Any] = json.loads(self.store.get(report_key(self.submission.id)))
+        return found
+
+
+def open_case(settings: Settings, submission_id: str) -> Case:
+    """Load a submission and open its run; the same rules give the same run."""
+    with database.session(settings.database) as db:
+        submission = db.get(tables.Submission, submission_id)
+        if submission is None:
+            raise NoSuchSubmission(f"There is no submission {shown(submission_id)}. `armillary status` lists them all.")
+        suite = suite_named(submission.suite)
+        if suite.version != submission.suite_version:
+            raise Stopped(
+                "E_SUITE_VERSION",
+                "ours",
+                f"{suite.name} is at version {suite.version} now, this was handed in for {submission.suite_version}. "
+                "Evaluate it with the release of that version.",
+            )
+        return Case(settings, submission, suite, _open_run(db, settings, submission, suite))
+
+
+def _open_run(db: Session, settings: Settings, submission: tables.Submission, suite: Suite) -> tables.Run:
+    card = open_judge(settings.judge, settings.device).card
+    judge = fingerprint(card)
+    add_new(db, tables.Judge, [judge_row(card)])
+    board = board_key(suite, submission.subset, judge)
+    run_id = f"run-{hashlib.sha256(f'{submission.id} {board}'.encode()).hexdigest()[:12]}"
+    partial = bool(submission.manifest["partial"])
+    row = tables.Run(
+        id=run_id,
+        submission_id=submission.id,
+        board=board,
+        suite=suite.name,
+        suite_version=suite.version,
+        scorer_version=suite.scorer_version,
+        subset=submission.subset,
+        judge=judge,
+        state="open",
+        eligible=not partial,
+        why_not="handed in as partial" if partial else "",
+    )
+    add_new(db, tables.Run, [row.model_dump()])
+    found = db.get(tables.Run, run_id)
+    assert found is not None
+    return found

@@ -1,0 +1,230 @@
+"""The command line. Every command imports what it needs when it runs, so that `--help` answers at once."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from flows.terminal import fail, file, progress, say, table, told, warn
+
+if TYPE_CHECKING:
+    from infra.settings import Settings
+
+app = typer.Typer(
+    name="armillary",
+    help="The open leaderboard for visual world models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Format = Literal["table", "csv", "json"]
+
+
+@app.command()
+def init() -> None:
+    """Create or upgrade the database and load the suites, their metrics, samples and published figures."""
+    from flows.catalogue import load
+    from infra.db import migrate, session
+
+    with told() as settings:
+        migrate(settings.database)
+        with session(settings.database) as db:
+            load(db)
+        say(f"Ready: {_hidden(settings.database)}")
+
+
+@app.command()
+def demo(serve: Annotated[bool, typer.Option(help="Serve the board when done.")] = True) -> None:
+    """Run the whole path with small random models made on the spot, then serve the board."""
+    from flows.demo import run
+
+    with told() as settings, progress():
+        run(settings, say)
+    if serve:
+        _serve(settings)
+
+
+@app.command()
+def check(bundle: Path) -> None:
+    """Check a bundle as the server would, before anything is sent."""
+    from flows.catalogue import from_code
+    from submissions.bundle import check as check_bundle
+
+    with told():
+        found = check_bundle(file(bundle), from_code())
+        warn(found.warnings)
+        given, wanted = len(found.media) or len(found.manifest.files), len(found.expected)
+        say(f"Good: {found.manifest.model.name}, {given} files for {wanted} samples of {found.manifest.suite}.")
+
+
+@app.command()
+def submit(
+    bundle: Annotated[str | None, typer.Argument(help="A bundle, or s3://bucket/key of one.")] = None,
+    model: Annotated[Path | None, typer.Option(help="A model folder instead of a bundle.")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="With --model: the manifest without its files.")] = None,
+) -> None:
+    """Hand in a bundle of outputs or a model; prints the id to follow it by."""
+    from flows.door import receive
+
+    with told() as settings:
+        received = receive(settings, bundle, model, manifest)
+        warn(received.warnings)
+        again = " It was handed in before; this is the same submission." if received.duplicate else ""
+        say(f"Received as {received.submission_id}.{again}")
+        say(f"Next: armillary evaluate {received.submission_id}")
+
+
+@app.command()
+def evaluate(submission_id: str) -> None:
+    """Bring a submission to the board; what is done already is not done again."""
+    from flows.engine import prepare
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.evaluate import run_here
+
+        done = run_here(submission_id, settings)
+        say(f"{done.submission_id} is {done.state}: {done.made} outputs made and {done.judged} judged in this run.")
+
+
+@app.command()
+def status(submission_id: Annotated[str | None, typer.Argument()] = None) -> None:
+    """Show all submissions, or the timeline of one."""
+    from flows.status import overview, timeline
+
+    with told() as settings:
+        rows = timeline(settings, submission_id) if submission_id else overview(settings)
+        table(rows)
+
+
+@app.command()
+def board(
+    suite: str,
+    scenario: str = "*",
+    task: str = "*",
+    setting: str = "*",
+    modality: str = "*",
+    metric: Annotated[str | None, typer.Option(help="Default: the suite's first.")] = None,
+    format: Annotated[Format, typer.Option("--format")] = "table",
+) -> None:
+    """Print a suite's ranking."""
+    from infra.db import session
+    from leaderboard.export import as_csv, as_json
+    from leaderboard.queries import Address, ranking
+
+    with told() as settings, session(settings.database) as db:
+        rows = ranking(db, suite, metric, Address(scenario, task, setting, modality))
+        if format == "table":
+            table([row.brief() for row in rows])
+        else:
+            sys.stdout.write(as_csv(rows) if format == "csv" else as_json(rows))
+
+
+@app.command()
+def publish() -> None:
+    """Evaluate everything that waits or stopped by our fault, and put it on the board."""
+    from flows.engine import prepare
+    from flows.status import unfinished
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.evaluate import run_here
+
+        waiting = unfinished(settings)
+        for submission_id in waiting:
+            done = run_here(submission_id, settings)
+            say(f"{done.submission_id} is {done.state}.")
+        say(
+            f"{len(waiting)} submissions brought to the board."
+            if waiting
+            else "Nothing waits: the board is up to date."
+        )
+
+
+@app.command()
+def verify(submission_id: str) -> None:
+    """Recompute every score of a submission from stored artefacts and compare."""
+    from flows.engine import prepare
+
+    with told() as settings:
+        prepare(settings)
+        from flows.verify import verify as recompute
+
+        found = recompute(settings, submission_id)
+        for line in found.differences[:20]:
+            say(f"[red]differs[/red] {line}")
+        say(
+            f"{found.files} files, {found.verdicts} verdicts, {found.scores} scores and {found.cells} cells recomputed."
+        )
+        if found.differences:
+            fail(f"{len(found.differences)} do not agree with the board.")
+        say("[green]All agree with the board.[/green]")
+
+
+@app.command()
+def serve() -> None:
+    """Serve the board on this machine."""
+    with told() as settings:
+        pass
+    _serve(settings)
+
+
+@app.command()
+def doctor() -> None:
+    """Tell what is installed, reachable and wrong, and what to do about it."""
+    from flows.doctor import examine
+
+    with told() as settings:
+        findings = examine(settings)
+        table(
+            [{"what": one.what, "state": one.state, "detail": one.detail, "next step": one.remedy} for one in findings]
+        )
+        if any(one.state == "wrong" for one in findings):
+            raise typer.Exit(1)
+
+
+@app.command()
+def schema() -> None:
+    """Print the JSON schema of manifest.json."""
+    from submissions.manifest import json_schema
+
+    print(json.dumps(json_schema(), indent=2, sort_keys=True))
+
+
+@app.command()
+def samples(suite: str, subset: str = "full", modality: str = "*") -> None:
+    """List a suite's sample ids and prompts as JSON lines: what a model has to answer."""
+    from evaluators.suites import suite_named
+
+    with told():
+        try:
+            found = suite_named(suite)
+            wanted = found.subsets[subset]
+        except KeyError as error:
+            fail(str(error.args[0]))
+        for sample in found.samples():
+            if wanted(sample) and modality in ("*", sample.facets.modality):
+                print(json.dumps({"sample": sample.id, "modality": sample.facets.modality, "prompt": sample.prompt}))
+
+
+def _serve(settings: Settings) -> None:
+    """Hand this process over to Streamlit."""
+    from flows.serving import run_board
+
+    say(f"The board: http://127.0.0.1:{settings.port}")
+    run_board(settings)
+
+
+def _hidden(url: str) -> str:
+    from sqlalchemy.engine import make_url
+
+    return make_url(url).render_as_string(hide_password=True)
+
+
+if __name__ == "__main__":
+    app()

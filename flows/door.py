@@ -1,0 +1,70 @@
+"""The same door for everyone: a bundle on disk, a bundle in S3, or a model folder that is bundled on the way."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+from infra.db import session
+from infra.settings import Settings
+from infra.store import Missing, StoreError, open_store
+from submissions.errors import IntakeError, Problem, shown
+from submissions.intake import Received
+from submissions.intake import receive as take_in
+from submissions.pack import pack_model
+
+
+def receive(settings: Settings, bundle: str | None, model: Path | None, manifest: Path | None) -> Received:
+    """Bring whatever was named to one local bundle and hand that in."""
+    if (bundle is None) == (model is None):
+        raise _refused("E_ARGUMENTS", "arguments", "Name one thing to hand in.", "Give a BUNDLE, or --model DIR.")
+    with tempfile.TemporaryDirectory(prefix="armillary-door-") as folder:
+        path = _model_bundle(Path(folder), model, manifest) if model else _local(Path(folder), bundle or "", settings)
+        with session(settings.database) as db:
+            return take_in(db, open_store(settings.objects, settings.s3_endpoint), path)
+
+
+def _local(folder: Path, bundle: str, settings: Settings) -> Path:
+    if not bundle.startswith("s3://"):
+        path = Path(bundle)
+        if not path.is_file():
+            raise _refused(
+                "E_NO_FILE", shown(bundle), "There is no such file.", "Give the path of a bundle (a zip file)."
+            )
+        return path
+    place, _, key = bundle.rpartition("/")
+    if not key or place == "s3:/":
+        raise _refused("E_S3_KEY", shown(bundle), "This names no object.", "Write s3://bucket/path/bundle.zip.")
+    try:
+        open_store(place, settings.s3_endpoint).fetch(key, folder / "bundle.zip")
+    except Missing:
+        raise _refused("E_S3_UNREADABLE", shown(bundle), "There is no such object.", "Check the address.") from None
+    except StoreError as error:
+        raise _refused("E_S3_UNREADABLE", shown(bundle), str(error), "Check the address and the credentials.") from None
+    return folder / "bundle.zip"
+
+
+def _model_bundle(folder: Path, model: Path, manifest: Path | None) -> Path:
+    manifest = manifest or model / "armillary.json"
+    if not model.is_dir():
+        raise _refused(
+            "E_NO_FILE", shown(str(model)), "There is no such folder.", "Give the folder that save_pretrained made."
+        )
+    try:
+        declaration = json.loads(manifest.read_text("utf-8"))
+    except FileNotFoundError:
+        hint = "Write one (see submissions/README.md) and name it with --manifest, or put it there as armillary.json."
+        raise _refused("E_MANIFEST_MISSING", shown(str(manifest)), "There is no declaration.", hint) from None
+    except ValueError:
+        raise _refused(
+            "E_MANIFEST_JSON", shown(str(manifest)), "This is not JSON.", "Check it with python -m json.tool."
+        ) from None
+    if not isinstance(declaration, dict):
+        raise _refused("E_SCHEMA", shown(str(manifest)), "The top level is not an object.", "Begin with {.")
+    declaration.pop("files", None)
+    return pack_model(folder / "bundle.zip", declaration, model, skip=manifest)
+
+
+def _refused(code: str, where: str, message: str, hint: str) -> IntakeError:
+    return IntakeError([Problem(code, where, message, hint)])

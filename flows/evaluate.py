@@ -1,0 +1,77 @@
+"""The flow for one submission, from the door to the board. Run it as often as you like: what is done stays done."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from prefect import flow
+from prefect.task_runners import ThreadPoolTaskRunner
+
+from flows import stages
+from flows.case import Case, NoSuchSubmission, Stopped, open_case
+from infra.db import session
+from infra.settings import Settings
+from submissions.lifecycle import State, advance, state_of
+
+log = logging.getLogger("armillary")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What one run of the flow did; zeros when there was nothing left to do."""
+
+    submission_id: str
+    run_id: str
+    state: str
+    made: int
+    judged: int
+
+
+@flow(name="evaluate", retries=0, persist_result=False, validate_parameters=False)
+def evaluate(submission_id: str, judge: str = "") -> Evaluated:
+    """Bring one submission to the board: outputs, validation, verdicts, scores, publication."""
+    settings = Settings()
+    settings = settings.model_copy(update={"judge": judge or settings.judge})
+    try:
+        case = _start(settings, submission_id)
+        made = stages.outputs(case)
+        stages.validate(case)
+        judged = stages.judge(case)
+        stages.score(case)
+        stages.publish(case)
+    except (Stopped, NoSuchSubmission) as stopped:
+        _end(settings, submission_id, stopped)
+        raise
+    except Exception as error:
+        log.exception("evaluate %s", submission_id)
+        text = f"Something broke on our side ({type(error).__name__}). Nothing is lost: evaluate it again."
+        broken = Stopped("E_INTERNAL", "ours", text)
+        _end(settings, submission_id, broken)
+        raise broken from error
+    with session(settings.database) as db:
+        return Evaluated(submission_id, case.run.id, state_of(db, submission_id), made, judged)
+
+
+def run_here(submission_id: str, settings: Settings, judge: str = "") -> Evaluated:
+    """Run the flow in this process, with the judge of the settings unless another is named."""
+    chosen = evaluate.with_options(task_runner=ThreadPoolTaskRunner(max_workers=settings.workers))  # type: ignore[arg-type]
+    done: Evaluated = chosen(submission_id, judge)
+    return done
+
+
+def _start(settings: Settings, submission_id: str) -> Case:
+    """Open the case; one that failed before begins again."""
+    case = open_case(settings, submission_id)
+    with session(settings.database) as db:
+        if state_of(db, submission_id) is State.FAILED:
+            advance(db, submission_id, State.RECEIVED, "Taken up again after a failure.")
+        if state_of(db, submission_id) in (State.REJECTED, State.WITHDRAWN):
+            raise Stopped("E_CLOSED", "submitter", "This submission is closed. Hand in a new one.")
+    return case
+
+
+def _end(settings: Settings, submission_id: str, stopped: Exception) -> None:
+    if isinstance(stopped, Stopped):
+        with session(settings.database) as db:
+            advance(db, submission_id, State.FAILED, stopped.text, fault=stopped.fault, code=stopped.code)

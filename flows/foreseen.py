@@ -1,0 +1,21 @@
+"""Errors that a person can do something about, and the words for them."""
+
+from __future__ import annotations
+
+from flows.case import NoSuchSubmission, Stopped
+from flows.judges import UnknownJudge
+from infra.db import DatabaseUnavailable
+from infra.store import StoreError
+from leaderboard.queries import NotOnBoard
+
+FORESEEN = (Stopped, NoSuchSubmission, UnknownJudge, DatabaseUnavailable, StoreError, NotOnBoard)
+
+
+def explain(error: Exception) -> str:
+    """One paragraph: what, whose fault, next step."""
+    if isinstance(error, Stopped):
+        whose = (
+            "This is our fault, it costs you nothing." if error.fault == "ours" else "This is for the submitter to fix."
+        )
+        return f"{error.code}: {error.text} {whose}"
+    return str(error)

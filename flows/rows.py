@@ -1,0 +1,135 @@
+"""Reading and writing the rows of one evaluation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from sqlalchemy import delete
+from sqlalchemy import select as sa_select
+from sqlmodel import Session, col, select
+
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Sample, Score
+from flows.shards import Done
+from infra import tables
+from infra.db import add_new, claim, put
+
+
+def request_key(sample: Sample) -> str:
+    """The hash of all a judge is told about an output beside the output: the prompt and every question."""
+    asked = [sample.prompt, sample.facets.modality, [asdict(question) for question in sample.questions]]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def question_key(request: str, question_id: str) -> str:
+    """The hash of one question in its request; questions asked together belong together."""
+    return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
+
+
+def outputs_of(db: Session, submission_id: str) -> dict[str, tables.Output]:
+    """A submission's outputs by sample."""
+    found = db.exec(select(tables.Output).where(tables.Output.submission_id == submission_id))
+    return {row.sample_id: row for row in found}
+
+
+def store_outputs(db: Session, submission_id: str, done: Done, records: Iterable[Mapping[str, Any]]) -> None:
+    """Take a shard's outputs over, once."""
+    if _shard_is_new(db, submission_id, "outputs", done):
+        add_new(db, tables.Output, [{"submission_id": submission_id, **record} for record in records])
+
+
+def verdicts_of(db: Session, judge: str, media: Sequence[str], repeat: int = 0) -> dict[tuple[str, str], Answer]:
+    """A judge's answers about some files, by file and question key."""
+    found: dict[tuple[str, str], Answer] = {}
+    for start in range(0, len(media), 500):
+        table = tables.Verdict
+        some = col(table.media_sha256).in_(media[start : start + 500])
+        query = sa_select(col(table.media_sha256), col(table.question_sha256), col(table.outcome))
+        query = query.add_columns(col(table.value), col(table.reason))
+        query = query.where(col(table.judge) == judge, col(table.repeat) == repeat, some)
+        for file, question, outcome, value, reason in db.connection().execute(query):
+            found[file, question] = Answer(question, Outcome(outcome), value, reason)
+    return found
+
+
+def store_verdicts(
+    db: Session, run: tables.Run, done: Done, records: Iterable[Mapping[str, Any]], samples: Mapping[str, Sample]
+) -> None:
+    """Take a shard's verdicts over, once; an earlier failure of the judge gives way to its new answer."""
+    if not _shard_is_new(db, run.id, "judge", done):
+        return
+    for record in records:
+        request = request_key(samples[record["sample_id"]])
+        reply = _reply(run.judge, request, record)
+        questions = [_verdict(run.judge, request, reply["id"], record, answer) for answer in record["answers"]]
+        _forget_failures(db, questions)
+        put(db, tables.Reply, [reply])
+        add_new(db, tables.Verdict, questions)
+
+
+def _reply(judge: str, request: str, record: Mapping[str, Any]) -> dict[str, Any]:
+    identity = hashlib.sha256(f"{judge} {record['media_sha256']} {request} 0".encode()).hexdigest()
+    kept = {name: record[name] for name in ("media_sha256", "raw", "tokens_in", "tokens_out", "cost")}
+    return {"id": identity, "judge": judge, "at": tables.now(), **kept}
+
+
+def _verdict(
+    judge: str, request: str, reply: str, record: Mapping[str, Any], answer: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "judge": judge,
+        "media_sha256": record["media_sha256"],
+        "question_sha256": question_key(request, answer["question_id"]),
+        "repeat": 0,
+        "outcome": answer["outcome"],
+        "value": answer["value"],
+        "reason": answer["reason"],
+        "reply_id": reply,
+    }
+
+
+def _forget_failures(db: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    table = tables.Verdict
+    db.connection().execute(
+        delete(table).where(
+            col(table.judge) == rows[0]["judge"],
+            col(table.media_sha256) == rows[0]["media_sha256"],
+            col(table.question_sha256).in_([row["question_sha256"] for row in rows]),
+            col(table.outcome).in_(list(OUR_FAILURES)),
+        )
+    )
+
+
+def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:
+    kept = {name: value for name, value in asdict(done).items() if name != "fresh"}
+    return claim(db, tables.Shard, {"owner": owner, "stage": stage, "at": tables.now(), **kept})
+
+
+def store_results(db: Session, run_id: str, scores: Sequence[Score], cells: Sequence[Cell]) -> None:
+    """Write a run's scores and cells, replacing none."""
+    add_new(
+        db,
+        tables.Score,
+        [{"run_id": run_id, **asdict(score), "detail": dict(score.detail)} for score in scores],
+    )
+    add_new(db, tables.Cell, [cell_row(run_id, cell) for cell in cells])
+
+
+def cell_row(run_id: str, cell: Cell) -> dict[str, Any]:
+    """A cell as a row."""
+    return {
+        "run_id": run_id,
+        "metric": cell.metric,
+        **asdict(cell.facets),
+        "value": cell.value,
+        "low": cell.low,
+        "high": cell.high,
+        "n_scored": cell.n_scored,
+        "n_expected": cell.n_expected,
+        "why_empty": cell.why_empty,
+        "source": "",
+        "note": "",
+    }

@@ -1,0 +1,221 @@
+"""The stages of an evaluation. Each looks at the rows, does what is missing, and writes its own rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from prefect import task
+from prefect.cache_policies import NO_CACHE
+from sqlalchemy import update
+from sqlmodel import Session, col
+
+from evaluators.cells import cells, share_of_our_failures
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score
+from flows import work
+from flows.case import Case, Stopped
+from flows.engine import each_done
+from flows.progress import begin, reach
+from flows.rows import outputs_of, question_key, request_key, store_outputs, store_results, store_verdicts, verdicts_of
+from flows.shards import pieces, records_of
+from infra import tables
+from infra.db import session
+from submissions.expectations import check_outputs
+from submissions.lifecycle import State, advance
+
+MOST_OUR_FAILURES = 0.01
+SUFFIXES = {
+    "image/png": ".png",
+    "image/jpeg": ".jpg",
+    "image/webp": ".webp",
+    "video/mp4": ".mp4",
+    "video/webm": ".webm",
+}
+
+shard_task = task(retries=2, retry_delay_seconds=[1, 10], cache_policy=NO_CACHE, persist_result=False, log_prints=False)
+make_outputs = shard_task(work.make_outputs)
+ask_judge = shard_task(work.ask_judge)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A run's numbers, before they are rows."""
+
+    scores: tuple[Score, ...]
+    cells: tuple[Cell, ...]
+
+
+def outputs(case: Case) -> int:
+    """Generate what the model has to make, or take over what was handed in; return how many were made now."""
+    with session(case.settings.database) as db:
+        there = outputs_of(db, case.submission.id).keys()
+    todo = [piece for piece in _output_works(case) if not there >= set(piece.sample_ids)]
+    _advance(case, State.GENERATING, f"Preparing {len(case.samples)} outputs.", bool(todo))
+    made = taken = 0
+    begin("outputs", sum(len(piece.sample_ids) for piece in todo))
+    for done in each_done(make_outputs, todo, case.place):
+        with session(case.settings.database) as db:
+            store_outputs(db, case.submission.id, done, records_of(case.store, done))
+        made, taken = made + done.items * done.fresh, taken + done.items
+        reach("outputs", taken)
+    return made
+
+
+def _output_works(case: Case) -> Iterator[work.OutputsWork]:
+    manifest = case.submission.manifest
+    files = {file["sample"]: file["path"] for file in manifest["files"] if file["sample"]}
+    media = case.report["media"]
+    for piece in pieces(case.samples, case.settings.shard_size):
+        ids = tuple(sample.id for sample in piece)
+        yield work.OutputsWork(
+            suite=case.suite.name,
+            sample_ids=ids,
+            kind=manifest["kind"],
+            bundle_sha256=case.submission.bundle_sha256,
+            sampling=manifest["sampling"],
+            files={sample: files[sample] for sample in ids if sample in files},
+            media={sample: media[sample] for sample in ids if sample in media},
+        )
+
+
+def validate(case: Case) -> None:
+    """Let only a whole and sound table of outputs through."""
+    if case.run.state != "open":
+        return
+    _advance(case, State.VALIDATING, "Checking the outputs as a whole.")
+    with session(case.settings.database) as db:
+        rows = [_facts(row) for row in outputs_of(db, case.submission.id).values()]
+    findings = check_outputs(rows, [sample.id for sample in case.samples], list(Outcome))
+    if findings:
+        said = "; ".join(f"{finding.column}: {finding.expectation}, {finding.found}" for finding in findings[:5])
+        raise Stopped(
+            "E_VALIDATION", "ours", f"The stored outputs are not sound ({said}). An operator has to look at this."
+        )
+
+
+def _facts(row: tables.Output) -> dict[str, Any]:
+    named = {name: row.record.get(name) for name in ("width", "height", "frames")}
+    return {
+        "sample_id": row.sample_id,
+        "outcome": row.outcome,
+        "media_sha256": row.media_sha256,
+        "size": row.size,
+        **named,
+    }
+
+
+def judge(case: Case) -> int:
+    """Ask the judge about every output it has not answered for yet; return how many were judged now."""
+    samples = {sample.id: sample for sample in case.samples}
+    todo = [piece for piece in _judge_works(case) if piece.media]
+    _advance(case, State.JUDGING, "Asking the judge.", bool(todo))
+    judged = taken = 0
+    begin("judging", sum(len(piece.media) for piece in todo))
+    for done in each_done(ask_judge, todo, case.place):
+        with session(case.settings.database) as db:
+            store_verdicts(db, case.run, done, records_of(case.store, done), samples)
+        judged, taken = judged + done.items * done.fresh, taken + done.items
+        reach("judging", taken)
+    return judged
+
+
+def _judge_works(case: Case) -> Iterator[work.JudgeWork]:
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+    for piece in pieces(case.samples, case.settings.shard_size):
+        open_ = {sample.id: sample for sample in piece if not _is_judged(sample, rows[sample.id], answered)}
+        yield work.JudgeWork(
+            suite=case.suite.name,
+            judge=case.settings.judge,
+            fingerprint=case.run.judge,
+            media={name: rows[name].media_sha256 for name in open_},
+            suffixes={name: SUFFIXES[rows[name].media_type] for name in open_},
+            asked={name: request_key(sample) for name, sample in open_.items()},
+        )
+
+
+def _is_judged(sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:
+    """Nothing to judge, or an answer to every question that is not a failure of the judge's."""
+    if row.outcome != Outcome.SCORED or not sample.questions:
+        return True
+    request = request_key(sample)
+    found = (answered.get((row.media_sha256, question_key(request, question.id))) for question in sample.questions)
+    return all(answer and answer.outcome not in OUR_FAILURES for answer in found)
+
+
+def score(case: Case) -> None:
+    """Turn verdicts into scores and cells, in one transaction."""
+    if case.run.state != "open":
+        return
+    _advance(case, State.SCORING, "Computing the scores.")
+    found = compute(case)
+    share = share_of_our_failures(found.scores)
+    if share > MOST_OUR_FAILURES:
+        raise Stopped(
+            "E_JUDGE", "ours", f"The judge gave no usable answer for {share:.1%} of the scores. Evaluate it again."
+        )
+    with session(case.settings.database) as db:
+        store_results(db, case.run.id, found.scores, found.cells)
+        headline = [score for score in found.scores if score.metric == case.suite.metrics[0].name]
+        scored = sum(score.outcome is Outcome.SCORED for score in headline)
+        _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples))
+
+
+def compute(case: Case) -> Scored:
+    """A run's scores and cells from its stored outputs and verdicts: pure but for the reading."""
+    assert case.suite.score is not None
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+    scores: list[Score] = []
+    for sample in case.samples:
+        output = _output(sample, rows.get(sample.id))
+        scores += case.suite.score(sample, output, _answers(sample, rows.get(sample.id), answered))
+    made = cells([metric for metric in case.suite.metrics if _is_scored(metric.name, scores)], case.samples, scores)
+    return Scored(tuple(scores), made + (case.suite.derive(made) if case.suite.derive else ()))
+
+
+def _is_scored(metric: str, scores: Sequence[Score]) -> bool:
+    return any(score.metric == metric for score in scores)
+
+
+def _output(sample: Sample, row: tables.Output | None) -> Output:
+    if row is None:
+        return Output(sample.id, Outcome.OUTPUT_MISSING)
+    return Output(sample.id, Outcome(row.outcome), record=row.record, reason=row.reason)
+
+
+def _answers(
+    sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]
+) -> dict[str, Answer]:
+    if row is None:
+        return {}
+    request = request_key(sample)
+    found = {
+        question.id: answered.get((row.media_sha256, question_key(request, question.id)))
+        for question in sample.questions
+    }
+    return {name: replace(answer, question_id=name) for name, answer in found.items() if answer}
+
+
+def publish(case: Case) -> None:
+    """Put the run on its board."""
+    with session(case.settings.database) as db:
+        run = db.get(tables.Run, case.run.id)
+        if run is None or run.state == "published":
+            return
+        _set_run(db, case, state="published", published_at=tables.now())
+        text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
+        advance(db, case.submission.id, State.PUBLISHED, text)
+
+
+def _set_run(db: Session, case: Case, **values: Any) -> None:
+    db.connection().execute(update(tables.Run).where(col(tables.Run.id) == case.run.id).values(**values))
+
+
+def _advance(case: Case, to: State, text: str, needed: bool = True) -> None:
+    if needed:
+        with session(case.settings.database) as db:
+            advance(db, case.submission.id, to, text)

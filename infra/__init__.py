@@ -1,0 +1,1 @@
+"""The outside world: settings, rows, objects. Ignorant of benchmarks."""

@@ -1,0 +1,104 @@
+"""Connections, transactions, migrations, and writes that may be repeated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import Engine, create_engine, event, literal
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import OperationalError
+from sqlmodel import Session, SQLModel
+
+HERE = Path(__file__).parent
+
+
+class DatabaseUnavailable(Exception):
+    """The database cannot be reached or has no tables yet; the message says what to do."""
+
+
+@lru_cache(maxsize=8)
+def engine(url: str) -> Engine:
+    """The engine for this URL, made once a process."""
+    if make_url(url).get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True)
+    Path(make_url(url).database or "").parent.mkdir(parents=True, exist_ok=True)
+    made = create_engine(url, connect_args={"timeout": 60})
+    event.listen(made, "connect", _durable)
+    return made
+
+
+def _durable(connection: Any, _record: object) -> None:
+    """Readers beside one writer, and a commit that survives a power cut."""
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+@contextmanager
+def session(url: str) -> Iterator[Session]:
+    """One transaction: committed at the end, rolled back on any error."""
+    with Session(engine(url), expire_on_commit=False) as db, db.begin():
+        yield db
+
+
+def migrate(url: str, revision: str = "head") -> None:
+    """Bring the tables to a revision, by default the newest."""
+    try:
+        with engine(url).begin() as connection:
+            command.upgrade(_config(connection), revision)
+    except OperationalError as error:
+        raise DatabaseUnavailable(_unreachable(url)) from error
+
+
+def downgrade(url: str, revision: str) -> None:
+    """Take the tables back to a revision."""
+    with engine(url).begin() as connection:
+        command.downgrade(_config(connection), revision)
+
+
+def _config(connection: Any) -> Config:
+    config = Config()
+    config.set_main_option("script_location", str(HERE / "migrations"))
+    config.attributes["connection"] = connection
+    return config
+
+
+def _unreachable(url: str) -> str:
+    where = make_url(url).render_as_string(hide_password=True)
+    return f"The database {where} does not answer. Start it, or set ARMILLARY_DATABASE_URL to one that runs."
+
+
+def add_new(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows whose key is not there yet."""
+    if rows:
+        db.connection().execute(_insert(db, table).on_conflict_do_nothing(), list(rows))
+
+
+def claim(db: Session, table: type[SQLModel], row: Mapping[str, Any]) -> bool:
+    """Insert one row; say whether it is ours, or whether somebody was there before."""
+    statement = _insert(db, table).values(row).on_conflict_do_nothing().returning(literal(1))
+    return db.connection().execute(statement).first() is not None
+
+
+def _insert(db: Session, table: type[SQLModel]) -> Any:
+    backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
+    return backend.insert(table.__table__)  # type: ignore[attr-defined]
+
+
+def put(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert the rows; where a key is there already, the new values stand."""
+    if not rows:
+        return
+    statement = _insert(db, table)
+    keys = [column.name for column in statement.table.primary_key]
+    rest = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+    merged = (
+        statement.on_conflict_do_update(index_elements=keys, set_=rest) if rest else statement.on_conflict_do_nothing()
+    )
+    db.connection().execute(merged, list(rows))

@@ -1,0 +1,261 @@
+"""Every row the project keeps. Natural keys make each write repeatable: the same fact twice is one row."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import JSON, DateTime, Dialect, Index, Text
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Column, Field, SQLModel
+
+SQLModel.metadata.naming_convention = {
+    "ix": "ix_%(table_name)s_%(column_0_N_name)s",
+    "uq": "uq_%(table_name)s_%(column_0_N_name)s",
+    "fk": "fk_%(table_name)s_%(column_0_N_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
+
+
+class UtcTime(TypeDecorator[datetime]):
+    """A moment with its zone on every database; SQLite alone would forget it."""
+
+    impl = DateTime(timezone=True)
+    cache_ok = True
+
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.astimezone(UTC) if value else None
+
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+        return value.replace(tzinfo=UTC) if value and value.tzinfo is None else value
+
+
+def now() -> datetime:
+    """This moment, in UTC."""
+    return datetime.now(UTC)
+
+
+def json_column() -> Any:
+    """A column of JSON that is never null."""
+    return Field(default_factory=dict, sa_column=Column(JSON, nullable=False))
+
+
+def time_column(nullable: bool = False) -> Any:
+    """A column for a moment; not null means: now, when the row is made."""
+    if nullable:
+        return Field(default=None, sa_column=Column(UtcTime, nullable=True))
+    return Field(default_factory=now, sa_column=Column(UtcTime, nullable=False))
+
+
+def text_column() -> Any:
+    """A column for text of any length, empty by default."""
+    return Field(default="", sa_column=Column(Text, nullable=False))
+
+
+class Suite(SQLModel, table=True):
+    """A benchmark as the code declares it; the catalogue keeps it in step."""
+
+    __tablename__ = "suite"
+    name: str = Field(primary_key=True)
+    position: int
+    version: str
+    scorer_version: str
+    items_sha256: str
+    title: str
+    sentence: str = text_column()
+    paper: str = text_column()
+    ranked: str = text_column()
+    facet_titles: dict[str, str] = json_column()
+    subsets: dict[str, int] = json_column()
+    accepts: list[str] = json_column()
+
+
+class Metric(SQLModel, table=True):
+    """What a number means: title, unit, range, direction, formula."""
+
+    __tablename__ = "metric"
+    suite: str = Field(primary_key=True, foreign_key="suite.name")
+    name: str = Field(primary_key=True)
+    position: int
+    title: str
+    unit: str
+    direction: str
+    worst: float
+    best: float
+    explain: str = text_column()
+    headline: bool
+
+
+class Sample(SQLModel, table=True):
+    """One item of a suite version, as the public may see it."""
+
+    __tablename__ = "sample"
+    suite: str = Field(primary_key=True, foreign_key="suite.name")
+    version: str = Field(primary_key=True)
+    id: str = Field(primary_key=True)
+    position: int
+    scenario: str
+    task: str
+    setting: str
+    modality: str
+    cluster: str
+    prompt: str = text_column()
+    questions: list[dict[str, Any]] = json_column()
+    subsets: list[str] = json_column()
+
+
+class Judge(SQLModel, table=True):
+    """Who decided: a model with everything that can change its verdicts, people, or a paper."""
+
+    __tablename__ = "judge"
+    fingerprint: str = Field(primary_key=True)
+    name: str
+    kind: str
+    card: dict[str, Any] = json_column()
+
+
+class Submission(SQLModel, table=True):
+    """Something handed in, and where it stands."""
+
+    __tablename__ = "submission"
+    id: str = Field(primary_key=True)
+    team: str
+    model: str
+    organisation: str
+    suite: str = Field(foreign_key="suite.name", index=True)
+    suite_version: str
+    subset: str
+    kind: str
+    trust: str
+    state: str = Field(index=True)
+    bundle_sha256: str
+    manifest: dict[str, Any] = json_column()
+    fault: str = ""
+    code: str = ""
+    reason: str = text_column()
+    created_at: datetime = time_column()
+    updated_at: datetime = time_column()
+
+
+class Run(SQLModel, table=True):
+    """One evaluation of a submission under one board's rules; its cells are what a board shows."""
+
+    __tablename__ = "run"
+    __table_args__ = (Index("ix_run_board_state", "board", "state"),)
+    id: str = Field(primary_key=True)
+    submission_id: str = Field(foreign_key="submission.id", index=True)
+    board: str
+    suite: str = Field(foreign_key="suite.name")
+    suite_version: str
+    scorer_version: str
+    subset: str
+    judge: str = Field(foreign_key="judge.fingerprint")
+    state: str
+    eligible: bool
+    why_not: str = text_column()
+    n_scored: int | None = None
+    n_expected: int | None = None
+    created_at: datetime = time_column()
+    published_at: datetime | None = time_column(nullable=True)
+
+
+class Shard(SQLModel, table=True):
+    """A piece of work that is done: its result is one object in the store."""
+
+    __tablename__ = "shard"
+    owner: str = Field(primary_key=True)
+    stage: str = Field(primary_key=True)
+    inputs_sha256: str = Field(primary_key=True)
+    key: str
+    sha256: str
+    items: int
+    seconds: float
+    at: datetime = time_column()
+
+
+class Output(SQLModel, table=True):
+    """What a submission gave for a sample; the file lies in the store under its hash."""
+
+    __tablename__ = "output"
+    submission_id: str = Field(primary_key=True, foreign_key="submission.id")
+    sample_id: str = Field(primary_key=True)
+    outcome: str
+    reason: str = text_column()
+    media_sha256: str = Field(default="", index=True)
+    media_type: str = ""
+    size: int = 0
+    record: dict[str, Any] = json_column()
+
+
+class Reply(SQLModel, table=True):
+    """One call to a judge, in its own words."""
+
+    __tablename__ = "reply"
+    id: str = Field(primary_key=True)
+    judge: str = Field(foreign_key="judge.fingerprint")
+    media_sha256: str = Field(index=True)
+    raw: str = text_column()
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    at: datetime = time_column()
+
+
+class Verdict(SQLModel, table=True):
+    """One judge's answer to one question about one file. Not tied to a run: the same thing is never judged twice."""
+
+    __tablename__ = "verdict"
+    judge: str = Field(primary_key=True, foreign_key="judge.fingerprint")
+    media_sha256: str = Field(primary_key=True)
+    question_sha256: str = Field(primary_key=True)
+    repeat: int = Field(primary_key=True)
+    outcome: str
+    value: str | None = None
+    reason: str = text_column()
+    reply_id: str = Field(foreign_key="reply.id")
+
+
+class Score(SQLModel, table=True):
+    """One metric of one sample in one run."""
+
+    __tablename__ = "score"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    sample_id: str = Field(primary_key=True)
+    metric: str = Field(primary_key=True)
+    outcome: str
+    value: float | None = None
+    detail: dict[str, Any] = json_column()
+
+
+class Cell(SQLModel, table=True):
+    """A metric over all samples at one address of one run. `*` is: over all values of that facet."""
+
+    __tablename__ = "cell"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    metric: str = Field(primary_key=True)
+    scenario: str = Field(primary_key=True)
+    task: str = Field(primary_key=True)
+    setting: str = Field(primary_key=True)
+    modality: str = Field(primary_key=True)
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    spread: float | None = None
+    n_scored: int | None = None
+    n_expected: int | None = None
+    why_empty: str = ""
+    source: str = text_column()
+    note: str = text_column()
+
+
+class Event(SQLModel, table=True):
+    """What happened, in words, in order; rows are only ever added."""
+
+    __tablename__ = "event"
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime = time_column()
+    subject: str = Field(index=True)
+    actor: str
+    kind: str
+    text: str = text_column()
+    detail: dict[str, Any] = json_column()

@@ -1,0 +1,35 @@
+"""The board: `streamlit run leaderboard/app.py`, or `armillary serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from leaderboard.reading import NoBoard
+from leaderboard.views import compare, gaps, judges, methods, model, overview, papers, ranking, samples, submit, system
+from leaderboard.widgets import know, no_board, notice
+
+st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
+
+PAGES = [
+    st.Page(overview.page, title="Overview", url_path="overview", icon=":material/language:", default=True),
+    st.Page(ranking.page, title="Ranking", url_path="ranking", icon=":material/leaderboard:"),
+    st.Page(gaps.page, title="Gaps", url_path="gaps", icon=":material/trending_down:"),
+    st.Page(samples.page, title="Samples", url_path="samples", icon=":material/image_search:"),
+    st.Page(compare.page, title="Compare", url_path="compare", icon=":material/compare_arrows:"),
+    st.Page(model.page, title="Model", url_path="model", icon=":material/badge:"),
+    st.Page(papers.page, title="Papers", url_path="papers", icon=":material/menu_book:"),
+    st.Page(judges.page, title="Judges", url_path="judges", icon=":material/gavel:"),
+    st.Page(methods.page, title="Methods", url_path="methods", icon=":material/function:"),
+    st.Page(submit.page, title="Submit", url_path="submit", icon=":material/upload:"),
+    st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),
+]
+
+chosen = st.navigation(PAGES, position="top")
+know(PAGES)
+try:
+    chosen.run()
+    notice()
+except NoBoard as missing:
+    no_board(str(missing))

@@ -1,0 +1,156 @@
+"""Charts as pure functions: a table in, an Altair chart out. Colours are Okabe and Ito's, told apart by everyone."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+TRUST = alt.Scale(domain=["A", "B", "C"], range=["#0072B2", "#E69F00", "#999999"])
+BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
+MOST_ROWS = 40
+ROW = 26
+
+
+def interval_dots(points: pd.DataFrame, title: str, digits: int, whole: float) -> alt.LayerChart | alt.FacetChart:
+    """One dot a model with its interval, best on top; `whole`, the metric's range, keeps small differences small."""
+    shown = points.head(MOST_ROWS)
+    y = alt.Y("label:N", sort=list(shown["label"]), title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
+    scale = alt.Scale(domain=_domain(shown, whole), nice=False, zero=False)
+    trust = alt.Color(
+        "trust:N", scale=TRUST, title="Trust", legend=alt.Legend(orient="top", values=sorted(set(shown["trust"])))
+    )
+    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=alt.Legend(orient="top"))
+    dots = alt.Chart(shown).mark_point(filled=True, size=90, opacity=1)
+    bars = alt.Chart(shown.dropna(subset=["low", "high"])).mark_rule(strokeWidth=2, opacity=0.7)
+    spans = bars.encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=y, color=trust)
+    x = alt.X("value:Q", title=title, scale=scale)
+    return alt.layer(spans, dots.encode(x=x, y=y, color=trust, shape=by, tooltip=_tips(digits))).properties(
+        height=alt.Step(ROW)
+    )
+
+
+def _domain(points: pd.DataFrame, whole: float) -> list[float]:
+    """From the lowest to the highest, and never less than a tenth of the metric's range."""
+    ends = points[["value", "low", "high"]]
+    low, high = float(ends.min().min()), float(ends.max().max())
+    margin = max(0.08 * (high - low), (0.1 * abs(whole) - (high - low)) / 2, 1e-6)
+    return [low - margin, high + margin]
+
+
+def _tips(digits: int) -> list[alt.Tooltip]:
+    number = f".{digits}f"
+    return [
+        alt.Tooltip("model:N", title="Model"),
+        alt.Tooltip("value:Q", title="Value", format=number),
+        alt.Tooltip("low:Q", title="From", format=number),
+        alt.Tooltip("high:Q", title="To", format=number),
+        alt.Tooltip("by:N", title="Judged by"),
+        alt.Tooltip("trust:N", title="Trust"),
+        alt.Tooltip("n:N", title="n/N"),
+    ]
+
+
+COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#666666"]
+
+
+def profile(points: pd.DataFrame) -> alt.FacetChart:
+    """One small chart a metric: dots with intervals along a facet."""
+    at = alt.Y("at:N", title=None, sort=list(dict.fromkeys(points["at"])))
+    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=alt.Legend(orient="top"))
+    base = alt.Chart(points)
+    spans = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(x=alt.X("low:Q", title=None), x2="high:Q", y=at)
+    tips = [alt.Tooltip(key) for key in ("metric:N", "at:N", "value:Q", "low:Q", "high:Q", "n:N", "by:N")]
+    dots = base.mark_point(filled=True, size=80, color=COLOURS[0]).encode(
+        x=alt.X("value:Q", title=None), y=at, shape=by, tooltip=tips
+    )
+    chart = alt.layer(spans, dots).properties(width=230, height=alt.Step(ROW))
+    facet = alt.Facet("metric:N", title=None, columns=4, sort=list(dict.fromkeys(points["metric"])))
+    made: alt.FacetChart = chart.facet(facet).resolve_scale(x="independent")
+    return made
+
+
+def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | alt.FacetChart:
+    """One line an entry across the values of a facet: how far it falls."""
+    at = alt.X(
+        "at:N",
+        sort=list(dict.fromkeys(points["at"])),
+        title=None,
+        axis=alt.Axis(labelAngle=0),
+        scale=alt.Scale(padding=0.3),
+    )
+    names = list(dict.fromkeys(points["model"]))
+    shown = names[: len(COLOURS)]
+    colour = alt.Color(
+        "model:N",
+        title="Model",
+        scale=alt.Scale(domain=names, range=COLOURS),
+        legend=alt.Legend(labelLimit=220, values=shown),
+    )
+    dash = alt.StrokeDash("by:N", title="Judged by", scale=alt.Scale(domain=["auto", "human"], range=[[1, 0], [5, 4]]))
+    value = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
+    tips = [
+        alt.Tooltip("who:N", title="Entry"),
+        alt.Tooltip("at:N", title="At"),
+        alt.Tooltip("value:Q", format=f".{digits}f"),
+    ]
+    base = alt.Chart(points).encode(x=at, color=colour, detail="run:N")
+    spans = (
+        alt.Chart(points.dropna(subset=["low", "high"]))
+        .mark_rule(opacity=0.5)
+        .encode(x=at, y="low:Q", y2="high:Q", color=colour)
+    )
+    lines = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash)
+    dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=value, tooltip=tips)
+    return alt.layer(spans, lines, dots).properties(height=420)
+
+
+def history(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
+    """An entry's value over time, with intervals, one line a judge."""
+    base = alt.Chart(points).encode(
+        x=alt.X("at:T", title=None), color=alt.Color("judge:N", title="Judge", scale=alt.Scale(range=COLOURS))
+    )
+    value = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
+    spans = base.mark_rule().encode(y="low:Q", y2="high:Q")
+    return alt.layer(
+        spans, base.mark_line(point=True).encode(y=value, tooltip=["judge:N", "at:T", "value:Q"])
+    ).properties(height=260)
+
+
+def differences(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
+    """Paired differences with their intervals and a line at none."""
+    y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
+    spans = (
+        alt.Chart(points)
+        .mark_rule(strokeWidth=2, color=COLOURS[0])
+        .encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y)
+    )
+    dots = (
+        alt.Chart(points)
+        .mark_point(filled=True, size=80, color=COLOURS[0])
+        .encode(x="mean:Q", y=y, tooltip=["pair:N", "mean:Q", "p:Q"])
+    )
+    none = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="x:Q")
+    return alt.layer(none, spans, dots).properties(height=alt.Step(34))
+
+
+def tallies(points: pd.DataFrame) -> alt.Chart:
+    """Wins, ties and losses by scenario, as shares."""
+    order = ["won", "tied", "lost"]
+    made: alt.Chart = (
+        alt.Chart(points)
+        .mark_bar()
+        .encode(
+            x=alt.X("count:Q", stack="normalize", title="share of samples"),
+            y=alt.Y("scenario:N", title=None, sort=None),
+            color=alt.Color(
+                "result:N",
+                sort=order,
+                scale=alt.Scale(domain=order, range=["#0072B2", "#BBBBBB", "#E69F00"]),
+                title=None,
+            ),
+            order=alt.Order("rank:Q"),
+            tooltip=["scenario:N", "result:N", "count:Q"],
+        )
+        .properties(height=alt.Step(34))
+    )
+    return made

@@ -1,0 +1,79 @@
+"""What a reader has chosen to see; it lives in the page's address, so that a link restores it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+
+from leaderboard.queries import ALL, FACETS, Address, Entry, Place
+
+ANY = "all"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Every selector of the ranking. Empty is: not said, the page decides."""
+
+    suite: str = ""
+    metric: str = ""
+    scenario: str = ""
+    task: str = ""
+    setting: str = ""
+    modality: str = ""
+    board: str = ""
+    by: str = ANY
+    trust: str = ANY
+    organisation: str = ANY
+    weights: str = ANY
+    q: str = ""
+
+    @property
+    def at(self) -> Address:
+        """The address, `*` where nothing was said."""
+        return Address(*(getattr(self, facet) or ALL for facet in FACETS))
+
+    def moved(self, at: Address) -> Choice:
+        """The same choice at another address."""
+        return replace(self, **{facet: getattr(at, facet) for facet in FACETS})
+
+    def params(self) -> dict[str, str]:
+        """As the page's address holds it: facets always, the rest where it differs from showing everything."""
+        silent = {"by": ANY, "trust": ANY, "organisation": ANY, "weights": ANY, "q": "", "board": ""}
+        return {key: value for key, value in asdict(self).items() if silent.get(key) != value}
+
+
+def read(params: Mapping[str, str]) -> Choice:
+    """The choice that an address holds; what it does not know is left out."""
+    known = {key: params[key] for key in asdict(Choice()) if params.get(key)}
+    return Choice(**known)
+
+
+def nearest(found: Sequence[Place], wanted: Address) -> Address:
+    """The address itself if it has figures, else the one that shares most with it, then the one with most figures."""
+    if not found or any(place.at == wanted for place in found):
+        return wanted
+
+    def worth(place: Place) -> tuple[int, bool, int, int]:
+        said = [facet for facet in FACETS if getattr(wanted, facet) != ALL]
+        shared = sum(getattr(place.at, facet) == getattr(wanted, facet) for facet in said)
+        return (
+            shared,
+            place.ours > 0,
+            place.ours + place.papers,
+            sum(getattr(place.at, facet) == ALL for facet in FACETS),
+        )
+
+    return max(found, key=worth).at
+
+
+def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
+    """The entries that pass the choice's filters."""
+    asked = choice.q.casefold()
+    return [
+        entry
+        for entry in entries
+        if choice.by in (ANY, entry.evaluator)
+        and choice.trust in (ANY, entry.trust)
+        and choice.organisation in (ANY, entry.organisation)
+        and asked in f"{entry.model} {entry.organisation} {entry.team}".casefold()
+    ]

@@ -1,0 +1,205 @@
+"""The SELECTs about submissions: what was handed in, how it goes, what the last night brought."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlmodel import Session, col, select
+
+from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Verdict
+from leaderboard.queries import FACETS, Address
+
+
+@dataclass(frozen=True, slots=True)
+class Handed:
+    """A submission in one row, without its manifest."""
+
+    id: str
+    suite: str
+    model: str
+    organisation: str
+    team: str
+    trust: str
+    kind: str
+    subset: str
+    state: str
+    fault: str
+    code: str
+    reason: str
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Happened:
+    """One line of a timeline."""
+
+    at: datetime
+    subject: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One cell with whose it is."""
+
+    model: str
+    evaluator: str
+    trust: str
+    metric: str
+    scenario: str
+    task: str
+    setting: str
+    modality: str
+    value: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    n_scored: int | None
+    n_expected: int | None
+    source: str
+    note: str
+    run_id: str
+    board: str
+
+
+HANDED = tuple(Handed.__dataclass_fields__)
+
+
+def handed_in(db: Session, most: int = 500) -> list[Handed]:
+    """What people handed in, newest first."""
+    query = (
+        select(*_columns()).where(Submission.trust != "C").order_by(col(Submission.created_at).desc(), Submission.id)
+    )
+    return [Handed(*row) for row in db.execute(query.limit(most))]
+
+
+def handed_in_as(db: Session, submission_id: str) -> Handed:
+    """One submission in one row."""
+    return Handed(*db.execute(select(*_columns()).where(Submission.id == submission_id)).one())
+
+
+def submission(db: Session, submission_id: str) -> Submission | None:
+    """One submission whole, with its manifest."""
+    return db.get(Submission, submission_id)
+
+
+def siblings(db: Session, model: str, organisation: str) -> list[Handed]:
+    """All entries of the same model, oldest first."""
+    query = select(*_columns()).where(Submission.model == model, Submission.organisation == organisation)
+    return [Handed(*row) for row in db.execute(query.order_by(col(Submission.created_at)))]
+
+
+def _columns() -> list[Any]:
+    return [getattr(Submission, name) for name in HANDED]
+
+
+def timeline(db: Session, subject: str) -> list[Happened]:
+    """What happened to one submission, oldest first."""
+    query = (
+        select(Event.at, Event.subject, Event.kind, Event.text).where(Event.subject == subject).order_by(col(Event.id))
+    )
+    return [Happened(*row) for row in db.execute(query)]
+
+
+def lately(db: Session, most: int = 20, kind: str | None = None) -> list[Happened]:
+    """What happened last, newest first."""
+    query = select(Event.at, Event.subject, Event.kind, Event.text).order_by(col(Event.id).desc()).limit(most)
+    query = query.where(Event.kind == kind) if kind else query
+    return [Happened(*row) for row in db.execute(query)]
+
+
+def progress(db: Session, submission_id: str) -> dict[str, int]:
+    """How many samples each stage has done for a submission and its runs."""
+    owners = [submission_id, *db.exec(select(Run.id).where(Run.submission_id == submission_id))]
+    query = select(Shard.stage, func.sum(Shard.items)).where(col(Shard.owner).in_(owners)).group_by(Shard.stage)
+    return {stage: int(count) for stage, count in db.execute(query)}
+
+
+def states(db: Session) -> dict[str, int]:
+    """How many submissions stand where."""
+    query = select(Submission.state, func.count()).where(Submission.trust != "C").group_by(Submission.state)
+    return {state: int(count) for state, count in db.execute(query)}
+
+
+def ahead_of(db: Session, submission_id: str) -> int | None:
+    """How many wait before this one; None if it does not wait."""
+    own = db.get(Submission, submission_id)
+    if own is None or own.state != "received":
+        return None
+    query = select(func.count()).where(Submission.state == "received", Submission.created_at < own.created_at)
+    return int(db.execute(query).scalar_one())
+
+
+def last_published(db: Session) -> datetime | None:
+    """When something last came on the board; figures from papers do not count."""
+    query = select(func.max(Run.published_at)).join(Submission).where(Submission.trust != "C", Run.state == "published")
+    found: datetime | None = db.execute(query).scalar_one()
+    return found
+
+
+def published_figures(db: Session, suite: str) -> list[Figure]:
+    """Every figure the papers print for a suite."""
+    return [_figure(row) for row in db.execute(_figures().where(Run.suite == suite, Submission.trust == "C"))]
+
+
+def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
+    """Every cell of some runs."""
+    return [_figure(row) for row in db.execute(_figures().where(col(Run.id).in_(run_ids)))]
+
+
+def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address) -> list[Figure]:
+    """One metric along one facet, all else as at the address, for everyone who has it."""
+    fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other != facet]
+    query = _figures().where(Run.suite == suite, Run.state == "published", Cell.metric == metric, *fixed)
+    return [_figure(row) for row in db.execute(query)]
+
+
+def _figures() -> Any:
+    cell = (
+        "metric",
+        "scenario",
+        "task",
+        "setting",
+        "modality",
+        "value",
+        "low",
+        "high",
+        "spread",
+        "n_scored",
+        "n_expected",
+    )
+    rest = (Cell.source, Cell.note, Run.id, Run.board, Judge.kind, Judge.card)
+    columns = (Submission.model, Submission.trust, *(getattr(Cell, name) for name in cell), *rest)
+    return (
+        select(*columns)
+        .join(Run, col(Run.id) == col(Cell.run_id))
+        .join(Submission, col(Submission.id) == col(Run.submission_id))
+        .join(Judge, col(Judge.fingerprint) == col(Run.judge))
+        .order_by(col(Submission.created_at), col(Submission.id), col(Run.id))
+    )
+
+
+def _figure(row: Any) -> Figure:
+    model, trust, *rest, kind, card = row
+    return Figure(model, str(card["model"]) if kind == "paper" else kind, trust, *rest)
+
+
+def judges(db: Session) -> list[Judge]:
+    """All judges, those that work here before those of papers."""
+    return sorted(db.exec(select(Judge)), key=lambda judge: (judge.kind == "paper", judge.kind, judge.name))
+
+
+def verdict_outcomes(db: Session, judge: str) -> dict[str, int]:
+    """How often a judge answered, and how often it could not."""
+    query = select(Verdict.outcome, func.count()).where(Verdict.judge == judge).group_by(Verdict.outcome)
+    return {outcome: int(count) for outcome, count in db.execute(query)}
+
+
+def all_metrics(db: Session) -> list[Metric]:
+    """Every metric of every suite, in the suites' own order."""
+    return list(db.exec(select(Metric).order_by(Metric.suite, col(Metric.position))))

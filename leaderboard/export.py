@@ -1,0 +1,77 @@
+"""The board as text that other programs read."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from leaderboard.queries import Entry
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def as_csv(entries: Sequence[Entry]) -> str:
+    """One line an entry; text that a spreadsheet would run is made inert."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([field.name for field in fields(Entry)])
+    writer.writerows([[_inert(value) for value in _plain(entry).values()] for entry in entries])
+    return text.getvalue()
+
+
+def as_json(entries: Sequence[Entry]) -> str:
+    """A list of objects, numbers in full."""
+    return json.dumps([_plain(entry) for entry in entries], indent=1, ensure_ascii=False) + "\n"
+
+
+def frame_as_csv(frame: pd.DataFrame) -> bytes:
+    """A table of the page; text that a spreadsheet would run is made inert, in the heads too."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([_inert(str(name)) for name in frame.columns])
+    writer.writerows([[_inert(value) for value in row] for row in _values(frame)])
+    return text.getvalue().encode()
+
+
+def frame_as_json(frame: pd.DataFrame) -> bytes:
+    """A table of the page as a list of objects."""
+    names = [str(name) for name in frame.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in _values(frame)]
+    return (json.dumps(rows, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def frame_as_parquet(frame: pd.DataFrame) -> bytes:
+    """A table of the page as Parquet, types kept."""
+    made = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    return bytes(made.to_parquet(index=False))
+
+
+def _values(frame: pd.DataFrame) -> list[list[Any]]:
+    return [[_bare(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+
+
+def _bare(value: Any) -> Any:
+    """A value as JSON and CSV know it; missing is None."""
+    if value is None or value != value or str(value) in ("<NA>", "NaT"):
+        return None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    value = value.item() if hasattr(value, "item") else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _plain(entry: Entry) -> dict[str, Any]:
+    row = asdict(entry)
+    return {**row, "published_at": entry.published_at.isoformat() if entry.published_at else None}
+
+
+def _inert(value: Any) -> Any:
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value

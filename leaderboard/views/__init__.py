@@ -1,0 +1,1 @@
+"""The pages: each asks a question, draws a table or chart, and has a few widgets."""

@@ -1,0 +1,139 @@
+"""Compare: two to four entries on the same samples, with paired differences and the outputs side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import pandas as pd
+import streamlit as st
+
+from infra.settings import Settings
+from infra.store import open_store
+from infra.tables import Metric
+from leaderboard import behind, charts, paired, queries
+from leaderboard.behind import RunFacts
+from leaderboard.paired import Scored
+from leaderboard.thumbnails import thumbnail
+from leaderboard.widgets import ask, downloads, pick
+from leaderboard.words import escaped, name, number, titled
+
+MOST = 4
+HOW = (
+    "First minus second, over the samples that both have. The interval is a bootstrap over tasks, p flips the sign of "
+    "whole tasks; with few tasks both say little. No correction is made for looking at several pairs."
+)
+
+
+def page() -> None:
+    """Choose entries of one board, then see where they part."""
+    st.title("Compare")
+    runs = {run.run_id: run for run in ask(behind.runs)}
+    if len(runs) < 2:
+        st.info("There are not yet two entries judged by us to compare.", icon=":material/info:")
+        return
+    chosen = _chosen(runs)
+    metrics = {metric.name: metric for metric in ask(queries.metrics, chosen[0].suite)}
+    metric = metrics.get(st.query_params.get("metric", ""), next(iter(metrics.values())))
+    pick("metric", "Metric", list(metrics), metric.name, lambda one: metrics[one].title, width=260)
+    if len(chosen) < 2:
+        st.info("Choose at least two entries.", icon=":material/info:")
+        return
+    values = {run.run_id: ask(behind.scored, run.run_id, run.suite, run.version, metric.name) for run in chosen}
+    _differences(chosen, values, metric)
+    _tallies(chosen, values, metric)
+    _side_by_side(chosen, values, metric)
+
+
+def _chosen(runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+    said = [runs[one] for one in st.query_params.get("runs", "").split(",") if one in runs]
+    board = said[0].board if said else _fullest(list(runs.values()))
+    same = [run for run in runs.values() if run.board == board]
+    chosen = [run for run in said if run.board == board][:MOST] or same[:2]
+    titles = {run.run_id: f"{name(run.model, 50)} · {name(run.judge_name, 30)}" for run in runs.values()}
+    key = f"runs-{board}"
+    st.session_state[key] = [run.run_id for run in chosen]
+    st.multiselect(
+        "Entries of one board, at most four",
+        [run.run_id for run in same],
+        key=key,
+        format_func=titles.__getitem__,
+        max_selections=MOST,
+        on_change=_write,
+        args=(key,),
+    )
+    boards = {
+        run.board: f"{name(run.judge_name, 40)} · {run.suite} v{run.version} · {run.subset}" for run in runs.values()
+    }
+    if len(boards) > 1:
+        pick("board", "Board", list(boards), board, boards.__getitem__, width=420, then=lambda: _other_board(runs))
+    return chosen
+
+
+def _fullest(runs: Sequence[RunFacts]) -> str:
+    boards = [run.board for run in runs]
+    return max(boards, key=boards.count)
+
+
+def _write(key: str) -> None:
+    st.query_params["runs"] = ",".join(st.session_state[key])
+
+
+def _other_board(runs: Mapping[str, RunFacts]) -> None:
+    board = st.query_params.pop("board")
+    st.query_params["runs"] = ",".join(run.run_id for run in runs.values() if run.board == board).split(",", 2)[0]
+
+
+def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+    st.subheader("Paired differences", anchor=False, help=HOW)
+    rows = []
+    for first, second in combinations(chosen, 2):
+        found = paired.difference(values[first.run_id], values[second.run_id])
+        pair = f"{name(first.model, 40)} − {name(second.model, 40)}"
+        if found:
+            rows.append(
+                {
+                    "pair": pair,
+                    "mean": found.mean,
+                    "low": found.low,
+                    "high": found.high,
+                    "p": found.p,
+                    "n": found.n,
+                    "tasks": found.clusters,
+                }
+            )
+    if not rows:
+        st.caption("These entries share fewer than two tasks, so nothing can be said about their difference.")
+        return
+    frame = pd.DataFrame(rows)
+    st.altair_chart(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
+    st.dataframe(frame.round(3), hide_index=True)
+    st.caption(HOW)
+    downloads(frame, "armillary-compare")
+
+
+def _tallies(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+    first, second = chosen[:2]
+    found = paired.tallies(values[first.run_id], values[second.run_id], metric.direction == "higher")
+    st.subheader(escaped(f"{name(first.model, 50)} against {name(second.model, 50)}"), anchor=False)
+    rows = [
+        {"scenario": one.scenario, "result": result, "count": count, "rank": rank}
+        for one in found
+        for rank, (result, count) in enumerate((("won", one.won), ("tied", one.tied), ("lost", one.lost)))
+    ]
+    st.altair_chart(charts.tallies(pd.DataFrame(rows)), key="tallies")
+
+
+def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+    st.subheader("Where they differ most", anchor=False)
+    store = open_store(Settings().objects, Settings().s3_endpoint)
+    for sample, apart in paired.widest(values, 6):
+        items = [ask(behind.item, run, metric.name, sample) for run in chosen]
+        prompt = next((item.prompt for item in items if item), "")
+        with st.container(border=True):
+            st.caption(f"{escaped(prompt, 300)} ({number(apart, metric.unit)} apart)")
+            for column, run, item in zip(st.columns(len(chosen)), chosen, items, strict=True):
+                small = thumbnail(store, item.media_sha256, item.media_type) if item and item.media_sha256 else None
+                if small:
+                    column.image(small, width=320, alt=f"Output of {name(run.model, 60)}")
+                column.markdown(f"{escaped(run.model, 50)}: **{number(item.value if item else None, metric.unit)}**")

@@ -1,0 +1,93 @@
+"""Gaps: how far a model falls from the usual to the unusual, from image to video, from one format to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from leaderboard import charts, choice, entries, frames, queries
+from leaderboard.choice import ANY
+from leaderboard.queries import ALL, FACETS, Address, Place
+from leaderboard.settling import Settled, settle
+from leaderboard.widgets import address, ask, downloads, no_board, pick, press
+from leaderboard.words import ARROW, digits, escaped, plain, titled
+
+
+def page() -> None:
+    """A suite, a metric, the facet to go along, and where all else stands."""
+    said = st.query_params.to_dict()
+    settled = ask(settle, choice.read({key: value for key, value in said.items() if key in ("suite", "metric")}))
+    if settled is None:
+        no_board("No suites are loaded.")
+        return
+    st.title("Gaps")
+    titles = {one.name: one.title for one in settled.suites}
+    press("suite", "Suite", list(titles), settled.choice.suite, titles.__getitem__, then=_afresh)
+    facets = [facet for facet in FACETS if lines(settled.places, facet)]
+    if not facets:
+        st.info(f"{escaped(settled.suite.title)} has no two figures to compare yet.", icon=":material/info:")
+        return
+    along = said["along"] if said.get("along") in facets else facets[0]
+    _draw(settled, along, facets, _where(settled.places, along, said), said.get("by", "auto"))
+
+
+def _afresh() -> None:
+    st.query_params.from_dict({"suite": st.query_params["suite"]})
+
+
+def lines(found: Sequence[Place], facet: str) -> list[Address]:
+    """Addresses, `*` at the facet, along which there are at least two figures; the fullest first."""
+    values: dict[Address, set[str]] = {}
+    weight: dict[Address, int] = {}
+    for place in found:
+        rest = replace(place.at, **{facet: ALL})
+        if getattr(place.at, facet) != ALL:
+            values.setdefault(rest, set()).add(getattr(place.at, facet))
+            weight[rest] = weight.get(rest, 0) + place.ours * 1000 + place.papers
+    return sorted((at for at, some in values.items() if len(some) > 1), key=lambda at: -weight[at])
+
+
+def _where(found: Sequence[Place], along: str, said: dict[str, str]) -> Address:
+    known = lines(found, along)
+    asked = Address(**{facet: said.get(facet, ALL) for facet in FACETS if facet != along})
+    named = any(facet in said for facet in FACETS if facet != along)
+    return asked if named and asked in known else known[0]
+
+
+def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: str) -> None:
+    suite, metric = settled.suite, settled.metric
+    titles = {one.name: one.title for one in settled.metrics}
+    known = {_title(one): one for one in lines(settled.places, along)}
+    with st.container(horizontal=True):
+        pick("metric", "Metric", list(titles), metric.name, titles.__getitem__, width=260)
+        pick("along", "Along", facets, along, lambda one: suite.facet_titles.get(one, plain(one)))
+        pick("by", "Judged by", [ANY, "auto", "human"], by)
+        pick("line", "Where", list(known), _title(at), width=340, words=str, then=lambda: _go(known))
+    params = {"suite": suite.name, "metric": metric.name, "along": along, "by": by}
+    address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
+    order = ask(queries.facet_order, suite.name)[along]
+    figures = ask(entries.figures_along, suite.name, metric.name, along, at)
+    points = frames.along([one for one in figures if by in (ANY, one.evaluator)], along, order)
+    best = metric.direction == "higher"
+    about = f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: people."
+    st.caption(f"{escaped(about, 300)} Bars: 95 % intervals.")
+    chart, table = st.columns([3, 2])
+    with chart:
+        st.altair_chart(charts.slopes(points, titled(metric.title, metric.unit), digits(metric.unit)), key="slopes")
+    with table:
+        frame = frames.gap_table(points).round(digits(metric.unit))
+        st.dataframe(frame, hide_index=True, placeholder="—")
+        downloads(frame, f"armillary-{suite.name}-{metric.name}-{along}")
+
+
+def _title(at: Address) -> str:
+    return " · ".join(plain(getattr(at, facet)) for facet in FACETS if getattr(at, facet) != ALL) or "All together"
+
+
+def _go(known: dict[str, Address]) -> None:
+    at = known[st.query_params.pop("line")]
+    for facet in FACETS:
+        if facet != st.query_params.get("along"):
+            st.query_params[facet] = getattr(at, facet)

@@ -1,0 +1,76 @@
+"""Judges: who decides, what identifies them, how well they agree with people, how often they have no answer."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from infra.tables import Judge
+from leaderboard import behind, entries
+from leaderboard.agreement import Agreement, agreement
+from leaderboard.widgets import ask, link, pick
+from leaderboard.words import name, plain
+
+KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
+
+
+def page() -> None:
+    """All judges, then one of them."""
+    st.title("Judges")
+    judges = {judge.fingerprint: judge for judge in ask(entries.judges)}
+    if not judges:
+        st.info("No judge has worked here yet.", icon=":material/info:")
+        return
+    st.markdown(
+        "A judge is everything that can change a verdict. Change one thing, and it is another judge and another board."
+    )
+    st.dataframe(_cards(list(judges.values())), hide_index=True, placeholder="—")
+    chosen = judges.get(st.query_params.get("judge", ""), next(iter(judges.values())))
+    titles = {key: f"{name(judge.name, 60)} ({KINDS.get(judge.kind, judge.kind)})" for key, judge in judges.items()}
+    pick("judge", "Judge", list(titles), chosen.fingerprint, titles.__getitem__, width=420)
+    _judge(chosen)
+    st.subheader("Judges as entries", anchor=False)
+    st.markdown("UNIVERSE ranks vision-language models by how well they see what happens in a rollout.")
+    link("ranking", "The ranking of UNIVERSE", {"suite": "universe"}, ":material/leaderboard:")
+
+
+def _cards(judges: list[Judge]) -> pd.DataFrame:
+    rows = [
+        {
+            "Judge": name(judge.name),
+            "Kind": KINDS.get(judge.kind, judge.kind),
+            "Fingerprint": judge.fingerprint[:12],
+            **{plain(key): name(str(value), 120) for key, value in judge.card.items() if key not in ("name", "kind")},
+        }
+        for judge in judges
+    ]
+    return pd.DataFrame(rows)
+
+
+def _judge(judge: Judge) -> None:
+    if judge.kind == "paper":
+        st.caption("This judge worked for a paper. Its single answers are not here, so nothing can be said about them.")
+        return
+    outcomes = ask(entries.verdict_outcomes, judge.fingerprint)
+    total = sum(outcomes.values())
+    unusable = sum(count for outcome, count in outcomes.items() if outcome.startswith("judge_"))
+    answers, bad = st.columns(2)
+    answers.metric("Answers", f"{total:,}", border=True)
+    bad.metric("Without a usable answer", f"{unusable / total:.2%}" if total else "—", border=True)
+    if judge.kind != "human":
+        _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
+
+
+def _agreement(found: Agreement) -> None:
+    st.subheader("Agreement with people", anchor=False)
+    if not found.closed and not found.ratings:
+        st.caption("People have not yet answered the same questions about the same outputs.")
+        return
+    equal, kappa, rho = st.columns(3)
+    span = (
+        f"95 % interval {found.low:.1%} to {found.high:.1%}" if found.low is not None and found.high is not None else ""
+    )
+    equal.metric("Same answer", "—" if found.equal is None else f"{found.equal:.1%}", border=True, help=span or None)
+    kappa.metric("Cohen's kappa", "—" if found.kappa is None else f"{found.kappa:.2f}", border=True)
+    rho.metric("Spearman, ratings", "—" if found.spearman is None else f"{found.spearman:.2f}", border=True)
+    st.caption(f"{found.closed:,} closed questions and {found.ratings:,} ratings answered by both. {span}")

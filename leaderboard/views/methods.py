@@ -1,0 +1,55 @@
+"""Methods: what every number means, from the same rows that the scorers use."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from infra.tables import Metric
+from leaderboard import entries, queries
+from leaderboard.widgets import ask, no_board, press
+from leaderboard.words import TRUST, escaped, titled
+
+RULES = """
+- **Missing is not zero.** Every expected score has one outcome: scored, model failed, output missing, output invalid,
+  blocked, judge unparsable, judge error, not applicable or excluded. Every figure carries n, the samples scored, of N.
+- **The submitter's failures count as the worst value** (model failed, output missing, invalid or blocked): leaving an
+  output out can never raise a score.
+- **The judge's failures leave the mean**, are judged again, and block publication above one in a hundred.
+- **Comparable or not ranked together.** A board is one suite version, one set of samples and questions, one scorer and
+  one judge with its prompts and settings. A new judge is a new board.
+- **Intervals** are 95 % intervals. A rank interval holds every rank that the intervals allow: a model is surely better
+  only if its interval lies wholly on the better side. Where an entry has no interval, none is given for the board.
+- **±** beside a published figure is the spread that the paper prints.
+- **Eligible** for a rank is a whole entry that is published; partial ones are shown without a rank.
+"""
+
+
+def page() -> None:
+    """The rules, then each suite's metrics."""
+    suites = {suite.name: suite for suite in ask(queries.suites)}
+    if not suites:
+        no_board("No suites are loaded.")
+        return
+    st.title("Methods")
+    st.subheader("Rules for every suite", anchor=False)
+    st.markdown(RULES)
+    st.markdown("\n".join(f"- **Trust {text}**" for text in TRUST.values()))
+    said = st.query_params.get("suite", "")
+    suite = suites.get(said, next(iter(suites.values())))
+    st.subheader("Metrics", anchor=False)
+    press("suite", "Suite", list(suites), suite.name, lambda one: suites[one].title)
+    counts = ", ".join(f"{name}: {count} samples" for name, count in suite.subsets.items()) or "no samples yet"
+    about = f"Version {suite.version}, scorer {suite.scorer_version}. {counts}."
+    st.caption(f"{escaped(about, 300)} [Paper]({suite.paper})")
+    for metric in [one for one in ask(entries.all_metrics) if one.suite == suite.name]:
+        _metric(metric)
+
+
+def _metric(metric: Metric) -> None:
+    better = "higher is better" if metric.direction == "higher" else "lower is better"
+    head = " (headline)" if metric.headline else ""
+    with st.expander(f"{escaped(titled(metric.title, metric.unit))}{head}", expanded=metric.headline):
+        st.markdown(escaped(metric.explain, 3000))
+        st.caption(
+            f"From {metric.worst:g} (worst) to {metric.best:g} (best), {better}. Name in files: {escaped(metric.name)}"
+        )

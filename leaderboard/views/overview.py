@@ -1,0 +1,82 @@
+"""The front page: what is ranked here, who leads, what changed, how to take part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from leaderboard import entries
+from leaderboard.entries import Happened
+from leaderboard.queries import Entry
+from leaderboard.settling import Leaders, leaders
+from leaderboard.widgets import ask, link, no_board
+from leaderboard.words import escaped, number, plain, titled
+
+INTRO = (
+    "World models are judged here on what they show: does a picture or a clip keep to the prompt, to physics, to the "
+    "real robot? Every number leads to the outputs behind it, with each question and the judge's answer."
+)
+
+
+def page() -> None:
+    """Four suites, their leaders, the news, the door."""
+    found = ask(leaders)
+    if not found:
+        no_board("No suites are loaded.")
+        return
+    st.title("The open leaderboard for visual world models")
+    st.markdown(INTRO)
+    for pair in (found[start : start + 2] for start in range(0, len(found), 2)):
+        for column, suite in zip(st.columns(2), pair, strict=False):
+            with column, st.container(border=True, height="stretch"):
+                _suite(suite)
+    news, door = st.columns(2)
+    with news:
+        _news(ask(entries.lately, 8, "published"))
+    with door:
+        _door()
+
+
+def _suite(found: Leaders) -> None:
+    suite, metric, choice = found.settled.suite, found.settled.metric, found.settled.choice
+    st.subheader(escaped(suite.title), anchor=False)
+    st.markdown(escaped(suite.sentence, 400))
+    where = " · ".join(
+        plain(value) for value in (choice.scenario, choice.task, choice.setting, choice.modality) if value != "*"
+    )
+    st.caption(f"{escaped(titled(metric.title, metric.unit))}{': ' + escaped(where, 200) if where else ''}")
+    if found.ours:
+        st.markdown("\n".join(_line(entry, metric.unit) for entry in found.ours))
+    if found.papers and not found.ours:
+        st.markdown(
+            "\n".join(f"- {escaped(one.model, 60)}: **{number(one.value, metric.unit)}**" for one in found.papers)
+        )
+        st.caption(f"Not ranked: figures from {escaped(found.papers[0].source, 120)}.")
+    if not found.ours and not found.papers:
+        st.caption("No figures yet.")
+    link("ranking", "Open the ranking", choice.params(), ":material/leaderboard:")
+
+
+def _line(entry: Entry, unit: str) -> str:
+    ranks = f" (rank {entry.best_rank} to {entry.worst_rank})" if entry.best_rank != entry.worst_rank else ""
+    span = f" [{number(entry.low, unit)}, {number(entry.high, unit)}]" if entry.low is not None else ""
+    who = f"{escaped(entry.model, 60)}, trust {entry.trust}"
+    return f"{entry.rank}. {who}: **{number(entry.value, unit)}**{escaped(span)}{ranks}"
+
+
+def _news(news: Sequence[Happened]) -> None:
+    st.subheader("What changed", anchor=False)
+    if not news:
+        st.caption("Nothing has come on the board yet beside the figures that the papers print.")
+    for one in news:
+        st.markdown(f"**{one.at:%Y-%m-%d %H:%M}** {escaped(one.text, 200)}")
+        link("model", escaped(one.subject, 40), {"id": one.subject})
+
+
+def _door() -> None:
+    st.subheader("Take part", anchor=False)
+    st.markdown("Hand in a bundle of outputs, or a model and we generate. Nothing that you hand in is executed.")
+    st.code("armillary check bundle.zip\narmillary submit bundle.zip", language=None)
+    link("submit", "Submit and status", icon=":material/upload:")
+    link("methods", "How the numbers are made", icon=":material/function:")

@@ -1,0 +1,83 @@
+"""Papers: the published tables as their authors show them; every figure leads to its source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from infra.tables import Suite
+from leaderboard import entries, papers, queries
+from leaderboard.entries import Figure
+from leaderboard.papers import Grid
+from leaderboard.widgets import address, ask, downloads, link, no_board, pick, press
+from leaderboard.words import escaped, number, plain
+
+LEGEND = "● best by the automatic judge, ◆ best by people, within a block. “auto / people” where the paper prints both."
+
+
+def page() -> None:
+    """A suite, one of its paper's tables, and the figure one points at."""
+    suites = {suite.name: suite for suite in ask(queries.suites)}
+    if not suites:
+        no_board("No suites are loaded.")
+        return
+    said = st.query_params.to_dict()
+    suite = suites[said["suite"]] if said.get("suite") in suites else next(iter(suites.values()))
+    st.title("Published tables")
+    press("suite", "Suite", list(suites), suite.name, lambda one: suites[one].title, then=_forget_table)
+    figures = ask(entries.published_figures, suite.name)
+    if not figures:
+        st.info(f"The figures of {escaped(suite.title)}'s paper are not a table of models. [Paper]({suite.paper})")
+        return
+    tables = papers.sources(figures)
+    table = said["table"] if said.get("table") in tables else tables[0]
+    if len(tables) > 1:
+        pick("table", "Table", tables, table, str, width=640)
+    address({"suite": suite.name, "table": table})
+    _table(suite, table, [figure for figure in figures if figure.source == table])
+
+
+def _forget_table() -> None:
+    st.query_params.pop("table", None)
+
+
+def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:
+    metrics = {metric.name: metric for metric in ask(queries.metrics, suite.name)}
+    made = papers.grid(figures, metrics, suite.facet_titles, ask(queries.facet_order, suite.name))
+    st.caption(f"{LEGEND} Trust C: shown as printed, never ranked with entries that we judged.")
+    picked: Any = st.dataframe(
+        made.frame.style.apply(lambda _: _weights(made), axis=None),
+        hide_index=True,
+        on_select="rerun",
+        selection_mode="single-cell",
+        key=f"grid-{table}",
+        column_config={"Model": st.column_config.TextColumn(pinned=True)},
+        placeholder="—",
+        height="content" if len(made.frame) <= 40 else 600,
+    )
+    _source(suite, made, picked.selection.cells, {name: metric.unit for name, metric in metrics.items()})
+    downloads(made.frame, f"armillary-{suite.name}-published")
+
+
+def _weights(made: Grid) -> pd.DataFrame:
+    return made.best.map(lambda count: "font-weight: bold" if count in ("1", "2") else "")
+
+
+def _source(suite: Suite, made: Grid, cells: Sequence[Any], units: dict[str, str]) -> None:
+    """Where the figure in the picked cell comes from."""
+    found = made.behind.get((cells[0][0], cells[0][1]), ()) if cells else ()
+    if not found:
+        st.caption("Pick a cell to see where its figure comes from.")
+        return
+    with st.container(border=True):
+        for one in found:
+            spread = f" ± {number(one.spread, units[one.metric])}" if one.spread is not None else ""
+            who = "people" if one.evaluator == "human" else "the automatic judge"
+            value = f"{number(one.value, units[one.metric])}{spread}"
+            st.markdown(f"**{escaped(one.model)}**, {escaped(plain(one.metric))} by {who}: **{escaped(value)}**")
+        st.markdown(f"{escaped(found[0].source, 200)}. [Open the paper]({suite.paper}) {escaped(found[0].note, 300)}")
+        at = {key: getattr(found[0], key) for key in ("metric", "scenario", "task", "setting", "modality")}
+        link("ranking", "See it in the ranking", {"suite": suite.name, **at}, ":material/leaderboard:")

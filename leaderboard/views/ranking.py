@@ -1,0 +1,186 @@
+"""The ranking: one page for all suites. Who leads, by how much, how sure that is, and why to believe it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from infra.tables import Metric, Suite
+from leaderboard import charts, choice, frames, queries
+from leaderboard.choice import ANY, Choice
+from leaderboard.queries import ALL, FACETS, Address, Entry, Place
+from leaderboard.settling import Settled, best_first, moved, settle
+from leaderboard.widgets import address, ask, downloads, no_board, pick, press, search
+from leaderboard.words import TRUST, digits, escaped, name, plain, titled
+
+MOST_OFFERS = 12
+
+
+def page() -> None:
+    """Choose, then see."""
+    settled = ask(settle, choice.read(st.query_params.to_dict()))
+    if settled is None:
+        no_board("No suites are loaded.")
+        return
+    suite, metric, chosen = settled.suite, settled.metric, settled.choice
+    st.title("Ranking")
+    titles = {one.name: one.title for one in settled.suites}
+    press("suite", "Suite", list(titles), chosen.suite, titles.__getitem__, then=_move)
+    st.markdown(f"{escaped(suite.sentence, 400)} Ranked here: {escaped(suite.ranked)}. [Paper]({suite.paper})")
+    entries = ask(queries.ranking, chosen.suite, chosen.metric, chosen.at)
+    chosen = _selectors(settled, entries)
+    address(chosen.params())
+    ours = [entry for entry in choice.wanted(entries, chosen) if entry.trust != "C"]
+    papers = [entry for entry in choice.wanted(entries, chosen) if entry.trust == "C"]
+    st.caption(_about(metric, suite, chosen))
+    _judged(ours, metric, suite, chosen)
+    _published(papers, metric, suite, chosen, settled.places)
+    _offers(settled, any(entry.value is not None for entry in entries))
+
+
+def _move() -> None:
+    st.query_params.from_dict(ask(moved, choice.read(st.query_params.to_dict())).params())
+
+
+def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:
+    chosen = settled.choice
+    titles = {one.name: f"{one.title} {'↑' if one.direction == 'higher' else '↓'}" for one in settled.metrics}
+    values = queries.facet_values(settled.places)
+    with st.container(horizontal=True):
+        pick("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, width=260, then=_move)
+        for facet in FACETS:
+            options = list(dict.fromkeys([ALL, *values[facet], getattr(chosen, facet)]))
+            pick(facet, settled.suite.facet_titles.get(facet, plain(facet)), options, getattr(chosen, facet))
+    return _filters(chosen, entries)
+
+
+def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
+    boards = {entry.board: _board_title(entry) for entry in entries if entry.trust != "C"}
+    organisations = sorted({entry.organisation for entry in entries if entry.organisation})
+    if chosen.board not in boards:
+        chosen = replace(chosen, board=next(iter(boards), ""))
+    with st.container(horizontal=True):
+        pick("by", "Judged by", [ANY, "auto", "human"], chosen.by)
+        pick("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))
+        if len(organisations) > 1:
+            pick(
+                "organisation",
+                "Organisation",
+                [ANY, *organisations],
+                chosen.organisation,
+                lambda one: name(plain(one), 60),
+            )
+        if len(boards) > 1:
+            pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=260, help=BOARD)
+        search("q", "Search", chosen.q, "model, team, organisation")
+    return chosen
+
+
+BOARD = "A board is one suite version, one set of samples and one judge. Only entries of one board are ranked together."
+
+
+def _board_title(entry: Entry) -> str:
+    return f"{name(entry.judge, 40)} · v{entry.version} · {entry.subset}"
+
+
+def _about(metric: Metric, suite: Suite, chosen: Choice) -> str:
+    where = [
+        f"{suite.facet_titles.get(facet, plain(facet))}: {plain(value)}" for facet, value in asdict(chosen.at).items()
+    ]
+    better = "Higher is better" if metric.direction == "higher" else "Lower is better"
+    return f"**{escaped(titled(metric.title, metric.unit))}**. {better}. {escaped(' · '.join(where), 400)}"
+
+
+def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice) -> None:
+    """Entries that we judged, ranked, with their chart beside them."""
+    st.subheader("Judged here", help="Trust A: we generated and judged. Trust B: they generated, we judged.")
+    shown = [entry for entry in entries if entry.board == chosen.board]
+    if not shown:
+        taken = (
+            "Nothing handed in stands here with this choice."
+            if suite.accepts
+            else "This suite takes no submissions yet."
+        )
+        st.caption(taken)
+        return
+    frame = frames.standings(shown, metric, chosen.at)
+    _side_by_side(frame, frames.points(shown, metric.direction == "higher"), metric, "judged")
+
+
+def _published(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice, found: Sequence[Place]) -> None:
+    """Figures from papers, with their source and without a rank."""
+    printed = [place for place in found if place.papers]
+    if not printed:
+        return
+    st.subheader(
+        "Published figures", help="Trust C: taken from a paper. Shown, never ranked with entries that we judged."
+    )
+    if not entries:
+        st.caption("The paper prints no figure here with this choice. It prints some here:")
+        _buttons(_closest(printed, chosen.at)[:6], chosen, "printed")
+        return
+    ordered = best_first(entries, metric.direction == "higher")
+    frame = frames.figures(ordered, metric, suite.paper)
+    _side_by_side(frame, frames.points(entries, metric.direction == "higher"), metric, "published")
+
+
+def _side_by_side(frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, stem: str) -> None:
+    table, chart = st.columns([3, 2])
+    with table:
+        st.dataframe(
+            frame, hide_index=True, column_config=_columns(frame, metric), key=f"table-{stem}", placeholder="—"
+        )
+        downloads(frame, f"armillary-{metric.suite}-{metric.name}-{stem}")
+    with chart:
+        if len(points):
+            made = charts.interval_dots(
+                points, titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst
+            )
+            st.altair_chart(made, key=f"chart-{stem}")
+
+
+def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
+    config = st.column_config
+    known = {
+        "Rank": config.NumberColumn(width=50, pinned=True, help="Inside this board only; equal values share a rank."),
+        "Rank interval": config.TextColumn(width=80, help="The ranks that the 95 % intervals allow."),
+        "Model": config.TextColumn(width="medium", pinned=True),
+        metric.title: config.NumberColumn(format=f"%.{digits(metric.unit)}f", help=metric.explain),
+        "±": config.NumberColumn(format=f"%.{digits(metric.unit)}f", help="The spread that the paper prints."),
+        "n/N": config.TextColumn(help="Samples scored, of those expected."),
+        "Date": config.DateColumn(format="YYYY-MM-DD"),
+        "Look": config.LinkColumn(display_text="samples", help="What is behind the number."),
+        "Card": config.LinkColumn(display_text="model", help="The entry's own page."),
+        "Paper": config.LinkColumn(display_text="open"),
+    }
+    return {column: known[column] for column in frame.columns if column in known}
+
+
+def _offers(settled: Settled, any_here: bool) -> None:
+    """Where else figures stand, as buttons; open if nothing stands here."""
+    others = [place for place in settled.places if place.at != settled.choice.at]
+    if not any_here:
+        where = "There are figures here:" if others else f"{escaped(settled.suite.title)} has none yet for this metric."
+        st.info(f"Nothing stands at this address. {where}", icon=":material/info:")
+    if others:
+        with st.expander(f"{len(others)} other addresses with figures", expanded=not any_here):
+            _buttons(_closest(others, settled.choice.at)[:MOST_OFFERS], settled.choice, "offer")
+
+
+def _buttons(found: Sequence[Place], chosen: Choice, stem: str) -> None:
+    with st.container(horizontal=True):
+        for number, place in enumerate(found):
+            label = " · ".join(plain(value) for value in asdict(place.at).values() if value != ALL) or "All together"
+            st.button(escaped(label), key=f"{stem}-{number}", on_click=_go, args=(chosen.moved(place.at),))
+
+
+def _closest(found: Sequence[Place], at: Address) -> list[Place]:
+    return sorted(found, key=lambda place: -sum(getattr(place.at, facet) == getattr(at, facet) for facet in FACETS))
+
+
+def _go(chosen: Choice) -> None:
+    st.query_params.from_dict(chosen.params())

@@ -1,0 +1,156 @@
+"""Samples: from a number to what is behind it. Prompt, picture or clip, every question with the judge's answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import streamlit as st
+
+from infra.settings import Settings
+from infra.store import Store, open_store
+from leaderboard import behind, queries
+from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
+from leaderboard.frames import answer_table
+from leaderboard.queries import ALL, FACETS, Address
+from leaderboard.thumbnails import media, thumbnail
+from leaderboard.widgets import ask, link, pick, press
+from leaderboard.words import escaped, long_text, name, number, plain
+
+ACROSS = 4
+WORDS = {
+    "all": "All",
+    "lowest": "Lowest first",
+    "highest": "Highest first",
+    "failures": "Failures",
+    "disagreements": "Judge and people differ",
+}
+
+
+def page() -> None:
+    """A run, a part of it, and its samples; or one sample whole."""
+    st.title("Samples")
+    runs = {run.run_id: run for run in ask(behind.runs)}
+    if not runs:
+        st.info(
+            "No entry judged by us is on the board yet, so there are no samples to look at.", icon=":material/info:"
+        )
+        return
+    said = st.query_params.to_dict()
+    run = runs.get(said.get("run", ""), next(iter(runs.values())))
+    metrics = {metric.name: metric for metric in ask(queries.metrics, run.suite)}
+    metric = metrics.get(said.get("metric", ""), next(iter(metrics.values())))
+    _choose(run, list(runs.values()), {one.name: one.title for one in metrics.values()}, metric.name, said)
+    if said.get("sample"):
+        _one(run, metric.name, metric.unit, said["sample"])
+    else:
+        _many(run, metric.name, metric.unit, said)
+
+
+def _choose(
+    run: RunFacts, runs: Sequence[RunFacts], metrics: dict[str, str], metric: str, said: dict[str, str]
+) -> None:
+    titles = {one.run_id: f"{name(one.model, 50)} · {name(one.judge_name, 30)}" for one in runs}
+    with st.container(horizontal=True):
+        pick("run", "Entry", list(titles), run.run_id, titles.__getitem__, width=340, then=_first_page)
+        pick("metric", "Metric", list(metrics), metric, metrics.__getitem__, width=220, then=_first_page)
+        order = ask(queries.facet_order, run.suite)
+        for facet in FACETS:
+            pick(facet, plain(facet), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
+
+
+def _first_page() -> None:
+    for key in ("page", "sample"):
+        st.query_params.pop(key, None)
+
+
+def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
+    show: Show = next((one for one in SHOWS if one == said.get("show")), "all")
+    press("show", "Show", SHOWS, show, WORDS.__getitem__, then=_first_page)
+    at = Address(**{facet: said.get(facet, ALL) for facet in FACETS})
+    number_ = int(said["page"]) if said.get("page", "").isdigit() else 1
+    found = ask(behind.items, run, metric, at, show, number_)
+    pages = max(1, -(-found.total // PAGE))
+    st.caption(f"{found.total} samples, page {min(number_, pages)} of {pages}.")
+    store = open_store(Settings().objects, Settings().s3_endpoint)
+    for row in (found.shown[start : start + ACROSS] for start in range(0, len(found.shown), ACROSS)):
+        for column, item in zip(st.columns(ACROSS), row, strict=False):
+            with column:
+                _tile(run, metric, unit, item, store)
+    if pages > 1:
+        _pages(min(number_, pages), pages)
+
+
+def _pages(now: int, pages: int) -> None:
+    key = f"turn-{now}-{pages}"
+    st.pagination(pages, default=now, key=key, on_change=_turn, args=(key,))
+
+
+def _turn(key: str) -> None:
+    st.query_params["page"] = str(st.session_state[key])
+
+
+def _tile(run: RunFacts, metric: str, unit: str, item: Item, store: Store) -> None:
+    with st.container(border=True):
+        small = thumbnail(store, item.media_sha256, item.media_type) if item.media_sha256 else None
+        if small:
+            st.image(small, width="stretch", alt=f"Output for: {name(item.prompt, 200)}")
+        else:
+            st.caption(f"No picture: {escaped(plain(item.outcome))}. {escaped(item.reason, 100)}")
+        score = number(item.value, unit) if item.value is not None else escaped(plain(item.scored))
+        at = " · ".join(plain(value) for value in (item.scenario, item.task, item.setting))
+        st.markdown(f"**{score}** {escaped(at)}")
+        st.caption(escaped(item.prompt, 140))
+        params = {"run": run.run_id, "metric": metric, "sample": item.sample_id}
+        link("samples", "Look closer", params, ":material/zoom_in:")
+
+
+def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
+    item = ask(behind.item, run, metric, sample_id)
+    if item is None:
+        st.warning("This entry has no such sample. Choose another above.")
+        st.button("All samples", on_click=_first_page, icon=":material/grid_view:")
+        return
+    st.button("All samples of this entry", on_click=_first_page, icon=":material/grid_view:")
+    answers = ask(behind.answers, run, sample_id)
+    picture, words = st.columns([2, 3])
+    with picture:
+        _show(item)
+    with words:
+        st.caption("Prompt")
+        st.text(long_text(item.prompt))
+        st.caption("Sample")
+        st.text(item.sample_id)
+        score = number(item.value, unit) if item.value is not None else plain(item.scored)
+        st.metric(plain(metric), score)
+        st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
+    _answers(answers)
+
+
+def _show(item: Item) -> None:
+    """The output itself; a clip is fetched only here, when somebody looks."""
+    if not item.media_sha256:
+        st.info(f"There is no output: {plain(item.outcome)}. {escaped(item.reason, 300)}")
+        return
+    settings = Settings()
+    folder = settings.work / "page-media"
+    path: Path | None = media(open_store(settings.objects, settings.s3_endpoint), item.media_sha256, folder)
+    if path is None:
+        st.warning("The file cannot be fetched from the store now.")
+    elif item.media_type.startswith("video/"):
+        st.video(path, format=item.media_type, loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
+    else:
+        st.image(str(path), width="stretch", alt=f"Output for: {name(item.prompt, 200)}")
+    st.caption(f"SHA-256 {item.media_sha256}")
+
+
+def _answers(said: Sequence[Said]) -> None:
+    st.subheader("Questions and answers", anchor=False)
+    if not said:
+        st.caption("No judge was asked about this output.")
+        return
+    st.dataframe(answer_table(said), hide_index=True, placeholder="—")
+    for judge in dict.fromkeys(one.judge for one in said):
+        raw = next(one.raw for one in said if one.judge == judge)
+        with st.expander(f"Raw reply of {escaped(judge, 60)}"):
+            st.code(long_text(raw) or "(empty)", language=None, wrap_lines=True)

@@ -1,0 +1,143 @@
+"""The few things that several pages draw alike. The page's address is the truth; a widget only writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from urllib.parse import urlencode
+
+import pandas as pd
+import streamlit as st
+from sqlmodel import Session
+
+from infra.settings import Settings
+from leaderboard.export import frame_as_csv, frame_as_json, frame_as_parquet
+from leaderboard.reading import reader
+from leaderboard.words import plain
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def ask(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Put a question to the board's database."""
+    return reader(Settings().database).ask(question, *args, **kwargs)
+
+
+def ask_now(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    """Put a question whose answer must not be a moment old."""
+    return reader(Settings().database).ask_now(question, *args, **kwargs)
+
+
+def address(params: Mapping[str, str]) -> None:
+    """Write the page's address, if it says something else."""
+    if st.query_params.to_dict() != dict(params):
+        st.query_params.from_dict(params)
+
+
+def pick(
+    name: str,
+    label: str,
+    options: Sequence[str],
+    value: str,
+    words: Callable[[str], str] = plain,
+    width: int = 164,
+    then: Callable[[], None] | None = None,
+    help: str | None = None,
+) -> None:
+    """A list to choose from; what is chosen goes to the page's address, and the page runs again."""
+    key = f"pick-{name}"
+    st.session_state[key] = value if value in options else options[0]
+    st.selectbox(
+        label, options, key=key, format_func=words, width=width, help=help, on_change=_write, args=(name, key, then)
+    )
+
+
+def press(
+    name: str,
+    label: str,
+    options: Sequence[str],
+    value: str,
+    words: Callable[[str], str] = plain,
+    then: Callable[[], None] | None = None,
+) -> None:
+    """A row of buttons, one of them down."""
+    key = f"pick-{name}"
+    st.session_state[key] = value if value in options else options[0]
+    st.segmented_control(
+        label, options, key=key, format_func=words, required=True, on_change=_write, args=(name, key, then)
+    )
+
+
+def search(name: str, label: str, value: str, placeholder: str = "", width: int = 220) -> None:
+    """A line of text that goes to the page's address."""
+    key = f"pick-{name}"
+    st.session_state[key] = value
+    st.text_input(
+        label, key=key, placeholder=placeholder, max_chars=100, width=width, on_change=_write, args=(name, key, None)
+    )
+
+
+def _write(name: str, key: str, then: Callable[[], None] | None) -> None:
+    st.query_params[name] = str(st.session_state[key] or "")
+    if then:
+        then()
+
+
+def know(pages: Sequence[Any]) -> None:
+    """Remember the pages, so that one can link to another."""
+    st.session_state["pages"] = {page.url_path: page for page in pages}
+
+
+def link(where: str, label: str, params: Mapping[str, str] | None = None, icon: str | None = None) -> None:
+    """A link to another page of the board, with its address filled in."""
+    page = st.session_state.get("pages", {}).get(where)
+    if page is None:
+        st.markdown(f"[{label}]({where}?{urlencode(params or {})})")
+    else:
+        st.page_link(page, label=label, icon=icon, query_params=dict(params or {}))
+
+
+def downloads(frame: pd.DataFrame, stem: str) -> None:
+    """The table on the page, as files."""
+    makers = {"csv": frame_as_csv, "json": frame_as_json, "parquet": frame_as_parquet}
+    with st.container(horizontal=True):
+        for kind, make in makers.items():
+            st.download_button(
+                kind.upper() if kind != "parquet" else "Parquet",
+                partial(make, frame),
+                file_name=f"{stem}.{kind}",
+                key=f"download-{stem}-{kind}",
+                on_click="ignore",
+                icon=":material/download:",
+            )
+
+
+def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = None) -> None:
+    """A plain table; moments are shown to the second, in UTC."""
+    frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
+    moments = [name for name in frame.columns if str(frame[name].dtype).startswith("datetime")]
+    shown = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC") for name in moments}
+    st.dataframe(frame, hide_index=True, placeholder="—", column_config=shown, key=key)
+
+
+def no_board(why: str) -> None:
+    """What stands where a board would, while there is none."""
+    st.title("Armillary")
+    st.info(f"{why} This board has nothing to show yet.", icon=":material/info:")
+    st.markdown("Create the database and load the suites with the figures their papers print:")
+    st.code("armillary init", language=None)
+    st.markdown("Or run the whole path once, with small models made on the spot:")
+    st.code("armillary demo", language=None)
+    st.markdown(
+        "`armillary doctor` says what is reachable and what is wrong. This page shows the board as soon as it is there."
+    )
+    st.button("Look again", icon=":material/refresh:")
+
+
+def notice() -> None:
+    """Say so when the database is gone and what is shown is remembered."""
+    since = reader(Settings().database).stale_since
+    if since:
+        st.warning(f"The database does not answer. What you see is the board as it was at {since:%Y-%m-%d %H:%M} UTC.")

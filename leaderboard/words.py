@@ -1,0 +1,83 @@
+"""Words for what rows hold, and other people's text made fit to stand on a page."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from leaderboard.queries import ALL
+
+TRUST = {
+    "A": "A: we generated and judged",
+    "B": "B: they generated, we judged",
+    "C": "C: taken from a paper or self-reported",
+}
+UNITS = {"percent": "%", "rating_0_5": "0 to 5", "r": "", "mmrv": "", "rate": "", "db": "dB"}
+DIGITS = {"percent": 1, "rating_0_5": 2, "r": 3, "mmrv": 3, "rate": 3, "db": 2}
+MOST_NAME = 120
+MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:^=@&\"'/])")
+
+
+def plain(value: str) -> str:
+    """A catalogue value as a reader would write it.
+
+    >>> plain("out_of_distribution"), plain("*")
+    ('Out of distribution', 'All')
+    """
+    if value == ALL:
+        return "All"
+    text = value.replace("_", " ")
+    return text[:1].upper() + text[1:]
+
+
+def name(text: str, most: int = MOST_NAME) -> str:
+    """Somebody's text on one line: cut, and with invisible characters made visible.
+
+    >>> name("a\\u202eb"), name("x" * 9, 5)
+    ('a⟨202E⟩b', 'xxxx…')
+    """
+    seen = "".join(_visible(character) for character in text[: most + 1])
+    return seen if len(seen) <= most else seen[: most - 1] + "…"
+
+
+def long_text(text: str, most: int = 20_000) -> str:
+    """Somebody's text of several lines, for a box that shows text as text."""
+    cut = text[:most]
+    seen = "".join(character if character in "\n\t" else _visible(character) for character in cut)
+    return seen if len(text) <= most else f"{seen}\n… ({len(text) - most} more characters)"
+
+
+def _visible(character: str) -> str:
+    return (
+        f"⟨{ord(character):04X}⟩"
+        if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Zl", "Zp")
+        else character
+    )
+
+
+def escaped(text: str, most: int = MOST_NAME) -> str:
+    """Somebody's text inside markdown: every sign that could mean something is made to mean itself.
+
+    >>> escaped("<b> [x](y) :red[z]")
+    '\\\\<b\\\\> \\\\[x\\\\]\\\\(y\\\\) \\\\:red\\\\[z\\\\]'
+    """
+    return MARKUP.sub(r"\\\1", name(text, most))
+
+
+def number(value: float | None, unit: str) -> str:
+    """A figure with the digits its unit deserves."""
+    return "—" if value is None else f"{value:.{digits(unit)}f}"
+
+
+def digits(unit: str) -> int:
+    """How many decimals a unit is shown with."""
+    return DIGITS.get(unit, 2)
+
+
+def titled(title: str, unit: str) -> str:
+    """A metric's title with its unit."""
+    short = UNITS.get(unit, unit)
+    return f"{title} ({short})" if short else title
+
+
+ARROW = {True: "↑ higher is better", False: "↓ lower is better"}

@@ -1,0 +1,1 @@
+"""What comes in, and whether it is fit to score."""

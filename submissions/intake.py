@@ -1,0 +1,108 @@
+"""The door: a checked bundle becomes a submission, once, however often it is handed in."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from sqlmodel import Session, col, select
+
+from infra.db import claim
+from infra.store import Store
+from infra.tables import Sample, Submission, Suite, now
+from submissions.bundle import Catalogue, Checked, SuiteFacts, check
+from submissions.errors import Problem
+from submissions.lifecycle import State, record
+from submissions.manifest import Manifest
+
+TRUST = {"model": "A", "outputs": "B"}
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """The answer at the door."""
+
+    submission_id: str
+    duplicate: bool
+    warnings: tuple[Problem, ...]
+
+
+def receive(db: Session, store: Store, bundle: Path) -> Received:
+    """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same submission."""
+    checked = check(bundle, catalogue(db))
+    sha256 = store.put_file(_staged(bundle), bundle)
+    submission_id = submission_key(checked.manifest, sha256)
+    store.put(report_key(submission_id), _report(checked))
+    row = _row(checked.manifest, submission_id, sha256)
+    new = claim(db, Submission, row.model_dump())
+    if new:
+        text = f"Received from {row.team}: {row.model}, {row.kind}, {len(checked.expected)} samples of {row.suite}."
+        record(db, submission_id, State.RECEIVED, text, actor=row.team)
+    return Received(submission_id, not new, checked.warnings)
+
+
+def catalogue(db: Session) -> Catalogue:
+    """What the suites expect, from their rows."""
+    found: dict[str, SuiteFacts] = {}
+    for suite in db.exec(select(Suite).order_by(col(Suite.position))):
+        rows = db.exec(
+            select(Sample.id, Sample.modality, Sample.subsets)
+            .where(Sample.suite == suite.name, Sample.version == suite.version)
+            .order_by(col(Sample.position))
+        ).all()
+        subsets = {name: frozenset(row[0] for row in rows if name in row[2]) for name in suite.subsets}
+        items = {row[0]: row[1] for row in rows}
+        found[suite.name] = SuiteFacts(suite.name, suite.version, tuple(suite.accepts), items, subsets)
+    return found
+
+
+def submission_key(manifest: Manifest, sha256: str) -> str:
+    """One id for one bundle of one team."""
+    seed = json.dumps([manifest.team, manifest.suite, manifest.suite_version, sha256])
+    return f"sub-{hashlib.sha256(seed.encode()).hexdigest()[:12]}"
+
+
+def bundle_key(sha256: str) -> str:
+    """Where a bundle lies in the store."""
+    return f"bundles/{sha256}.zip"
+
+
+def report_key(submission_id: str) -> str:
+    """Where the door's findings about a bundle lie in the store."""
+    return f"reports/{submission_id}.json"
+
+
+def _staged(bundle: Path) -> str:
+    digest = hashlib.sha256()
+    with bundle.open("rb") as stream:
+        while chunk := stream.read(1 << 20):
+            digest.update(chunk)
+    return bundle_key(digest.hexdigest())
+
+
+def _report(checked: Checked) -> bytes:
+    media = {sample: asdict(facts) for sample, facts in checked.media.items()}
+    warnings = [asdict(warning) for warning in checked.warnings]
+    return json.dumps({"media": media, "warnings": warnings}, sort_keys=True).encode()
+
+
+def _row(manifest: Manifest, submission_id: str, sha256: str) -> Submission:
+    moment = now()
+    return Submission(
+        id=submission_id,
+        team=manifest.team,
+        model=manifest.model.name,
+        organisation=manifest.model.organisation,
+        suite=manifest.suite,
+        suite_version=manifest.suite_version,
+        subset=manifest.subset,
+        kind=manifest.kind,
+        trust=TRUST[manifest.kind],
+        state=State.RECEIVED,
+        bundle_sha256=sha256,
+        manifest=manifest.model_dump(mode="json"),
+        created_at=moment,
+        updated_at=moment,
+    )

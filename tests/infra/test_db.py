@@ -1,0 +1,132 @@
+"""The database: migrations up, down and up on both engines, and writes that may be repeated."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import inspect
+from sqlmodel import SQLModel, select
+
+from flows import catalogue
+from infra import tables
+from infra.db import DatabaseUnavailable, add_new, claim, downgrade, engine, migrate, put, session
+from tests.servers.postgres import PostgresServer
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """An empty database of each kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'test.db'}"
+    server: PostgresServer = request.getfixturevalue("postgres_server")
+    return server.fresh_database()
+
+
+def test_migrations_go_up_down_and_up_again(url: str) -> None:
+    migrate(url)
+    downgrade(url, "base")
+    after_down = set(inspect(engine(url)).get_table_names())
+    migrate(url)
+
+    assert after_down <= {"alembic_version"}
+    assert set(SQLModel.metadata.tables) <= set(inspect(engine(url)).get_table_names())
+
+
+def test_migrated_tables_are_the_declared_ones(url: str) -> None:
+    migrate(url)
+
+    with engine(url).connect() as connection:
+        differences = compare_metadata(MigrationContext.configure(connection), SQLModel.metadata)
+
+    assert differences == []
+
+
+def test_the_catalogue_loaded_twice_is_the_catalogue_loaded_once(url: str) -> None:
+    migrate(url)
+    counts = []
+    for _ in range(2):
+        with session(url) as db:
+            catalogue.load(db)
+        with session(url) as db:
+            kinds = (
+                tables.Suite,
+                tables.Metric,
+                tables.Sample,
+                tables.Submission,
+                tables.Run,
+                tables.Cell,
+                tables.Judge,
+            )
+            counts.append([len(db.exec(select(kind)).all()) for kind in kinds])
+
+    assert counts[0] == counts[1]
+    assert counts[0][0] == 4
+    assert counts[0][2] == 1600
+
+
+def test_rows_that_are_there_stay(url: str) -> None:
+    migrate(url)
+    row = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
+    with session(url) as db:
+        add_new(db, tables.Judge, [row, {**row, "fingerprint": "b"}])
+
+    with session(url) as db:
+        add_new(db, tables.Judge, [{**row, "name": "second"}, {**row, "fingerprint": "c"}])
+
+    with session(url) as db:
+        assert sorted(db.exec(select(tables.Judge.fingerprint))) == ["a", "b", "c"]
+        assert set(db.exec(select(tables.Judge.name))) == {"first"}
+
+
+def test_only_the_first_of_two_claims_is_granted(url: str) -> None:
+    migrate(url)
+    row = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
+
+    with session(url) as db:
+        first = claim(db, tables.Judge, row)
+    with session(url) as db:
+        second = claim(db, tables.Judge, {**row, "name": "second"})
+
+    assert (first, second) == (True, False)
+
+
+def test_put_lets_the_new_values_stand(url: str) -> None:
+    migrate(url)
+    row = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
+    with session(url) as db:
+        put(db, tables.Judge, [row])
+        put(db, tables.Judge, [{**row, "name": "second"}])
+
+    with session(url) as db:
+        assert db.exec(select(tables.Judge.name)).one() == "second"
+
+
+def test_moments_keep_their_zone(url: str) -> None:
+    migrate(url)
+    moment = tables.now()
+    with session(url) as db:
+        db.add(tables.Event(subject="x", actor="y", kind="z", at=moment))
+
+    with session(url) as db:
+        assert db.exec(select(tables.Event.at)).one() == moment
+
+
+def test_sqlite_commits_survive_a_power_cut(tmp_path: Path) -> None:
+    url = f"sqlite:///{tmp_path / 'test.db'}"
+
+    with engine(url).connect() as connection:
+        mode = connection.exec_driver_sql("PRAGMA journal_mode").scalar()
+        synchronous = connection.exec_driver_sql("PRAGMA synchronous").scalar()
+
+    assert (mode, synchronous) == ("wal", 2)
+
+
+def test_a_database_that_does_not_answer_is_named_without_its_password() -> None:
+    with pytest.raises(DatabaseUnavailable) as error:
+        migrate("postgresql+psycopg://someone:hidden-word@127.0.0.1:1/nothing")
+
+    assert "hidden-word" not in str(error.value)
+    assert "ARMILLARY_DATABASE_URL" in str(error.value)

@@ -1,0 +1,33 @@
+"""One made-up board for all tests of the pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra.settings import Settings
+from tests.leaderboard.made_board import make, make_hostile, settings_in
+
+
+@pytest.fixture(scope="session")
+def board(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """A filled database and store, read by many tests and written by none."""
+    settings = settings_in(tmp_path_factory.mktemp("board"))
+    make(settings)
+    make_hostile(settings)
+    return settings
+
+
+@pytest.fixture
+def at_board(board: Settings, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The pages find the filled board."""
+    monkeypatch.setenv("ARMILLARY_HOME", str(board.home))
+    return board
+
+
+@pytest.fixture
+def at_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
+    """The pages find no database at all."""
+    monkeypatch.setenv("ARMILLARY_HOME", str(tmp_path / "empty"))
+    return settings_in(tmp_path / "empty")

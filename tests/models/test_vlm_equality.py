@@ -1,0 +1,188 @@
+"""What the judge says of many questions packed together is what generate() says of each asked alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from evaluators.media import Pixels
+from evaluators.models import vlm_decoder
+from evaluators.models.packing import Tables, visible
+from tests.models.families import WINDOW, Family, alone, clip, family
+
+LIMIT = 6
+CLOSE = 1e-4
+FAMILIES = ("idefics3", "idefics3-window", "smolvlm", "qwen2_5_vl", "paligemma", "paligemma-window")
+CAUSAL = tuple(name for name in FAMILIES if not name.startswith("paligemma"))
+
+QUESTIONS = (
+    "Is the dog red?",
+    "What?",
+    "Rate how realistic the motion looks from 0 to 5, and think about the table before you answer.",
+    "Which action does the character perform: walk, jump, turn left, turn right, open the door?",
+    "Is the dog red? Answer yes or no.",
+    "A",
+)
+
+
+@dataclass(frozen=True)
+class Gap:
+    """How far packed answers are from lone ones: how many differ in a token, and the largest difference of a logit."""
+
+    tokens: int
+    logits: float
+
+
+def gap(one: Family, clips: Sequence[Pixels], asked: Sequence[Sequence[str]]) -> Gap:
+    """Ask all together in one batch, and each alone."""
+    prepared = [one.prepare(frames, [(text, ()) for text in texts]) for frames, texts in zip(clips, asked, strict=True)]
+    with torch.inference_mode():
+        told = one.answer(prepared, LIMIT)  # type: ignore[arg-type]
+    wrong, worst = 0, 0.0
+    for frames, texts, row in zip(clips, asked, told, strict=True):
+        for text, packed in zip(texts, row, strict=True):
+            tokens, first = alone(one, frames, text, LIMIT)
+            wrong += tokens != packed.tokens
+            worst = max(worst, float((first - packed.first).abs().max()))
+    return Gap(wrong, worst)
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("equality")
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+@pytest.mark.parametrize("name", FAMILIES)
+def test_packed_answers_are_those_of_generate(name: str, seed: int, folder: Path) -> None:
+    clips = [clip(10 * seed + i) for i in range(6)]
+    asked = [QUESTIONS[: 1 + i] for i in range(6)]
+
+    found = gap(family(name, folder, seed), clips, asked)
+
+    assert found.tokens == 0
+    assert found.logits < CLOSE
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_prefixes_of_different_lengths_are_padded_without_a_trace(name: str, folder: Path) -> None:
+    captions = ["", "A robot arm lifts a green block and places it in the blue bowl. ", "A dog. "]
+    asked = [[caption + question for question in QUESTIONS[:3]] for caption in captions]
+    one = family(name, folder)
+    lengths = {len(one.prepare(clip(0), [(text, ()) for text in texts]).prefix) for texts in asked}  # type: ignore[union-attr]
+
+    found = gap(one, [clip(20 + i) for i in range(3)], asked)
+
+    assert len(lengths) == 3
+    assert found.tokens == 0
+    assert found.logits < CLOSE
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_one_question_alone_goes_the_same_way(name: str, folder: Path) -> None:
+    found = gap(family(name, folder), [clip(30, frames=1)], [QUESTIONS[:1]])
+
+    assert found.tokens == 0
+    assert found.logits < CLOSE
+
+
+def test_frames_that_are_not_square_share_no_batch_but_the_same_answers(folder: Path) -> None:
+    found = gap(family("qwen2_5_vl", folder), [clip(40, height=32, width=64), clip(41)], [QUESTIONS[:3], QUESTIONS[:2]])
+
+    assert found.tokens == 0
+    assert found.logits < CLOSE
+
+
+@pytest.mark.parametrize("name", ["idefics3-window", "paligemma-window"])
+def test_the_prefix_is_longer_than_the_window(name: str, folder: Path) -> None:
+    one = family(name, folder)
+    tokens = one.prepare(clip(0), [("A", ())]).longest
+
+    assert one.model.config.get_text_config().sliding_window == WINDOW
+    assert tokens > 2 * WINDOW
+
+
+def leaking(tables: Tables) -> Tables:
+    return Tables(torch.ones_like(tables.sees), tables.both_ways)
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_mask_that_lets_questions_see_each_other_is_caught(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vlm_decoder, "visible", lambda tables, *rest: visible(leaking(tables), *rest))
+
+    found = gap(family(name, folder), [clip(50), clip(51)], [QUESTIONS[:4]] * 2)
+
+    assert found.tokens > 0
+    assert found.logits > CLOSE
+
+
+@pytest.mark.parametrize("name", CAUSAL)
+def test_a_mask_of_truth_values_is_caught(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def truth(seen: Tensor, dtype: torch.dtype) -> Tensor:
+        return seen.to(dtype)[:, None]
+
+    monkeypatch.setattr(vlm_decoder, "additive", truth)
+
+    found = gap(family(name, folder), [clip(60)], [QUESTIONS[:4]])
+
+    assert found.tokens > 0
+    assert found.logits > CLOSE
+
+
+def test_a_forgotten_window_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = family("idefics3-window", folder)
+    monkeypatch.setattr(one.decoder, "window", None)
+
+    found = gap(one, [clip(70)], [QUESTIONS[:4]])
+
+    assert found.logits > CLOSE
+
+
+def option_scores_alone(one: Family, frames: Pixels, prompt: str, option: Sequence[int]) -> float:
+    """The log-probability of an option by feeding the whole sequence, images and all, token after token."""
+    given: dict[str, Any] = dict(
+        one.processor(images=[list(frames)], text=[_text(one, frames, prompt)], return_tensors="pt")
+    )
+    given.pop("labels", None)
+    total = 0.0
+    for i, word in enumerate(option):
+        longer = {**given, **_longer(given, option[:i])}
+        with torch.inference_mode():
+            logits = one.model(**longer).logits[0, -1]
+        total += float(torch.log_softmax(logits.float(), -1)[word])
+    return total
+
+
+def _text(one: Family, frames: Pixels, prompt: str) -> str:
+    return one.text(len(frames), prompt) if hasattr(one, "text") else "<image>" * len(frames) + prompt
+
+
+def _longer(given: dict[str, Any], words: Sequence[int]) -> dict[str, Tensor]:
+    """The inputs with some words of an answer behind them; an answer is of token type one to PaliGemma."""
+    more = torch.tensor([list(words)], dtype=torch.long)
+    fills = {"input_ids": more, "attention_mask": torch.ones_like(more), "token_type_ids": torch.ones_like(more),
+             "mm_token_type_ids": torch.zeros_like(more)}  # fmt: skip
+    return {key: torch.cat([given[key], fill.to(given[key].dtype)], 1) for key, fill in fills.items() if key in given}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_menus_of_many_tokens_score_as_if_each_option_were_spelled_out(name: str, folder: Path) -> None:
+    one = family(name, folder)
+    menu = tuple(one.option(word) for word in ("walk", "turn left", "jump over the table", "A"))
+    asked = [(QUESTIONS[0], menu), (QUESTIONS[2], ()), (QUESTIONS[3], menu[::-1])]
+    frames = clip(80)
+    with torch.inference_mode():
+        told = one.answer([one.prepare(frames, asked)], LIMIT)[0]  # type: ignore[list-item]
+
+    assert max(map(len, menu)) > 2
+    for (prompt, options), packed in zip(asked, told, strict=True):
+        spelled = [option_scores_alone(one, frames, prompt, option) for option in options]
+        assert packed.scores == pytest.approx(spelled, abs=CLOSE)
