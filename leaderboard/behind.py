@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -150,7 +149,7 @@ def answers(db: Session, run: RunFacts, sample_id: str) -> list[Said]:
     output = db.get(Output, (run.submission_id, sample_id))
     if sample is None or output is None:
         return []
-    asked = {question_key(sample, question["id"]): question for question in sample.questions}
+    asked = question_keys(sample)
     query = (
         select(Verdict, Reply.raw, Judge.name, Judge.kind)
         .join(Reply, col(Reply.id) == col(Verdict.reply_id))
@@ -190,23 +189,20 @@ def _disagreeing(db: Session, run: RunFacts) -> list[str]:
             Verdict.value != theirs.value,
         )
     )
-    differing = {question for _, question in db.execute(query.distinct())}
-    if not differing:
-        return []
-    samples = db.exec(select(Sample).where(Sample.suite == run.suite, Sample.version == run.version))
-    return [
-        sample.id for sample in samples if differing & {question_key(sample, asked["id"]) for asked in sample.questions}
-    ]
+    differing = {(media, question) for media, question in db.execute(query.distinct())}
+    files = sorted({media for media, _ in differing})
+    there = and_(col(Output.sample_id) == col(Sample.id), col(Output.submission_id) == run.submission_id)
+    shown = select(Sample, Output.media_sha256).join(Output, there).where(col(Output.media_sha256).in_(files))
+    found = db.exec(shown.where(Sample.suite == run.suite, Sample.version == run.version))
+    return [sample.id for sample, media in found if differing & {(media, key) for key in question_keys(sample)}]
 
 
-def question_key(sample: Sample, question_id: str) -> str:
-    """The hash under which a verdict stands: of all a judge was told beside the file. `flows.rows` writes the same."""
-    request = _request_key(sample.prompt, sample.modality, sample.questions)
-    return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
-
-
-def _request_key(prompt: str, modality: str, questions: Sequence[dict[str, Any]]) -> str:
-    return hashlib.sha256(json.dumps([prompt, modality, list(questions)], sort_keys=True).encode()).hexdigest()
+def question_keys(sample: Sample) -> dict[str, dict[str, Any]]:
+    """A sample's questions by the hash of all that a judge is told, as `flows.rows` writes it beside each verdict."""
+    asked = [sample.prompt, sample.modality, list(sample.questions)]
+    request = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    keys = (hashlib.sha256(f"{request} {question['id']}".encode()).hexdigest() for question in sample.questions)
+    return dict(zip(keys, sample.questions, strict=True))
 
 
 def scored(db: Session, run_id: str, suite: str, version: str, metric: str) -> list[Scored]:

@@ -64,8 +64,8 @@ def profile(points: pd.DataFrame) -> alt.FacetChart:
         x=alt.X("value:Q", title=None), y=at, shape=by, tooltip=tips
     )
     chart = alt.layer(spans, dots).properties(width=230, height=alt.Step(ROW))
-    facet = alt.Facet("metric:N", title=None, columns=4, sort=list(dict.fromkeys(points["metric"])))
-    made: alt.FacetChart = chart.facet(facet).resolve_scale(x="independent")
+    facet = alt.Facet("metric:N", title=None, sort=list(dict.fromkeys(points["metric"])))
+    made: alt.FacetChart = chart.facet(facet=facet, columns=4).resolve_scale(x="independent")
     return made
 
 

@@ -66,6 +66,12 @@ def nearest(found: Sequence[Place], wanted: Address) -> Address:
     return max(found, key=worth).at
 
 
+def fullest(entries: Sequence[Entry]) -> str:
+    """The board of ours with most entries, automatic judges before people; empty if there is none."""
+    boards = [(entry.evaluator != "human", entry.board) for entry in entries if entry.trust != "C"]
+    return max(boards, key=lambda board: (boards.count(board), board[0]), default=(False, ""))[1]
+
+
 def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
     """The entries that pass the choice's filters."""
     asked = choice.q.casefold()

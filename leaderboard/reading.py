@@ -41,8 +41,8 @@ class Kept:
 class Reader:
     """Asks questions of one database. Safe to share between the threads of a page server."""
 
-    def __init__(self, url: str, keep: float = KEEP_SECONDS) -> None:
-        self.url, self.keep = url, keep
+    def __init__(self, url: str) -> None:
+        self.url = url
         self.stale_since: datetime | None = None
         self._kept: OrderedDict[Any, Kept] = OrderedDict()
         self._lock = threading.Lock()
@@ -51,7 +51,7 @@ class Reader:
         """Answer from memory if the answer is young, else from the database, else from memory after all."""
         key = (question, args, tuple(sorted(kwargs.items())))
         kept = self._kept.get(key)
-        if kept and time.monotonic() - kept.clock < self.keep:
+        if kept and time.monotonic() - kept.clock < KEEP_SECONDS:
             return kept.value  # type: ignore[no-any-return]
         try:
             value = self.ask_now(question, *args, **kwargs)

@@ -9,7 +9,7 @@ from sqlmodel import Session
 
 from infra.tables import Metric, Suite
 from leaderboard import queries
-from leaderboard.choice import ANY, Choice, nearest
+from leaderboard.choice import ANY, Choice, fullest, nearest
 from leaderboard.queries import ALL, FACETS, Address, Entry, Place
 
 
@@ -76,8 +76,8 @@ def leaders(db: Session, most: int = 3) -> list[Leaders]:
             entries = queries.ranking(db, suite.name, settled.choice.metric, settled.choice.at)
             best_is_high = settled.metric.direction == "higher"
             papers = best_first([entry for entry in entries if entry.trust == "C"], best_is_high)
-            ours = [entry for entry in entries if entry.rank is not None]
-            ours = [entry for entry in ours if entry.board == ours[0].board]
+            board = fullest(entries)
+            ours = [entry for entry in entries if entry.rank is not None and entry.board == board]
             found.append(Leaders(settled, tuple(ours[:most]), tuple(papers[:most])))
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -126,7 +125,8 @@ def _p(given: Floats, resamples: int, seed: int) -> float:
 
 def _signs(clusters: int, resamples: int, seed: int) -> Iterator[Floats]:
     if clusters <= EXACT_UP_TO:
-        yield np.array(list(product((1.0, -1.0), repeat=clusters)))
+        ways = np.arange(2**clusters)[:, None] >> np.arange(clusters)
+        yield np.where(ways & 1, 1.0, -1.0)
         return
     random = np.random.default_rng(seed)
     for start in range(0, resamples, FLIPS_AT_ONCE):

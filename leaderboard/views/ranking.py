@@ -62,7 +62,7 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
     boards = {entry.board: _board_title(entry) for entry in entries if entry.trust != "C"}
     organisations = sorted({entry.organisation for entry in entries if entry.organisation})
     if chosen.board not in boards:
-        chosen = replace(chosen, board=next(iter(boards), ""))
+        chosen = replace(chosen, board=choice.fullest(entries))
     with st.container(horizontal=True):
         pick("by", "Judged by", [ANY, "auto", "human"], chosen.by)
         pick("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))

@@ -6,8 +6,9 @@ import hashlib
 import io
 import random
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,7 @@ def make_hostile(settings: Settings) -> None:
             _enter(db, store, model, START + timedelta(days=20 + number))
 
 
+@cache
 def samples() -> tuple[Sample, ...]:
     """The samples every entry answers."""
     suite = suite_named("tailor")
@@ -181,18 +183,35 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     run = f"run-{model.id[4:]}-{card.kind}"
     add_new(db, tables.Run, [_run(run, model, judge, board, at).model_dump()])
     there = {row.sample_id: row for row in _rows(db, model)}
-    dice = random.Random(f"{model.id} {card.kind}")
-    scores: list[Score] = []
+    made = _results(model.skill, model.lost, card.kind)
     for sample in samples():
-        row = there[sample.id]
-        answers = _answers(dice, model, sample) if row.outcome == "scored" else {}
-        _store_answers(db, judge, sample, row.media_sha256, answers)
-        assert suite.score is not None
-        scores += suite.score(sample, Output(sample.id, Outcome(row.outcome)), answers)
+        _store_answers(db, judge, sample, there[sample.id].media_sha256, made.answers[sample.id])
+    store_results(db, run, made.scores, made.cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Results:
+    """What a judge said about an entry, and what that makes."""
+
+    answers: dict[str, dict[str, Answer]]
+    scores: list[Score]
+    cells: list[Cell]
+
+
+@cache
+def _results(skill: float, lost: int, kind: str) -> Results:
+    suite = suite_named("tailor")
+    assert suite.score is not None and suite.derive is not None
+    dice = random.Random(f"{skill} {kind}")
+    answers: dict[str, dict[str, Answer]] = {}
+    scores: list[Score] = []
+    for number, sample in enumerate(samples()):
+        answers[sample.id] = _answers(dice, skill, sample) if number >= lost else {}
+        outcome = Outcome.SCORED if number >= lost else Outcome.MODEL_FAILED
+        scores += suite.score(sample, Output(sample.id, outcome), answers[sample.id])
     named = {score.metric for score in scores}
-    made = cells([metric for metric in suite.metrics if metric.name in named], samples(), scores)
-    assert suite.derive is not None
-    store_results(db, run, scores, [_with_interval(cell) for cell in made + suite.derive(made)])
+    made = cells([metric for metric in suite.metrics if metric.name in named], samples(), scores, resamples=200)
+    return Results(answers, scores, list(made + suite.derive(made)))
 
 
 def _rows(db: Session, model: Model) -> list[tables.Output]:
@@ -222,9 +241,9 @@ def _run(run: str, model: Model, judge: str, board: str, at: datetime) -> tables
     )
 
 
-def _answers(dice: random.Random, model: Model, sample: Sample) -> dict[str, Answer]:
+def _answers(dice: random.Random, skill: float, sample: Sample) -> dict[str, Answer]:
     hard = {"regular": 0.0, "unconventional": 0.18, "impossible": 0.3}[sample.facets.scenario]
-    skill = model.skill - hard
+    skill = skill - hard
     found = {}
     for question in sample.questions:
         if question.kind == "rating":
@@ -257,13 +276,6 @@ def _store_answers(db: Session, judge: str, sample: Sample, media: str, answers:
             for name, answer in answers.items()
         ],
     )
-
-
-def _with_interval(cell: Cell) -> Cell:
-    if cell.value is None or "gap" in cell.metric:
-        return cell
-    half = (5.0 if cell.value > 5 else 0.3) * (60 / max(cell.n_scored, 6)) ** 0.5
-    return replace(cell, low=cell.value - half, high=cell.value + half)
 
 
 def _unfinished(db: Session) -> None:

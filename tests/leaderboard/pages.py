@@ -36,5 +36,17 @@ def whole_app() -> AppTest:
 
 def words_of(page: AppTest) -> str:
     """Everything the page says outside its tables."""
-    kinds = ("title", "header", "subheader", "markdown", "caption", "text", "info", "warning", "error", "success", "code")
+    kinds = (
+        "title",
+        "header",
+        "subheader",
+        "markdown",
+        "caption",
+        "text",
+        "info",
+        "warning",
+        "error",
+        "success",
+        "code",
+    )
     return "\n".join(str(element.value) for kind in kinds for element in page.get(kind))

@@ -134,8 +134,9 @@ def tools(bank: Bank) -> Iterator[Finding]:
             yield Finding(task["task_id"], "five instances, 0 to 4, one regular, two unconventional, two impossible")
         if len({row["tool"] for row in own}) != len(own):
             yield Finding(task["task_id"], "one tool is used twice")
-        if set(task.get("expected_outcome_impossible_tool", {})) != set(lists["impossible"]):
-            yield Finding(task["task_id"], "each impossible tool needs the outcome of its failure")
+        told = {row["tool"]: row["expected_outcome"] for row in own if row["tool_type"] == "impossible"}
+        if task.get("expected_outcome_impossible_tool") != told:
+            yield Finding(task["task_id"], "expected_outcome_impossible_tool is not what the two instances say")
         for row in own:
             yield from _tool_faults(row, lists)
 

@@ -74,7 +74,7 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
     (checks.tools, on_instance(set_to("tool_type", "impossible")), "five instances, 0 to 4"),
     (checks.tools, on_instance(set_to("tool", "chainsaw")), "'chainsaw' is none of the task's regular tools"),
     (checks.tools, on_instance(set_to("predictive_image_prompt", "Show it.")), "is not named"),
-    (checks.tools, on_task(set_to("expected_outcome_impossible_tool", {})), "each impossible tool needs"),
+    (checks.tools, on_task(set_to("expected_outcome_impossible_tool", {})), "is not what the two instances say"),
     (checks.rubrics, on_instance(lambda row: row["state_change"].pop()), "2 questions on state_change_correctness"),
     (
         checks.rubrics,
