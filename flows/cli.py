@@ -79,6 +79,30 @@ def submit(
         say(f"Next: armillary evaluate {received.submission_id}")
 
 
+@app.command("import")
+def import_outputs(
+    folder: Path,
+    to: Annotated[Path, typer.Option(help="The bundle to write.")],
+    manifest: Annotated[Path, typer.Option(help="The manifest without its files.")],
+    listed: Annotated[Path | None, typer.Option(help="CSV sample,file. Default: names by TailOR's rule.")] = None,
+    tasks: Annotated[Path | None, typer.Option(help="CSV number,task. Default: our order, from 1.")] = None,
+    suite: str = "tailor",
+) -> None:
+    """Make a bundle from a folder of outputs that has no manifest."""
+    from evaluators.suites import suite_named
+    from flows.door import read_declaration
+    from flows.importing import items
+    from submissions.importer import import_listed, import_named, read_tasks
+
+    with told():
+        known, declaration = items(suite_named(suite)), read_declaration(manifest)
+        if listed:
+            made = import_listed(to, declaration, folder, listed, known)
+        else:
+            made = import_named(to, declaration, folder, known, read_tasks(tasks, known) if tasks else None)
+        say(f"Written: {made}. Next: armillary check {made}")
+
+
 @app.command()
 def evaluate(submission_id: str) -> None:
     """Bring a submission to the board; what is done already is not done again."""

@@ -1,4 +1,4 @@
-"""Starting the board's page."""
+"""Starting the board's page, and its API in a process of its own."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import sys
 from importlib.resources import files
 
 from infra.settings import Settings
+
+API_PORT = 8502
 
 
 def run_board(settings: Settings, address: str = "127.0.0.1") -> None:
@@ -20,7 +22,17 @@ def run_board(settings: Settings, address: str = "127.0.0.1") -> None:
         "client.showErrorDetails": "none",
         "client.toolbarMode": "minimal",
         "server.fileWatcherType": "none",
+        "theme.primaryColor": "#0072B2",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
     sys.stdout.flush()
     os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", app, *flags])
+
+
+def run_api(settings: Settings, address: str = "127.0.0.1", port: int = API_PORT) -> None:
+    """Serve the API until somebody stops it."""
+    import uvicorn
+
+    from leaderboard.api.app import create
+
+    uvicorn.run(create(settings), host=address, port=port, log_level="info")

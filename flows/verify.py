@@ -122,7 +122,7 @@ def _address(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _figures(row: dict[str, Any]) -> tuple[Any, ...]:
-    return row["value"], row["n_scored"], row["n_expected"]
+    return tuple(row[name] for name in ("value", "low", "high", "n_scored", "n_expected"))
 
 
 def _compare(kind: str, stored: dict[Any, Any], fresh: dict[Any, Any]) -> list[str]:

@@ -229,3 +229,10 @@ def answer_pairs(db: Session, judge: str, most: int = 100_000) -> list[tuple[str
         .where(col(Verdict.value).is_not(None), col(theirs.value).is_not(None))
     )
     return [(str(one), str(two)) for one, two in db.execute(query.limit(most))]
+
+
+def media_type(db: Session, sha256: str) -> str | None:
+    """The type of a file that some entry shows; None for anything else in the store."""
+    return db.exec(
+        select(Output.media_type).where(Output.media_sha256 == sha256, Output.media_sha256 != "").limit(1)
+    ).first()

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import io
+from importlib.util import find_spec
+
 import altair as alt
 import pandas as pd
 
 TRUST = alt.Scale(domain=["A", "B", "C"], range=["#0072B2", "#E69F00", "#999999"])
 BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
+SIGNS = alt.Legend(orient="top", symbolFillColor="#888888", symbolStrokeColor="#888888")
 MOST_ROWS = 40
 ROW = 26
 
@@ -19,7 +23,7 @@ def interval_dots(points: pd.DataFrame, title: str, digits: int, whole: float) -
     trust = alt.Color(
         "trust:N", scale=TRUST, title="Trust", legend=alt.Legend(orient="top", values=sorted(set(shown["trust"])))
     )
-    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=alt.Legend(orient="top"))
+    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=SIGNS)
     dots = alt.Chart(shown).mark_point(filled=True, size=90, opacity=1)
     bars = alt.Chart(shown.dropna(subset=["low", "high"])).mark_rule(strokeWidth=2, opacity=0.7)
     spans = bars.encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=y, color=trust)
@@ -56,7 +60,7 @@ COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8
 def profile(points: pd.DataFrame) -> alt.FacetChart:
     """One small chart a metric: dots with intervals along a facet."""
     at = alt.Y("at:N", title=None, sort=list(dict.fromkeys(points["at"])))
-    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=alt.Legend(orient="top"))
+    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=SIGNS)
     base = alt.Chart(points)
     spans = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(x=alt.X("low:Q", title=None), x2="high:Q", y=at)
     tips = [alt.Tooltip(key) for key in ("metric:N", "at:N", "value:Q", "low:Q", "high:Q", "n:N", "by:N")]
@@ -154,3 +158,15 @@ def tallies(points: pd.DataFrame) -> alt.Chart:
         .properties(height=alt.Step(34))
     )
     return made
+
+
+def can_draw_files() -> bool:
+    """Whether vl-convert is installed, which draws charts without a browser."""
+    return find_spec("vl_convert") is not None
+
+
+def as_svg(chart: alt.TopLevelMixin) -> bytes:
+    """A chart as SVG, for papers."""
+    file = io.StringIO()
+    chart.save(file, format="svg")
+    return file.getvalue().encode()

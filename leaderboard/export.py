@@ -55,17 +55,17 @@ def frame_as_parquet(frame: pd.DataFrame) -> bytes:
 
 
 def _values(frame: pd.DataFrame) -> list[list[Any]]:
-    return [[_bare(value) for value in row] for row in frame.itertuples(index=False, name=None)]
+    """Rows as JSON and CSV know them; missing is None."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    return [[_bare(value) for value in row] for row in plain.itertuples(index=False, name=None)]
 
 
 def _bare(value: Any) -> Any:
-    """A value as JSON and CSV know it; missing is None."""
-    if value is None or value != value or str(value) in ("<NA>", "NaT"):
-        return None
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    value = value.item() if hasattr(value, "item") else value
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    if value is None or isinstance(value, str | int | bool):
+        return value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    return value.isoformat() if hasattr(value, "isoformat") else value.item() if hasattr(value, "item") else value
 
 
 def _plain(entry: Entry) -> dict[str, Any]:

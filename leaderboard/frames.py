@@ -22,7 +22,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataF
     rows = [
         {
             "Rank": entry.rank,
-            "Rank interval": _ranks(entry),
+            "Ranks": _ranks(entry),
             "Model": name(entry.model),
             metric.title: _rounded(entry.value, metric),
             "95 % interval": _span(entry, metric),
@@ -40,7 +40,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataF
         for entry in entries
     ]
     made = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
-    return without_bare(made, "Rank interval", "95 % interval", "Organisation", "Note")
+    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Note")
 
 
 def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFrame:

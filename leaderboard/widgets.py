@@ -12,6 +12,7 @@ import streamlit as st
 from sqlmodel import Session
 
 from infra.settings import Settings
+from leaderboard import charts
 from leaderboard.export import frame_as_csv, frame_as_json, frame_as_parquet
 from leaderboard.reading import reader
 from leaderboard.words import plain
@@ -112,6 +113,21 @@ def downloads(frame: pd.DataFrame, stem: str) -> None:
                 on_click="ignore",
                 icon=":material/download:",
             )
+
+
+def draw(made: Any, key: str) -> None:
+    """A chart; its toolbar gives a PNG and the data, the button below an SVG where that can be drawn."""
+    st.altair_chart(made, key=key)
+    if charts.can_draw_files():
+        st.download_button(
+            "Chart as SVG",
+            partial(charts.as_svg, made),
+            f"{key}.svg",
+            "image/svg+xml",
+            f"svg-{key}",
+            on_click="ignore",
+            type="tertiary",
+        )
 
 
 def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = None) -> None:

@@ -132,21 +132,23 @@ def test_a_pooled_metric_gets_the_scores_of_its_cell_and_no_interval() -> None:
 def test_removing_outputs_never_raises_a_score() -> None:
     masks, random = 10_000, np.random.default_rng(0)
     samples = [_sample(str(n), scenario=("regular", "impossible")[n % 2]) for n in range(8)]
-    whole = [50.0, Outcome.JUDGE_ERROR, 0.0, 100.0, Outcome.BLOCKED, 70.0, Outcome.NOT_APPLICABLE, 5.0]
+    given: tuple[float | Outcome, ...] = (
+        50.0,
+        Outcome.JUDGE_ERROR,
+        0.0,
+        100.0,
+        Outcome.BLOCKED,
+        70.0,
+        Outcome.NOT_APPLICABLE,
+        5.0,
+    )
+    whole: dict[str, float | Outcome] = {str(n): what for n, what in enumerate(given)}
     gone = random.random((masks, 8)) < random.random((masks, 1))
     # One metric a mask, so that all masks are one call; the first mask removes nothing.
     gone[0] = False
     metrics = [_metric(str(n), macro=("scenario",) if n % 2 else ()) for n in range(masks)]
     scores = [
-        Score(
-            sample.id,
-            str(n),
-            what if isinstance(what, Outcome) else Outcome.SCORED,
-            None if isinstance(what, Outcome) else what,
-        )
-        for n in range(masks)
-        for sample, what, lost in zip(samples, whole, gone[n], strict=True)
-        if not lost
+        score for n in range(masks) for score, lost in zip(_scores(whole, str(n)), gone[n], strict=True) if not lost
     ]
 
     made = cells(metrics, samples, scores, resamples=0)

@@ -108,6 +108,9 @@ def join(several: Sequence[Estimates]) -> Estimates:
     >>> join([one, one]).values.tolist()
     [2.0, 2.0]
     """
+    counts = sorted({len(each.influence) for each in several})
+    if len(counts) != 1:
+        raise ValueError(f"The estimates have {counts} clusters. Put only those side by side that have as many.")
     return Estimates(
         np.concatenate([each.values for each in several]),
         np.concatenate([each.influence for each in several], axis=1),

@@ -15,7 +15,7 @@ from leaderboard import behind, charts, paired, queries
 from leaderboard.behind import RunFacts
 from leaderboard.paired import Scored
 from leaderboard.thumbnails import thumbnail
-from leaderboard.widgets import ask, downloads, pick
+from leaderboard.widgets import ask, downloads, draw, pick
 from leaderboard.words import escaped, name, number, titled
 
 MOST = 4
@@ -106,7 +106,7 @@ def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Score
         st.caption("These entries share fewer than two tasks, so nothing can be said about their difference.")
         return
     frame = pd.DataFrame(rows)
-    st.altair_chart(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
+    draw(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
     st.dataframe(frame.round(3), hide_index=True)
     st.caption(HOW)
     downloads(frame, "armillary-compare")
@@ -121,7 +121,7 @@ def _tallies(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]],
         for one in found
         for rank, (result, count) in enumerate((("won", one.won), ("tied", one.tied), ("lost", one.lost)))
     ]
-    st.altair_chart(charts.tallies(pd.DataFrame(rows)), key="tallies")
+    draw(charts.tallies(pd.DataFrame(rows)), key="tallies")
 
 
 def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:

@@ -11,7 +11,7 @@ from leaderboard import charts, choice, entries, frames, queries
 from leaderboard.choice import ANY
 from leaderboard.queries import ALL, FACETS, Address, Place
 from leaderboard.settling import Settled, settle
-from leaderboard.widgets import address, ask, downloads, no_board, pick, press
+from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
 from leaderboard.words import ARROW, digits, escaped, plain, titled
 
 
@@ -75,7 +75,7 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: 
     st.caption(f"{escaped(about, 300)} Bars: 95 % intervals.")
     chart, table = st.columns([3, 2])
     with chart:
-        st.altair_chart(charts.slopes(points, titled(metric.title, metric.unit), digits(metric.unit)), key="slopes")
+        draw(charts.slopes(points, titled(metric.title, metric.unit), digits(metric.unit)), key="slopes")
     with table:
         frame = frames.gap_table(points).round(digits(metric.unit))
         st.dataframe(frame, hide_index=True, placeholder="—")

@@ -11,7 +11,7 @@ import streamlit as st
 from infra.tables import Submission
 from leaderboard import behind, charts, entries, frames, queries
 from leaderboard.behind import RunFacts
-from leaderboard.widgets import ask, downloads, link, pick
+from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
 
 
@@ -64,7 +64,7 @@ def _run(run: RunFacts) -> None:
     )
     points = frames.profile(figures, metrics, "scenario")
     if len(points):
-        st.altair_chart(charts.profile(points), key=f"profile-{run.run_id}")
+        draw(charts.profile(points), key=f"profile-{run.run_id}")
     with st.container(horizontal=True):
         link("samples", "Samples", {"run": run.run_id}, ":material/image_search:")
         link("compare", "Compare", {"runs": run.run_id}, ":material/compare_arrows:")
@@ -95,7 +95,7 @@ def _history(found: Submission) -> None:
     if len(rows) < 2:
         return
     st.subheader("History", anchor=False)
-    st.altair_chart(charts.history(pd.DataFrame(rows), titled(metric.title, metric.unit)), key="history")
+    draw(charts.history(pd.DataFrame(rows), titled(metric.title, metric.unit)), key="history")
 
 
 def _is_whole(one: entries.Figure, metric: str) -> bool:

@@ -14,7 +14,7 @@ from leaderboard import charts, choice, frames, queries
 from leaderboard.choice import ANY, Choice
 from leaderboard.queries import ALL, FACETS, Address, Entry, Place
 from leaderboard.settling import Settled, best_first, moved, settle
-from leaderboard.widgets import address, ask, downloads, no_board, pick, press, search
+from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press, search
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
 
 MOST_OFFERS = 12
@@ -140,14 +140,14 @@ def _side_by_side(frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, ste
             made = charts.interval_dots(
                 points, titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst
             )
-            st.altair_chart(made, key=f"chart-{stem}")
+            draw(made, key=f"chart-{stem}")
 
 
 def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     config = st.column_config
     known = {
         "Rank": config.NumberColumn(width=50, pinned=True, help="Inside this board only; equal values share a rank."),
-        "Rank interval": config.TextColumn(width=80, help="The ranks that the 95 % intervals allow."),
+        "Ranks": config.TextColumn(width=60, help="The ranks that the 95 % intervals allow."),
         "Model": config.TextColumn(width="medium", pinned=True),
         metric.title: config.NumberColumn(format=f"%.{digits(metric.unit)}f", help=metric.explain),
         "±": config.NumberColumn(format=f"%.{digits(metric.unit)}f", help="The spread that the paper prints."),

@@ -62,7 +62,9 @@ def test_p_for_many_clusters_is_near_the_t_test_and_never_zero() -> None:
 
 def test_between_equals_p_is_below_5_percent_in_5_of_100() -> None:
     random = np.random.default_rng(2)
-    found = [compare(*random.normal(size=(2, 12)), np.arange(12)).p for _ in range(400)]
+    pairs = random.normal(size=(400, 2, 12))
+
+    found = [compare(pair[0], pair[1], np.arange(12)).p for pair in pairs]
 
     assert np.mean([p is not None and p <= 0.05 for p in found]) == pytest.approx(0.05, abs=0.03)
 

@@ -205,6 +205,13 @@ def test_joined_estimates_have_the_intervals_they_had_apart() -> None:
     assert ends.low.tolist() == [intervals(each).low[0] for each in both]
 
 
+def test_estimates_over_different_clusters_are_not_mixed() -> None:
+    some, more = (estimate(_random(0, n), np.arange(n)) for n in (5, 6))
+
+    with pytest.raises(ValueError, match=r"\[5, 6\] clusters"):
+        join([some, more])
+
+
 @pytest.mark.parametrize("freedom", [1, 2, 3, 6, 29, 79, 1599])
 def test_students_t_is_scipys(freedom: int) -> None:
     levels = np.array([0.5, 0.9, 0.95, 0.999, 0.99999])

@@ -47,7 +47,7 @@ def _change(random: np.random.Generator, bits: Bits, changed: int) -> Bits:
 
 
 def _right(bits: Bits, truth: Bits) -> npt.NDArray[np.float64]:
-    return (bits == truth).astype(float)
+    return np.where(bits == truth, 1.0, 0.0)
 
 
 def test_500_random_submissions_gain_no_more_than_the_step() -> None:

@@ -1,0 +1,1 @@
+"""The board for programs: the same rows under /v1, read only, in a process of its own."""

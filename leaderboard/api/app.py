@@ -1,0 +1,58 @@
+"""The API's process: FastAPI over the board's questions, with ETags and a short public cache."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Awaitable, Callable
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, Response
+
+from infra.settings import Settings
+from leaderboard.api import routes
+from leaderboard.queries import NotOnBoard
+from leaderboard.reading import NoBoard
+
+CACHE = "public, max-age=30, stale-while-revalidate=300"
+Next = Callable[[Request], Awaitable[Response]]
+
+
+def create(settings: Settings) -> FastAPI:
+    """The application for these settings; `uvicorn --factory leaderboard.api.app:from_environment` serves it."""
+    app = FastAPI(
+        title="Armillary", version="1", description=__doc__, openapi_url="/v1/openapi.json", docs_url="/v1/docs"
+    )
+    app.state.settings = settings
+    app.include_router(routes.router, prefix="/v1")
+    app.middleware("http")(tagged)
+    app.exception_handler(NotOnBoard)(_not_found)
+    app.exception_handler(NoBoard)(_unavailable)
+    return app
+
+
+def from_environment() -> FastAPI:
+    """The application for the settings of the environment."""
+    return create(Settings())
+
+
+async def tagged(request: Request, call: Next) -> Response:
+    """Give every JSON answer an ETag, and answer 304 where the reader has it already."""
+    answer = await call(request)
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    if request.method != "GET" or answer.status_code != 200 or answer.headers.get("content-type") != "application/json":
+        return answer
+    body = b"".join([part async for part in answer.body_iterator])  # type: ignore[attr-defined]
+    tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
+    headers = {**dict(answer.headers), "ETag": tag, "Cache-Control": CACHE, "Access-Control-Allow-Origin": "*"}
+    if tag in request.headers.get("if-none-match", ""):
+        headers.pop("content-length", None)
+        return Response(status_code=304, headers=headers)
+    return Response(body, headers=headers)
+
+
+def _not_found(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"detail": str(error)}, 404)
+
+
+def _unavailable(_request: Request, error: Exception) -> JSONResponse:
+    return JSONResponse({"detail": f"{error} Try again in a minute."}, 503, {"Retry-After": "60"})

@@ -1,0 +1,195 @@
+"""What the API answers. Each route asks one question of the board and gives rows or one page of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+
+from fastapi import APIRouter, Depends, HTTPException, Query, Request
+from fastapi.responses import FileResponse
+from sqlmodel import Session
+
+from infra.settings import Settings
+from infra.store import open_store
+from infra.tables import Judge, Metric, Suite
+from leaderboard import behind, entries, queries
+from leaderboard.behind import Item, RunFacts, Said, Show
+from leaderboard.entries import Figure, Happened
+from leaderboard.queries import Address, Entry, NotOnBoard
+from leaderboard.reading import reader
+from leaderboard.thumbnails import media
+
+P = ParamSpec("P")
+T = TypeVar("T")
+router = APIRouter()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Which part of a long list."""
+
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100
+    offset: Annotated[int, Query(ge=0)] = 0
+
+
+class Asking:
+    """Questions for the database that this process reads."""
+
+    def __init__(self, request: Request) -> None:
+        self.settings: Settings = request.app.state.settings
+
+    def __call__(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        return reader(self.settings.database).ask(question, *args, **kwargs)
+
+
+Ask = Annotated[Asking, Depends()]
+At = Annotated[Address, Depends()]
+Part = Annotated[Page, Depends()]
+
+
+def paged(rows: Sequence[T], page: Page) -> dict[str, Any]:
+    """One page of a list, with how many there are and where the next begins."""
+    end = page.offset + page.limit
+    following = end if end < len(rows) else None
+    return {"total": len(rows), "offset": page.offset, "next": following, "rows": rows[page.offset : end]}
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A page of a list."""
+
+    total: int
+    offset: int
+    next: int | None
+    rows: list[Any]
+
+
+@router.get("/suites")
+def suites(ask: Ask) -> list[Suite]:
+    """All suites."""
+    return ask(queries.suites)
+
+
+@router.get("/suites/{suite}/metrics")
+def metrics(ask: Ask, suite: str) -> list[Metric]:
+    """What a suite measures, with formula, range and direction."""
+    return ask(queries.metrics, suite) or _missing(f"There is no suite {suite!r}.")
+
+
+@router.get("/suites/{suite}/places")
+def places(ask: Ask, suite: str, metric: str) -> list[queries.Place]:
+    """Where a metric has figures."""
+    return ask(queries.places, suite, metric)
+
+
+@router.get("/suites/{suite}/ranking")
+def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[Entry]:
+    """The ranking at one address; figures from papers follow without a rank."""
+    return ask(queries.ranking, suite, metric, at)
+
+
+@router.get("/suites/{suite}/boards")
+def boards(ask: Ask, suite: str) -> list[dict[str, Any]]:
+    """The boards of a suite: entries are ranked only within one."""
+    found: dict[str, dict[str, Any]] = {}
+    for run in ask(behind.runs, suite):
+        facts = {
+            "board": run.board,
+            "version": run.version,
+            "subset": run.subset,
+            "judge": run.judge,
+            "judge_name": run.judge_name,
+        }
+        found.setdefault(run.board, {**facts, "entries": 0})["entries"] += 1
+    return list(found.values())
+
+
+@router.get("/suites/{suite}/published", response_model=Listed)
+def published(ask: Ask, suite: str, page: Part) -> dict[str, Any]:
+    """Every figure that papers print, with its source."""
+    return paged(ask(entries.published_figures, suite), page)
+
+
+@router.get("/runs", response_model=Listed)
+def runs(ask: Ask, page: Part, suite: str | None = None) -> dict[str, Any]:
+    """Published runs, newest first."""
+    return paged(ask(behind.runs, suite), page)
+
+
+@router.get("/runs/{run}/cells")
+def cells(ask: Ask, run: str) -> list[Figure]:
+    """Every cell of a run."""
+    return ask(entries.figures_of, (_run(ask, run).run_id,))
+
+
+@router.get("/runs/{run}/samples")
+def samples(ask: Ask, run: str, metric: str, at: At, show: Show = "all", page: int = Query(1, ge=1)) -> dict[str, Any]:
+    """What is behind a cell, 24 a page."""
+    found = ask(behind.items, _run(ask, run), metric, at, show, page)
+    following = page + 1 if page * behind.PAGE < found.total else None
+    return {"total": found.total, "page": page, "next": following, "rows": [asdict(item) for item in found.shown]}
+
+
+@router.get("/runs/{run}/samples/{sample}")
+def sample(ask: Ask, run: str, sample: str, metric: str) -> Item:
+    """One sample of a run with its score."""
+    return ask(behind.item, _run(ask, run), metric, sample) or _missing(f"The run has no sample {sample!r}.")
+
+
+@router.get("/runs/{run}/samples/{sample}/verdicts")
+def verdicts(ask: Ask, run: str, sample: str) -> list[Said]:
+    """Every judge's answers about one output, with raw replies."""
+    return ask(behind.answers, _run(ask, run), sample)
+
+
+@router.get("/models", response_model=Listed)
+def models(ask: Ask, page: Part) -> dict[str, Any]:
+    """What was handed in, newest first."""
+    return paged(ask(entries.handed_in, 100_000), page)
+
+
+@router.get("/models/{entry}")
+def model(ask: Ask, entry: str) -> dict[str, Any]:
+    """One entry with its declaration; the list of its files is left out."""
+    found = ask(entries.submission, entry) or _missing(f"There is no entry {entry!r}.")
+    declared = {key: value for key, value in found.manifest.items() if key not in ("files", "contact")}
+    return {**found.model_dump(mode="json", exclude={"manifest"}), "manifest": declared}
+
+
+@router.get("/judges")
+def judges(ask: Ask) -> list[Judge]:
+    """All judges with their cards."""
+    return ask(entries.judges)
+
+
+@router.get("/status")
+def status(ask: Ask) -> dict[str, Any]:
+    """How many submissions stand where, and when something last came on the board."""
+    return {"states": ask(entries.states), "last_published": ask(entries.last_published)}
+
+
+@router.get("/status/{entry}")
+def timeline(ask: Ask, entry: str) -> list[Happened]:
+    """What happened to one submission."""
+    return ask(entries.timeline, entry) or _missing(f"There is no entry {entry!r}.")
+
+
+@router.get("/media/{sha256}", response_class=FileResponse)
+def output(ask: Ask, sha256: str) -> FileResponse:
+    """An output's file, in ranges if asked; only what some entry shows."""
+    kind = ask(behind.media_type, sha256) or _missing("There is no such output.")
+    settings = ask.settings
+    path = media(open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media")
+    if path is None:
+        raise HTTPException(503, "The file cannot be fetched from the store now. Try again later.")
+    headers = {"Cache-Control": "public, max-age=31536000, immutable", "Content-Security-Policy": "sandbox"}
+    return FileResponse(path, media_type=kind, headers=headers)
+
+
+def _run(ask: Asking, run: str) -> RunFacts:
+    return ask(behind.run_facts, run) or _missing(f"There is no published run {run!r}.")
+
+
+def _missing(text: str) -> Any:
+    raise NotOnBoard(text)

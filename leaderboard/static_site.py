@@ -1,0 +1,95 @@
+"""The board as a folder of files: any web server can serve it, so that the board outlives its server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session
+
+from infra.tables import Suite
+from leaderboard import behind, entries, queries, settling
+from leaderboard.choice import Choice
+from leaderboard.export import as_csv, as_json, frame_as_csv, frame_as_json, frame_as_parquet
+from leaderboard.frames import cell_table
+from leaderboard.words import name, number, titled
+
+STYLE = (
+    "body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem}"
+    "table{border-collapse:collapse;width:100%}th,td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid #8886;"
+    "overflow-wrap:anywhere}:root{color-scheme:light dark}"
+)
+
+
+VIEWPORT = "<meta name=viewport content='width=device-width'>"
+
+
+def write(db: Session, folder: Path) -> list[Path]:
+    """Write everything public; the same board gives the same bytes."""
+    made = [_put(folder / "suites.json", _json([suite.model_dump(mode="json") for suite in queries.suites(db)]))]
+    made.append(_put(folder / "judges.json", _json([judge.model_dump(mode="json") for judge in entries.judges(db)])))
+    made.append(_put(folder / "models.json", _json([asdict(one) for one in entries.handed_in(db, 100_000)])))
+    for suite in queries.suites(db):
+        made += _suite(db, suite, folder / suite.name)
+    made.append(_put(folder / "index.html", _index(db).encode()))
+    return made
+
+
+def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
+    metrics = queries.metrics(db, suite.name)
+    made = [_put(folder / "metrics.json", _json([metric.model_dump(mode="json") for metric in metrics]))]
+    runs = tuple(run.run_id for run in behind.runs(db, suite.name))
+    figures = [*entries.figures_of(db, runs), *entries.published_figures(db, suite.name)]
+    if figures:
+        frame = cell_table(figures)
+        for kind, make in (("csv", frame_as_csv), ("json", frame_as_json), ("parquet", frame_as_parquet)):
+            made.append(_put(folder / f"cells.{kind}", make(frame)))
+    settled = settling.settle(db, Choice(suite=suite.name))
+    if settled:
+        ranked = queries.ranking(db, suite.name, settled.choice.metric, settled.choice.at)
+        made.append(_put(folder / "ranking.csv", as_csv(ranked).encode()))
+        made.append(_put(folder / "ranking.json", as_json(ranked).encode()))
+    return made
+
+
+def _index(db: Session) -> str:
+    last = entries.last_published(db)
+    when = f"Last publication: {last:%Y-%m-%d %H:%M} UTC." if last else "Only papers' figures so far."
+    parts = "".join(_section(found) for found in settling.leaders(db, 20))
+    files = ", ".join(f"<a href='{name}.json'>{name}</a>" for name in ("suites", "models", "judges"))
+    head = f"<meta charset=utf-8>{VIEWPORT}<title>Armillary</title><style>{STYLE}</style>"
+    body = f"<h1>Armillary</h1><p>{when}</p>{parts}<h2>All files</h2><p>{files}</p>"
+    return f"<!doctype html><html lang=en>{head}{body}</html>\n"
+
+
+def _section(found: settling.Leaders) -> str:
+    suite, metric = found.settled.suite, found.settled.metric
+    rows = "".join(_row(entry, metric.unit) for entry in [*found.ours, *found.papers])
+    heads = ("Rank", "Model", "Trust", titled(metric.title, metric.unit), "n/N")
+    table = f"<table><tr>{''.join(f'<th>{escape(head)}' for head in heads)}{rows}</table>"
+    links = ", ".join(f"<a href='{suite.name}/cells.{kind}'>{kind}</a>" for kind in ("csv", "json", "parquet"))
+    body = f"{table}<p>Every cell: {links}</p>" if rows else "<p>No figures yet.</p>"
+    return f"<h2>{escape(suite.title)}</h2><p>{escape(suite.sentence)}</p>{body}"
+
+
+def _row(entry: queries.Entry, unit: str) -> str:
+    counted = "" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}"
+    cells: Sequence[Any] = (entry.rank or "", name(entry.model), entry.trust, number(entry.value, unit), counted)
+    return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells)
+
+
+def _json(value: Any) -> bytes:
+    return (json.dumps(value, indent=1, sort_keys=True, ensure_ascii=False, default=str) + "\n").encode()
+
+
+def _put(path: Path, data: bytes) -> Path:
+    """Whole or not at all: a web server may be reading the old one."""
+    from infra.store import landing
+
+    with landing(path) as file:
+        file.write(data)
+    return path

@@ -1,0 +1,214 @@
+"""What judging many questions together saves against one generate() a question, on one core in CPU seconds."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from evaluators.media import Pixels
+from evaluators.models.small import VlmSize, make_chat_vlm, make_paligemma
+from evaluators.models.vlm import load_model
+from evaluators.models.vlm_chat import ChatFamily
+from evaluators.models.vlm_paligemma import PaliGemmaFamily
+from tests.bench.report import Row, at_least, at_most, report, shown
+
+SIZE = VlmSize(image=224, patch=14, vision_width=512, vision_layers=8, vision_heads=8, width=768, layers=12, heads=12,
+               kv_heads=4, mlp=2048, spread=0.05)  # fmt: skip
+"""About 90 million parameters, a sixth of them for seeing, as in PaliGemma 2 3B; 256 visual tokens a frame."""
+
+FRAMES = 8
+LIMIT = 8
+"""Tokens of an open answer."""
+
+SHARE = 0.85
+"""Of what counted FLOPs allow."""
+
+TURNS = 3
+
+Family = ChatFamily | PaliGemmaFamily
+
+
+def questions(count: int) -> list[str]:
+    """Short questions of different lengths."""
+    things = ("cup", "red table", "robot arm", "dog in the grass", "child", "green block", "ball")
+    return [f"Is the {things[i % 7]} number {i} still there after the person has moved it{' away' * (i % 4)}?"
+            for i in range(count)]  # fmt: skip
+
+
+WORDS = tuple(questions(36))
+"""What the tokenizer learns, so that a question has as many tokens as with a large one."""
+
+
+def frames_of(count: int) -> Pixels:
+    """Noise of the size the model takes."""
+    return np.random.default_rng(count).integers(0, 256, (count, SIZE.image, SIZE.image, 3), dtype=np.uint8)
+
+
+def plain(one: Family, frames: Pixels, question: str, limit: int = LIMIT) -> None:
+    """One question with the images and generate()."""
+    text = one.text(len(frames), question) if isinstance(one, ChatFamily) else "<image>" * len(frames) + question
+    given = dict(one.processor(images=[list(frames)], text=[text], return_tensors="pt"))
+    given.pop("labels", None)
+    one.model.generate(**given, max_new_tokens=limit, do_sample=False, eos_token_id=None)
+
+
+def packed(one: Family, frames: Pixels, asked: Sequence[str], limit: int = LIMIT) -> None:
+    """All questions about a clip together."""
+    one.answer([one.prepare(frames, [(text, ()) for text in asked])], limit)  # type: ignore[list-item]
+
+
+def closed(one: Family, frames: Pixels, asked: Sequence[str]) -> None:
+    """All questions about a clip together, each with a menu."""
+    menu = (one.option("yes"), one.option("no"))
+    one.answer([one.prepare(frames, [(text, menu) for text in asked])], LIMIT)  # type: ignore[list-item]
+
+
+def cpu(work: Callable[[], None]) -> float:
+    """CPU seconds of the work."""
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def flops(work: Callable[[], None]) -> int:
+    """Counted floating-point operations; the CPU's attention kernel is not in the library's list."""
+    attention: Any = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention_flops}
+    with FlopCounterMode(display=False, custom_mapping=attention) as counter:
+        work()
+    return int(counter.get_total_flops())
+
+
+def _attention_flops(query: Any, key: Any, value: Any, dropout: float = 0.0, is_causal: bool = False, **_: Any) -> int:
+    batch, heads, asking, width = query
+    return int(2 * batch * heads * asking * key[2] * (width + value[3]) // (2 if is_causal else 1))
+
+
+def peak(work: Callable[[], None]) -> int:
+    """The most memory the work holds above what was there before, in bytes."""
+    ctypes.CDLL(None).malloc_trim(0)
+    Path("/proc/self/clear_refs").write_text("5")
+    before = _status("VmRSS")
+    work()
+    return _status("VmHWM") - before
+
+
+def _status(field: str) -> int:
+    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    return int(line.split()[1]) * 1024
+
+
+@dataclass
+class Timing:
+    """CPU seconds of the plain way a question, and of all together by their number."""
+
+    plain: list[float]
+    packed: dict[int, list[float]]
+    closed: list[float]
+
+    def ratio(self, count: int) -> float:
+        """How many times quicker all together are; the plain way costs the same for every question."""
+        return count * median(self.plain) / median(self.packed[count])
+
+
+def interleaved(one: Family, counts: Sequence[int]) -> Timing:
+    """Time both ways in turns, so that a slow minute of the machine meets both."""
+    frames, asked = frames_of(FRAMES), questions(max(counts))
+    plain(one, frames, asked[0], 1)
+    found = Timing([], {count: [] for count in counts}, [])
+    for i in range(TURNS):
+        found.plain += [cpu(lambda text=asked[2 * i + k]: plain(one, frames, text)) for k in range(2)]  # type: ignore[misc]
+        for count in counts:
+            found.packed[count].append(cpu(lambda n=count: packed(one, frames, asked[:n])))  # type: ignore[misc]
+        found.closed.append(cpu(lambda: closed(one, frames, asked)))
+    return found
+
+
+def bound(one: Family, count: int) -> float:
+    """What FLOPs allow: the prefix once and each question behind it, against everything for each question."""
+    frames, asked = frames_of(FRAMES), questions(count)
+    alone = flops(lambda: plain(one, frames, asked[0]))
+    single = flops(lambda: packed(one, frames, asked[:1]))
+    prepared = one.prepare(frames, [(asked[0], ())])
+    assert isinstance(one, ChatFamily)
+    prefix = flops(lambda: one._prefill([prepared]))  # type: ignore[list-item]
+    # A question on its own has all of its text but the last token in the prefix; packed it is read behind it.
+    own = len(one.prepare(frames, [(text, ()) for text in asked]).asks[0].tokens)
+    a_token = (single - prefix) / LIMIT
+    return count * alone / (prefix + count * a_token * (own + LIMIT - 1))
+
+
+def causal_rows(folder: Path) -> list[Row]:
+    """The rows of a decoder with a causal prefix."""
+    one = ChatFamily(*load_model(make_chat_vlm(folder / "chat", size=SIZE, sentences=WORDS)))
+    one.decoder.ends = frozenset()
+    timing = interleaved(one, (6, 18))
+    rows = [shown("parameters of the chat model, millions", _millions(one))]
+    for count in (6, 18):
+        best = bound(one, count)
+        rows.append(shown(f"causal, {count} questions: bound from counted FLOPs", best))
+        rows.append(at_least(f"causal, {count} questions against the plain way", timing.ratio(count), SHARE * best))
+    together = 18 * median(timing.plain) / median(timing.closed)
+    rows.append(shown("causal, 18 closed questions in one forward pass", together))
+    frames = frames_of(FRAMES)
+    single = peak(lambda: plain(one, frames, questions(1)[0]))
+    many = peak(lambda: packed(one, frames, questions(18)))
+    rows.append(at_most("causal, memory of 18 questions against one", many / single, 1.3))
+    return [*rows, *growth_rows(one, median(timing.plain))]
+
+
+def growth_rows(one: ChatFamily, a_question: float) -> list[Row]:
+    """How the cost grows with questions and with frames, in the plain cost of one question of eight frames."""
+    rows = []
+    for count in (1, 6, 18, 36):
+        cost = cpu(lambda n=count: packed(one, frames_of(FRAMES), questions(n)))  # type: ignore[misc]
+        rows.append(shown(f"cost of {count} questions on {FRAMES} frames; the plain way {count}", cost / a_question))
+    for count in (1, 4, 8, 16):
+        once = cpu(lambda n=count: plain(one, frames_of(n), questions(1)[0]))  # type: ignore[misc]
+        cost = cpu(lambda n=count: packed(one, frames_of(n), questions(6)))  # type: ignore[misc]
+        rows.append(shown(f"cost of 6 questions on {count} frames; the plain way {6 * once / a_question:.2f}",
+                          cost / a_question))  # fmt: skip
+    return rows
+
+
+def paligemma_rows(folder: Path) -> list[Row]:
+    """PaliGemma: the vision encoding shared, which is exact, and the image prefix shared, which is another judge."""
+    model, processor = load_model(make_paligemma(folder / "paligemma", size=SIZE, sentences=WORDS))
+    exact, shared = PaliGemmaFamily(model, processor), PaliGemmaFamily(model, processor, shared_prefix=True)
+    for one in (exact, shared):
+        one.decoder.ends = frozenset()
+    timing, other = interleaved(exact, (6,)), []
+    frames = frames_of(FRAMES)
+    for _ in range(2):
+        other.append(cpu(lambda: packed(shared, frames, questions(6))))
+    return [
+        shown("parameters of the PaliGemma, millions", _millions(exact)),
+        at_least("PaliGemma, 6 questions, vision encoded once, against the plain way", timing.ratio(6), 1.15),
+        shown("PaliGemma as another judge, image prefix shared, 6 questions", 6 * median(timing.plain) / median(other)),
+    ]
+
+
+def _millions(one: Family) -> float:
+    return float(sum(weights.numel() for weights in one.model.parameters()) / 1e6)
+
+
+@torch.inference_mode()
+def main() -> int:
+    """Run both and report."""
+    torch.set_num_threads(1)
+    with tempfile.TemporaryDirectory() as folder:
+        return report("judging", [*causal_rows(Path(folder)), *paligemma_rows(Path(folder))])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
