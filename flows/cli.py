@@ -13,6 +13,7 @@ from flows.terminal import fail, file, progress, say, table, told, warn
 
 if TYPE_CHECKING:
     from infra.settings import Settings
+    from leaderboard.queries import Place
 
 app = typer.Typer(
     name="armillary",
@@ -139,12 +140,14 @@ def board(
     """Print a suite's ranking."""
     from infra.db import session
     from leaderboard.export import as_csv, as_json
-    from leaderboard.queries import Address, ranking
+    from leaderboard.queries import Address, metric_named, places, ranking
 
     with told() as settings, session(settings.database) as db:
         rows = ranking(db, suite, metric, Address(scenario, task, setting, modality))
         if format == "table":
             table([row.brief() for row in rows])
+            if not rows:
+                _elsewhere(suite, places(db, suite, metric_named(db, suite, metric).name))
         else:
             sys.stdout.write(as_csv(rows) if format == "csv" else as_json(rows))
 
@@ -234,6 +237,14 @@ def samples(suite: str, subset: str = "full", modality: str = "*") -> None:
         for sample in found.samples():
             if wanted(sample) and modality in ("*", sample.facets.modality):
                 print(json.dumps({"sample": sample.id, "modality": sample.facets.modality, "prompt": sample.prompt}))
+
+
+def _elsewhere(suite: str, found: list[Place]) -> None:
+    """Nothing stands here: name some addresses where something does."""
+    for place in found[:8]:
+        chosen = [(facet, getattr(place.at, facet)) for facet in ("scenario", "task", "setting", "modality")]
+        options = " ".join(f"--{facet} {value}" for facet, value in chosen if value != "*")
+        say(f"Figures stand at: armillary board {suite} {options}")
 
 
 def _serve(settings: Settings) -> None:

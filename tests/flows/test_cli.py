@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from flows.cli import app
 from infra.settings import Settings
 
-HEAVY = (
+HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3")
     "torch",
     "transformers",
     "diffusers",
