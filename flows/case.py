@@ -16,6 +16,7 @@ from evaluators.suites import suite_named
 from flows.board_keys import board_key
 from flows.catalogue import judge_row
 from flows.judges import open_judge
+from flows.rows import request_key
 from flows.work import Place
 from infra import db as database
 from infra import tables
@@ -54,6 +55,11 @@ class Case:
         wanted = self.suite.subsets[self.submission.subset]
         modalities = self.submission.manifest["modalities"]
         return tuple(s for s in self.suite.samples() if wanted(s) and s.facets.modality in modalities)
+
+    @cached_property
+    def requests(self) -> dict[str, str]:
+        """The hash of what is asked about each sample."""
+        return {sample.id: request_key(sample) for sample in self.samples}
 
     @cached_property
     def place(self) -> Place:

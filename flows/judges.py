@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 
 from evaluators.contracts import Judge
 from evaluators.judges.scripted import ScriptedJudge
+from infra.settings import Settings
+
+WAYS = "scripted, vlm:FOLDER (a model folder on this machine), or http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL"
 
 
 class UnknownJudge(Exception):
@@ -16,13 +20,44 @@ class UnknownJudge(Exception):
 @lru_cache(maxsize=2)
 def open_judge(name: str, device: str) -> Judge:
     """The judge of that name, loaded once a process."""
+    kind, _, rest = name.partition(":")
     if name == "scripted":
         return ScriptedJudge()
-    if name.startswith("vlm:"):
-        from evaluators.models.device import pick_device
-        from evaluators.models.vlm import VlmJudge
+    if kind == "vlm" and rest:
+        return _local(Path(rest), device)
+    if kind == "http" and "@" in rest:
+        model, _, snapshot = rest.rpartition("@")
+        return _remote(model, snapshot, Settings())
+    raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
-        return VlmJudge(Path(name.removeprefix("vlm:")), device=pick_device(device))
-    raise UnknownJudge(
-        f"ARMILLARY_JUDGE is {name!r}. Set it to scripted, or to vlm:FOLDER with a model folder on this machine."
-    )
+
+def _local(folder: Path, device: str) -> Judge:
+    if not (folder / "config.json").is_file():
+        raise UnknownJudge(f"ARMILLARY_JUDGE names the folder {folder}, which holds no model. Set it to {WAYS}.")
+    from evaluators.models.device import pick_device
+    from evaluators.models.vlm import VlmJudge
+
+    return VlmJudge(folder, device=pick_device(device))
+
+
+def _remote(model: str, revision: str, settings: Settings) -> Judge:
+    """The key is read here and now, and goes nowhere but into the call's header."""
+    from evaluators.judges.budget import Budget
+    from evaluators.judges.http import HttpJudge, HttpJudgeConfig
+
+    try:
+        config = HttpJudgeConfig(
+            base_url=settings.judge_url,
+            model=model,
+            revision=revision,
+            api_key=settings.judge_key.get_secret_value(),
+            structured=settings.judge_structured,
+            concurrency=settings.judge_concurrency,
+            rpm=settings.judge_rpm,
+            tpm=settings.judge_tpm,
+            price_in=settings.judge_price_in,
+            price_out=settings.judge_price_out,
+        )
+    except ValueError as error:
+        raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {settings.judge_url!r}. {error}") from None
+    return HttpJudge(config, Budget(money=inf if settings.judge_budget is None else settings.judge_budget))

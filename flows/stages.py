@@ -17,7 +17,7 @@ from flows import work
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.progress import begin, reach
-from flows.rows import outputs_of, question_key, request_key, store_outputs, store_results, store_verdicts, verdicts_of
+from flows.rows import outputs_of, question_key, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from infra import tables
 from infra.db import session
@@ -107,14 +107,13 @@ def _facts(row: tables.Output) -> dict[str, Any]:
 
 def judge(case: Case) -> int:
     """Ask the judge about every output it has not answered for yet; return how many were judged now."""
-    samples = {sample.id: sample for sample in case.samples}
     todo = [piece for piece in _judge_works(case) if piece.media]
     _advance(case, State.JUDGING, "Asking the judge.", bool(todo))
     judged = taken = 0
     begin("judging", sum(len(piece.media) for piece in todo))
     for done in each_done(ask_judge, todo, case.place):
         with session(case.settings.database) as db:
-            store_verdicts(db, case.run, done, records_of(case.store, done), samples)
+            store_verdicts(db, case.run, done, records_of(case.store, done), case.requests)
         judged, taken = judged + done.items * done.fresh, taken + done.items
         reach("judging", taken)
     return judged
@@ -125,22 +124,22 @@ def _judge_works(case: Case) -> Iterator[work.JudgeWork]:
         rows = outputs_of(db, case.submission.id)
         answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
     for piece in pieces(case.samples, case.settings.shard_size):
-        open_ = {sample.id: sample for sample in piece if not _is_judged(sample, rows[sample.id], answered)}
+        open_ = [sample.id for sample in piece if not _is_judged(case, sample, rows[sample.id], answered)]
         yield work.JudgeWork(
             suite=case.suite.name,
             judge=case.settings.judge,
             fingerprint=case.run.judge,
             media={name: rows[name].media_sha256 for name in open_},
             suffixes={name: SUFFIXES[rows[name].media_type] for name in open_},
-            asked={name: request_key(sample) for name, sample in open_.items()},
+            asked={name: case.requests[name] for name in open_},
         )
 
 
-def _is_judged(sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:
+def _is_judged(case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:
     """Nothing to judge, or an answer to every question that is not a failure of the judge's."""
     if row.outcome != Outcome.SCORED or not sample.questions:
         return True
-    request = request_key(sample)
+    request = case.requests[sample.id]
     found = (answered.get((row.media_sha256, question_key(request, question.id))) for question in sample.questions)
     return all(answer and answer.outcome not in OUR_FAILURES for answer in found)
 
@@ -172,7 +171,7 @@ def compute(case: Case) -> Scored:
     scores: list[Score] = []
     for sample in case.samples:
         output = _output(sample, rows.get(sample.id))
-        scores += case.suite.score(sample, output, _answers(sample, rows.get(sample.id), answered))
+        scores += case.suite.score(sample, output, _answers(case, sample, rows.get(sample.id), answered))
     made = cells([metric for metric in case.suite.metrics if _is_scored(metric.name, scores)], case.samples, scores)
     return Scored(tuple(scores), made + (case.suite.derive(made) if case.suite.derive else ()))
 
@@ -188,11 +187,11 @@ def _output(sample: Sample, row: tables.Output | None) -> Output:
 
 
 def _answers(
-    sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]
+    case: Case, sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]
 ) -> dict[str, Answer]:
     if row is None:
         return {}
-    request = request_key(sample)
+    request = case.requests[sample.id]
     found = {
         question.id: answered.get((row.media_sha256, question_key(request, question.id)))
         for question in sample.questions

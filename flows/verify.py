@@ -11,7 +11,7 @@ from sqlmodel import Session, select
 
 from evaluators.suites import suite_named
 from flows.case import Case, NoSuchSubmission, Stopped
-from flows.rows import cell_row, outputs_of, question_key, request_key, verdicts_of
+from flows.rows import cell_row, outputs_of, question_key, verdicts_of
 from flows.shards import Done, records_of
 from flows.stages import compute
 from infra import tables
@@ -86,7 +86,6 @@ def _check_files(case: Case, differences: list[str]) -> int:
 
 def _check_verdicts(case: Case, differences: list[str]) -> int:
     """The verdict rows say what the judge's stored records say."""
-    samples = {sample.id: sample for sample in case.samples}
     with session(case.settings.database) as db:
         shards = db.exec(
             select(tables.Shard).where(tables.Shard.owner == case.run.id, tables.Shard.stage == "judge")
@@ -102,7 +101,7 @@ def _check_verdicts(case: Case, differences: list[str]) -> int:
             differences.append(f"shard {shard.key}: {error}")
             continue
         for record in records:
-            request = request_key(samples[record["sample_id"]])
+            request = case.requests[record["sample_id"]]
             for answer in record["answers"]:
                 row = stored.get((record["media_sha256"], question_key(request, answer["question_id"])))
                 if row is None or (answer["value"] is not None and row.value != answer["value"]):

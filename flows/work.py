@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -10,10 +11,11 @@ from typing import Any
 
 from evaluators.contracts import Generator, Outcome, Output, Request, Sample
 from evaluators.suites import suite_named
+from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
-from infra.store import Store, fetch_blob, landing, open_store, put_blob
+from infra.store import Corrupt, Store, fetch_blob, landing, open_store, put_blob
 from submissions.archive import open_archive
 from submissions.intake import bundle_key
 from submissions.media import MediaFacts, Refused, inspect
@@ -109,18 +111,24 @@ def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
 
 def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     bundle = fetch_bundle(store, work.bundle_sha256, Path(place.work))
-    with open_archive(bundle) as archive, _scratch(place) as folder:
+    with open_archive(bundle, passed=True) as archive, _scratch(place) as folder:
         for sample_id in work.sample_ids:
             if sample_id not in work.files:
                 yield _record(sample_id, Outcome.OUTPUT_MISSING, "The bundle has no file for this sample.")
                 continue
             spot = Path(folder) / "member"
             with spot.open("wb") as stream:
-                archive.copy(work.files[sample_id], stream)
+                sha256 = archive.copy(work.files[sample_id], stream)
             facts = work.media[sample_id]
             record = {**work.sampling, **facts}
             yield _record(
-                sample_id, Outcome.SCORED, "", put_blob(store, spot), spot.stat().st_size, record, facts["media_type"]
+                sample_id,
+                Outcome.SCORED,
+                "",
+                put_blob(store, spot, sha256),
+                spot.stat().st_size,
+                record,
+                facts["media_type"],
             )
 
 
@@ -128,8 +136,8 @@ def _judged(work: JudgeWork, place: Place, store: Store) -> Iterator[dict[str, A
     judge = open_judge(work.judge, place.device)
     with _scratch(place) as folder:
         requests = [_request(sample, work, Path(folder), store) for sample in _samples(work.suite, tuple(work.media))]
-        for request, reply in zip(requests, judge.judge(requests), strict=True):
-            yield {"media_sha256": request.media_sha256, **asdict(reply)}
+        for record in judged(judge, work.fingerprint, requests, work.asked, store):
+            yield record
             tick("judging")
 
 
@@ -145,7 +153,12 @@ def fetch_bundle(store: Store, sha256: str, work: Path) -> Path:
     path = work / "bundles" / f"{sha256}.zip"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        store.fetch(bundle_key(sha256), path)
+        partial = path.with_suffix(f".{os.getpid()}")
+        found = store.fetch(bundle_key(sha256), partial)
+        if found != sha256:
+            partial.unlink()
+            raise Corrupt(bundle_key(sha256), sha256, found)
+        partial.replace(path)
     return path
 
 
@@ -154,7 +167,7 @@ def unpack_model(store: Store, sha256: str, work: Path) -> Path:
     folder = work / "models" / sha256
     finished = folder / ".complete"
     if not finished.exists():
-        with open_archive(fetch_bundle(store, sha256, work)) as archive:
+        with open_archive(fetch_bundle(store, sha256, work), passed=True) as archive:
             for name in archive.members:
                 if name.startswith("model/"):
                     with landing(folder / name.removeprefix("model/")) as stream:

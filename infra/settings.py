@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from pathlib import Path
 
-from pydantic import Field
+from pydantic import Field, SecretStr
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -17,11 +18,33 @@ class Settings(BaseSettings):
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite under home")
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
-    judge: str = Field("scripted", description="scripted, or vlm:FOLDER for a local vision-language model")
+    judge: str = Field("scripted", description="scripted, vlm:FOLDER, or http:MODEL@SNAPSHOT")
+    judge_url: str = Field("", description="base URL of an OpenAI-compatible endpoint, for an http judge")
+    judge_key: SecretStr = Field(SecretStr(""), description="its key")
+    judge_structured: bool = Field(False, description="the endpoint keeps to a JSON schema")
+    judge_concurrency: int = Field(8, ge=1, description="calls at once")
+    judge_rpm: int = Field(0, ge=0, description="requests a minute; 0: no limit")
+    judge_tpm: int = Field(0, ge=0, description="tokens a minute; 0: no limit")
+    judge_price_in: float = Field(0, ge=0, description="price of a million tokens in")
+    judge_price_out: float = Field(0, ge=0, description="price of a million tokens out")
+    judge_budget: float | None = Field(None, description="the run stops cleanly before it costs more")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(64, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
     port: int = Field(8501, description="where `armillary serve` listens on 127.0.0.1")
+
+    inbox: str = Field("", description="s3://bucket/prefix under which teams drop bundles in folders of their own")
+    closes: dict[str, datetime] = Field(
+        default_factory=dict, description='suites that take nothing after a moment: {"tailor": "2027-01-01T00:00:00Z"}'
+    )
+    upload_bytes: int = Field(64 * 1024**3, ge=1, description="the largest bundle that the API takes")
+    upload_hours: float = Field(24, gt=0, description="an upload that is not finished by then is dropped")
+    link_minutes: float = Field(15, gt=0, description="how long a link for uploading straight to S3 holds")
+    quota_scored: int = Field(3, ge=0, description="scored submissions of a team in a suite within the quota's days")
+    quota_days: float = Field(7, gt=0, description="how long a scored submission counts against the quota")
+    quota_running: int = Field(1, ge=1, description="submissions of a team in a suite that are evaluated at once")
+    rate_requests: int = Field(600, ge=1, description="requests a minute for a token, and for an address without one")
+    rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
     @property
     def database(self) -> str:

@@ -118,10 +118,11 @@ def blob_key(sha256: str) -> str:
     return f"blobs/{sha256[:2]}/{sha256[2:]}"
 
 
-def put_blob(store: Store, path: Path) -> str:
-    """Store the file under its own SHA-256, unless it is there already, and return that."""
-    with path.open("rb") as file:
-        sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+def put_blob(store: Store, path: Path, sha256: str | None = None) -> str:
+    """Store the file under its own SHA-256, unless it is there already, and return that; give it where it is known."""
+    if sha256 is None:
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
     key = blob_key(sha256)
     if not store.exists(key):
         store.put_file(key, path, sha256)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, DateTime, Dialect, Index, Text
+from sqlalchemy import JSON, DateTime, Dialect, Index, Text, UniqueConstraint
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
 
@@ -259,3 +259,116 @@ class Event(SQLModel, table=True):
     kind: str
     text: str = text_column()
     detail: dict[str, Any] = json_column()
+
+
+class CurationCall(SQLModel, table=True):
+    """One question put to a language model for a new bank: `done`, `failed` (its reply stayed bad) or `error`."""
+
+    __tablename__ = "curation_call"
+    id: str = Field(primary_key=True)
+    curation: str = Field(index=True)
+    step: str
+    subject: str
+    status: str
+    reason: str = text_column()
+    model: str
+    prompt_version: str
+    temperature: float | None = None
+    payload: dict[str, Any] = json_column()
+    raw: str = text_column()
+    tries: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    cost: float = 0.0
+    at: datetime = time_column()
+
+
+class Draft(SQLModel, table=True):
+    """One thing that people decide about on the way to a new bank: candidate, kept, edited or dropped."""
+
+    __tablename__ = "draft"
+    __table_args__ = (Index("ix_draft_curation_status", "curation", "status"),)
+    id: str = Field(primary_key=True)
+    call_id: str = Field(foreign_key="curation_call.id", index=True)
+    curation: str
+    step: int
+    kind: str
+    task_id: str = Field(index=True)
+    instance: int | None = None
+    field: str
+    position: int
+    payload: dict[str, Any] = json_column()
+    edited: dict[str, Any] = json_column()
+    context: dict[str, Any] = json_column()
+    note: str = text_column()
+    status: str
+    reviewer: str = ""
+    reason: str = text_column()
+    created_at: datetime = time_column()
+    decided_at: datetime | None = time_column(nullable=True)
+
+
+class Team(SQLModel, table=True):
+    """Who hands things in through the API; a blocked team hands in nothing."""
+
+    __tablename__ = "team"
+    name: str = Field(primary_key=True)
+    contact: str = ""
+    state: str = "active"
+    created_at: datetime = time_column()
+
+
+class Token(SQLModel, table=True):
+    """A key to the API. Only its SHA-256 is kept, and its first characters to tell it by."""
+
+    __tablename__ = "token"
+    sha256: str = Field(primary_key=True)
+    prefix: str = Field(index=True)
+    team: str = Field(foreign_key="team.name", index=True)
+    scopes: list[str] = json_column()
+    created_at: datetime = time_column()
+    expires_at: datetime = time_column()
+    revoked_at: datetime | None = time_column(nullable=True)
+    last_used_at: datetime | None = time_column(nullable=True)
+
+
+class Upload(SQLModel, table=True):
+    """A bundle on its way in: promised, then sent, then finished as a submission or refused."""
+
+    __tablename__ = "upload"
+    __table_args__ = (UniqueConstraint("team", "idempotency_key"),)
+    id: str = Field(primary_key=True)
+    team: str = Field(foreign_key="team.name", index=True)
+    idempotency_key: str
+    request_sha256: str
+    suite: str
+    size: int
+    sha256: str
+    state: str = Field(index=True)
+    submission_id: str | None = None
+    problems: list[dict[str, Any]] = json_column()
+    detail: dict[str, Any] = json_column()
+    created_at: datetime = time_column()
+    expires_at: datetime = time_column()
+    updated_at: datetime = time_column()
+
+
+class QuotaUse(SQLModel, table=True):
+    """One scored submission that counts against its team's quota, unless it was given back."""
+
+    __tablename__ = "quota_use"
+    submission_id: str = Field(primary_key=True, foreign_key="submission.id")
+    team: str = Field(index=True)
+    suite: str
+    started_at: datetime = time_column()
+    ended_at: datetime | None = time_column(nullable=True)
+    returned_at: datetime | None = time_column(nullable=True)
+
+
+class Attempt(SQLModel, table=True):
+    """How often something was tried in one span of time; old rows may be deleted."""
+
+    __tablename__ = "attempt"
+    what: str = Field(primary_key=True)
+    window: int = Field(primary_key=True)
+    count: int = 0

@@ -17,6 +17,7 @@ from leaderboard.paired import Scored
 from leaderboard.queries import ALL, FACETS, Address
 
 PAGE = 24
+QUESTION = ("id", "text", "kind", "part", "options", "low", "high")
 Show = Literal["all", "failures", "lowest", "highest", "disagreements"]
 SHOWS: tuple[Show, ...] = ("all", "lowest", "highest", "failures", "disagreements")
 
@@ -199,7 +200,7 @@ def _disagreeing(db: Session, run: RunFacts) -> list[str]:
 
 def question_keys(sample: Sample) -> dict[str, dict[str, Any]]:
     """A sample's questions by the hash of all that a judge is told, as `flows.rows` writes it beside each verdict."""
-    asked = [sample.prompt, sample.modality, list(sample.questions)]
+    asked = [sample.prompt, sample.modality, [[question[name] for name in QUESTION] for question in sample.questions]]
     request = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
     keys = (hashlib.sha256(f"{request} {question['id']}".encode()).hexdigest() for question in sample.questions)
     return dict(zip(keys, sample.questions, strict=True))

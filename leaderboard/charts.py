@@ -57,20 +57,16 @@ def _tips(digits: int) -> list[alt.Tooltip]:
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#666666"]
 
 
-def profile(points: pd.DataFrame) -> alt.FacetChart:
-    """One small chart a metric: dots with intervals along a facet."""
-    at = alt.Y("at:N", title=None, sort=list(dict.fromkeys(points["at"])))
-    by = alt.Shape("by:N", scale=BY, title="Judged by", legend=SIGNS)
+def profile(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
+    """One metric of one entry along a facet: dots with intervals."""
+    at = alt.Y("at:N", title=None, sort=None, axis=alt.Axis(labelLimit=140))
     base = alt.Chart(points)
-    spans = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(x=alt.X("low:Q", title=None), x2="high:Q", y=at)
+    spans = base.mark_rule(strokeWidth=2, color=COLOURS[0]).encode(x=alt.X("low:Q", title=title), x2="high:Q", y=at)
     tips = [alt.Tooltip(key) for key in ("metric:N", "at:N", "value:Q", "low:Q", "high:Q", "n:N", "by:N")]
-    dots = base.mark_point(filled=True, size=80, color=COLOURS[0]).encode(
-        x=alt.X("value:Q", title=None), y=at, shape=by, tooltip=tips
+    dots = base.mark_point(filled=True, size=80, opacity=1, color=COLOURS[0])
+    return alt.layer(spans, dots.encode(x=alt.X("value:Q", title=title), y=at, tooltip=tips)).properties(
+        height=alt.Step(ROW)
     )
-    chart = alt.layer(spans, dots).properties(width=230, height=alt.Step(ROW))
-    facet = alt.Facet("metric:N", title=None, sort=list(dict.fromkeys(points["metric"])))
-    made: alt.FacetChart = chart.facet(facet=facet, columns=4).resolve_scale(x="independent")
-    return made
 
 
 def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | alt.FacetChart:
@@ -88,9 +84,11 @@ def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | al
         "model:N",
         title="Model",
         scale=alt.Scale(domain=names, range=COLOURS),
-        legend=alt.Legend(labelLimit=220, values=shown),
+        legend=alt.Legend(labelLimit=130, values=shown, orient="bottom", columns=2),
     )
-    dash = alt.StrokeDash("by:N", title="Judged by", scale=alt.Scale(domain=["auto", "human"], range=[[1, 0], [5, 4]]))
+    dash = alt.StrokeDash(
+        "by:N", title="Judged by", scale=alt.Scale(domain=["auto", "human"], range=[[1, 0], [5, 4]]), legend=None
+    )
     value = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
     tips = [
         alt.Tooltip("who:N", title="Entry"),

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from leaderboard.queries import Entry
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
+FORMULA = ("=", "+", "-", "@")
+CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def as_csv(entries: Sequence[Entry]) -> str:
@@ -45,7 +47,7 @@ def frame_as_json(frame: pd.DataFrame) -> bytes:
     """A table of the page as a list of objects."""
     names = [str(name) for name in frame.columns]
     rows = [dict(zip(names, row, strict=True)) for row in _values(frame)]
-    return (json.dumps(rows, indent=1, ensure_ascii=False) + "\n").encode()
+    return ("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n").encode()
 
 
 def frame_as_parquet(frame: pd.DataFrame) -> bytes:
@@ -74,4 +76,8 @@ def _plain(entry: Entry) -> dict[str, Any]:
 
 
 def _inert(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
+    """Text stays on its line and begins no formula."""
+    if not isinstance(value, str):
+        return value
+    text = CONTROL.sub(" ", value)
+    return f"'{text}" if text.lstrip().startswith(FORMULA) else text

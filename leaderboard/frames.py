@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from urllib.parse import urlencode
 
 import pandas as pd
@@ -132,9 +132,11 @@ def answer_table(said: Sequence[Said]) -> pd.DataFrame:
     return pd.DataFrame(list(table.values()))
 
 
-def profile(figures: Sequence[Figure], metrics: Sequence[Metric], facet: str) -> pd.DataFrame:
-    """An entry's headline metrics along one facet, all else together."""
+def profile(figures: Sequence[Figure], metrics: Sequence[Metric], facet: str, order: Sequence[str]) -> pd.DataFrame:
+    """An entry's headline metrics along one facet in its order, all else together."""
+    places = {value: number for number, value in enumerate(("*", *order))}
     titles = {metric.name: titled(metric.title, metric.unit) for metric in metrics if metric.headline}
+    figures = [one for one in figures if one.metric in titles]
     others = [other for other in AT if other != facet]
     rows = [
         {
@@ -146,8 +148,10 @@ def profile(figures: Sequence[Figure], metrics: Sequence[Metric], facet: str) ->
             "by": one.evaluator,
             "n": f"{one.n_scored}/{one.n_expected}" if one.n_expected is not None else "",
         }
-        for one in figures
-        if one.metric in titles and all(getattr(one, other) == "*" for other in others) and one.value is not None
+        for one in sorted(
+            figures, key=lambda one: (list(titles).index(one.metric), places.get(getattr(one, facet), 99))
+        )
+        if all(getattr(one, other) == "*" for other in others) and one.value is not None
     ]
     return pd.DataFrame(rows, columns=["metric", "at", "value", "low", "high", "by", "n"])
 
@@ -195,7 +199,8 @@ def gap_table(points: pd.DataFrame) -> pd.DataFrame:
 
 def cell_table(figures: Sequence[Figure]) -> pd.DataFrame:
     """Cells as they are, for a download."""
-    return pd.DataFrame([asdict(one) for one in figures])
+    names = [field.name for field in fields(Figure)]
+    return pd.DataFrame([[getattr(one, name) for name in names] for one in figures], columns=names)
 
 
 def _who(one: Figure) -> tuple[str, str]:

@@ -19,6 +19,8 @@ from leaderboard.words import plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Then = Callable[[dict[str, str]], dict[str, str]]
+"""What else a choice changes in the page's address."""
 
 
 def ask(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -44,7 +46,7 @@ def pick(
     value: str,
     words: Callable[[str], str] = plain,
     width: int = 164,
-    then: Callable[[], None] | None = None,
+    then: Then | None = None,
     help: str | None = None,
 ) -> None:
     """A list to choose from; what is chosen goes to the page's address, and the page runs again."""
@@ -61,7 +63,7 @@ def press(
     options: Sequence[str],
     value: str,
     words: Callable[[str], str] = plain,
-    then: Callable[[], None] | None = None,
+    then: Then | None = None,
 ) -> None:
     """A row of buttons, one of them down."""
     key = f"pick-{name}"
@@ -80,10 +82,10 @@ def search(name: str, label: str, value: str, placeholder: str = "", width: int 
     )
 
 
-def _write(name: str, key: str, then: Callable[[], None] | None) -> None:
-    st.query_params[name] = str(st.session_state[key] or "")
-    if then:
-        then()
+def _write(name: str, key: str, then: Then | None) -> None:
+    """One write, so that one step back takes one choice back."""
+    params = {**st.query_params.to_dict(), name: str(st.session_state[key] or "")}
+    st.query_params.from_dict(then(params) if then else params)
 
 
 def know(pages: Sequence[Any]) -> None:

@@ -15,6 +15,9 @@ TRUST = {
 UNITS = {"percent": "%", "rating_0_5": "0 to 5", "r": "", "mmrv": "", "rate": "", "db": "dB"}
 DIGITS = {"percent": 1, "rating_0_5": 2, "r": 3, "mmrv": 3, "rate": 3, "db": 2}
 MOST_NAME = 120
+WORD_JOINER = "\u2060"
+LINK = re.compile(r"(?i)https?|ftp|mailto|xmpp|www|@")
+"""Where markdown would begin a link by itself; an invisible joiner after it keeps it text."""
 MARKUP = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:^=@&\"'/])")
 
 
@@ -61,7 +64,8 @@ def escaped(text: str, most: int = MOST_NAME) -> str:
     >>> escaped("<b> [x](y) :red[z]")
     '\\\\<b\\\\> \\\\[x\\\\]\\\\(y\\\\) \\\\:red\\\\[z\\\\]'
     """
-    return MARKUP.sub(r"\\\1", name(text, most))
+    unlinked = LINK.sub(lambda found: f"{found[0]}{WORD_JOINER}", name(text, most))
+    return MARKUP.sub(r"\\\1", unlinked)
 
 
 def number(value: float | None, unit: str) -> str:

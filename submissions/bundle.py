@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-import tempfile
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from difflib import get_close_matches
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from submissions import manifest as manifests
-from submissions.archive import Archive, Limits, open_archive
-from submissions.errors import IntakeError, Problem, shown
+from submissions.answers import MOST_BYTES, SUFFIXES, Rule, value_facts
+from submissions.archive import Archive, open_archive
+from submissions.decoders import Decoders, Job, shared
+from submissions.errors import IntakeError, Problem, refusal, shown
+from submissions.layout import Limits
+from submissions.listing import listing_problems
 from submissions.manifest import File, Manifest
-from submissions.media import MediaFacts, Refused, inspect
-from submissions.weights import config_problems, name_problems, safetensors_problems
+from submissions.media import Looked, MediaFacts, Refused
+from submissions.models import read_model
 
-NAMED_AT_ONCE = 20
 MOST_REPEATED = 0.05
+AS_IT_IS = ("RGB", "L", "YUV", *SUFFIXES)
+PLAIN = Rule()
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,7 @@ class SuiteFacts:
     accepts: tuple[str, ...]
     items: Mapping[str, str]
     subsets: Mapping[str, frozenset[str]]
+    rules: Mapping[str, Rule] = field(default_factory=dict)
 
 
 Catalogue = Mapping[str, SuiteFacts]
@@ -43,23 +48,31 @@ class Checked:
     expected: tuple[str, ...]
 
 
-def check(path: Path, catalogue: Catalogue, limits: Limits | None = None) -> Checked:
+def check(path: Path, catalogue: Catalogue, limits: Limits | None = None, decoders: Decoders | None = None) -> Checked:
     """Read a bundle completely; IntakeError lists every problem, and nothing is kept."""
     with open_archive(path, limits) as archive:
-        if manifests.NAME not in archive.members:
-            raise IntakeError([_missing_manifest()])
-        manifest = manifests.parse(archive.read(manifests.NAME, manifests.MOST_BYTES))
-        expected = _expected(manifest, catalogue)
-        _raise_if(list(_listing_problems(manifest, archive, expected)))
-        media, problems = _contents(manifest, archive, catalogue[manifest.suite])
-        _raise_if(problems)
-    return Checked(manifest, media, tuple(_warnings(manifest, archive, media)), expected)
+        manifest = _manifest(archive)
+        suite, expected = _expected(manifest, catalogue)
+        _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
+        if manifest.kind == "model":
+            _raise_if(list(_model_problems(manifest, archive)))
+            looked: list[Looked] = []
+        else:
+            looked = _look(manifest, archive, suite, decoders or shared())
+            _raise_if(list(_output_problems(manifest, looked)))
+        warnings = tuple(_warnings(manifest, archive, looked))
+    return Checked(manifest, _media(manifest, looked), warnings, expected)
 
 
-def _missing_manifest() -> Problem:
-    return Problem(
-        "E_MANIFEST_MISSING", "bundle", "There is no manifest.json at the top.", "See submissions/README.md."
-    )
+def _manifest(archive: Archive) -> Manifest:
+    if manifests.NAME not in archive.members:
+        raise refusal(
+            "E_MANIFEST_MISSING", "bundle", "There is no manifest.json at the top.", "See submissions/README.md."
+        )
+    size = archive.members[manifests.NAME].file_size
+    if size > manifests.MOST_BYTES:
+        raise manifests.too_large(size)
+    return manifests.parse(archive.read(manifests.NAME, manifests.MOST_BYTES))
 
 
 def _raise_if(problems: Sequence[Problem]) -> None:
@@ -67,92 +80,70 @@ def _raise_if(problems: Sequence[Problem]) -> None:
         raise IntakeError(problems)
 
 
-def _expected(manifest: Manifest, catalogue: Catalogue) -> tuple[str, ...]:
-    """The samples this submission should answer: its subset, its modalities."""
+def _expected(manifest: Manifest, catalogue: Catalogue) -> tuple[SuiteFacts, tuple[str, ...]]:
+    """The suite, and the samples of it that this submission should answer: its subset, its modalities."""
     suite = catalogue.get(manifest.suite)
     if suite is None:
-        raise _refused(
-            "E_SUITE", "suite", f"There is no suite {shown(manifest.suite)}.", f"Use one of {', '.join(catalogue)}."
-        )
+        message = f"There is no suite {shown(manifest.suite)}."
+        raise refusal("E_SUITE", "manifest.suite", message, f"Use one of {', '.join(catalogue)}.")
+    _raise_if(list(_suite_problems(manifest, suite)))
+    chosen = suite.subsets[manifest.subset]
+    wanted = (item for item, modality in suite.items.items() if item in chosen and modality in manifest.modalities)
+    return suite, tuple(wanted)
+
+
+def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
     if manifest.suite_version != suite.version:
-        raise _refused(
-            "E_SUITE_VERSION", "suite_version", f"Got {shown(manifest.suite_version)}.", f"Now: {suite.version}."
-        )
+        got, now = f"Got {shown(manifest.suite_version)}.", f"Now: {suite.version}."
+        yield Problem("E_SUITE_VERSION", "manifest.suite_version", got, now)
     if manifest.kind not in suite.accepts:
         ways = " or ".join(suite.accepts) or "nothing yet"
-        raise _refused("E_KIND", "kind", f"{suite.name} does not take {manifest.kind}.", f"It takes {ways}.")
-    if manifest.subset not in suite.subsets:
-        raise _refused(
-            "E_SUBSET", "subset", f"Got {shown(manifest.subset)}.", f"Use one of {', '.join(suite.subsets)}."
-        )
-    chosen = suite.subsets[manifest.subset]
-    return tuple(item for item, modality in suite.items.items() if item in chosen and modality in manifest.modalities)
+        message = f"{suite.name} does not take {manifest.kind}."
+        yield Problem("E_KIND", "manifest.kind", message, f"It takes {ways}.")
+    elif manifest.subset not in suite.subsets:
+        hint = f"Use one of {', '.join(suite.subsets)}."
+        yield Problem("E_SUBSET", "manifest.subset", f"Got {shown(manifest.subset)}.", hint)
 
 
-def _refused(code: str, field: str, message: str, hint: str) -> IntakeError:
-    return IntakeError([Problem(code, f"manifest.{field}", message, hint)])
+def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
+    for file, found, problems in read_model(manifest.files, archive):
+        if found != file.sha256 and not problems:
+            yield _wrong_hash(file, found)
+        yield from problems
 
 
-def _listing_problems(manifest: Manifest, archive: Archive, expected: Sequence[str]) -> Iterator[Problem]:
-    """Does the manifest name just what the zip holds, each sample once, and all of them?"""
-    listed: set[str] = set()
+def _look(manifest: Manifest, archive: Archive, suite: SuiteFacts, decoders: Decoders) -> list[Looked]:
+    """Read every file once: media in the decoding children, values here."""
+    jobs, values = list[Job](), dict[int, Looked]()
     for number, file in enumerate(manifest.files):
-        where = f"manifest.files[{number}]"
-        if file.path in listed:
-            yield Problem("E_DUPLICATE_ENTRY", where, f"{shown(file.path)} is listed twice.", "List each file once.")
-        elif file.path not in archive.members:
-            near = get_close_matches(file.path, archive.members, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else "Add the file, or take it off the list."
-            yield Problem("E_FILE_MISSING", where, f"{shown(file.path)} is not in the bundle.", hint)
-        listed.add(file.path)
-    for name in sorted(archive.members.keys() - listed - {manifests.NAME}):
-        yield Problem(
-            "E_UNLISTED_FILE", shown(name), "The manifest does not name this file.", "List it or leave it out."
-        )
-    if manifest.kind == "outputs":
-        yield from _item_problems(manifest, expected)
+        modality, rule = suite.items[file.sample or ""], suite.rules.get(file.sample or "", PLAIN)
+        if modality in SUFFIXES:
+            values[number] = _value(archive, file, modality, rule)
+        else:
+            jobs.append(Job(archive.span(file.path), file.path, modality, file.sha256, rule.asked))
+    seen = decoders.look_all(jobs)
+    return [values[number] if number in values else next(seen) for number in range(len(manifest.files))]
 
 
-def _item_problems(manifest: Manifest, expected: Sequence[str]) -> Iterator[Problem]:
-    wanted, seen = set(expected), set[str]()
-    for number, file in enumerate(manifest.files):
-        where = f"manifest.files[{number}].sample"
-        if file.sample is None or file.sample not in wanted:
-            near = get_close_matches(file.sample or "", expected, 1)
-            hint = f"Did you mean {near[0]!r}?" if near else "List the ids with `armillary samples SUITE`."
-            yield Problem("E_ITEM_UNKNOWN", where, f"{shown(file.sample)} is no sample of this submission.", hint)
-        elif file.sample in seen:
-            yield Problem("E_ITEM_DUPLICATE", where, f"{shown(file.sample)} has two files.", "Keep one.")
-        seen.add(file.sample or "")
-    missing = [item for item in expected if item not in seen]
-    if missing and not manifest.partial:
-        first = ", ".join(missing[:NAMED_AT_ONCE])
-        message = f"{len(missing)} of {len(expected)} samples have no file, first: {first}."
-        yield Problem(
-            "E_ITEM_MISSING", "manifest.files", message, "Add them, or say partial: true (shown, never ranked)."
-        )
+def _value(archive: Archive, file: File, modality: str, rule: Rule) -> Looked:
+    try:
+        data = archive.read(file.path, MOST_BYTES[modality])
+        return Looked(hashlib.sha256(data).hexdigest(), value_facts(data, file.path, modality, rule))
+    except Refused as refused:
+        said = refused
+    except IntakeError as error:
+        first = error.problems[0]
+        code = "E_ANSWER" if first.code == "E_TOO_LARGE" and modality == "text" else first.code
+        said = Refused(code, first.message, first.hint)
+    return Looked("", None, {"code": said.code, "message": said.message, "hint": said.hint})
 
 
-def _contents(manifest: Manifest, archive: Archive, suite: SuiteFacts) -> tuple[dict[str, MediaFacts], list[Problem]]:
-    """Read every file once: its hash, and whether it is sound."""
-    media: dict[str, MediaFacts] = {}
-    problems: list[Problem] = []
-    with tempfile.TemporaryDirectory(prefix="armillary-check-") as folder:
-        for file in manifest.files:
-            spot = Path(folder) / "member"
-            try:
-                with spot.open("wb") as stream:
-                    found = archive.copy(file.path, stream)
-            except IntakeError as error:
-                problems += error.problems
-                continue
-            if found != file.sha256:
-                problems.append(_wrong_hash(file, found))
-            elif manifest.kind == "model":
-                problems += _model_problems(file.path, spot)
-            else:
-                problems += _output_problems(file, spot, suite, media)
-    return media, problems
+def _output_problems(manifest: Manifest, looked: Sequence[Looked]) -> Iterator[Problem]:
+    for file, found in zip(manifest.files, looked, strict=True):
+        if found.sha256 and found.sha256 != file.sha256:
+            yield _wrong_hash(file, found.sha256)
+        elif found.facts is None:
+            yield Refused(**found.refused).at(file.path)
 
 
 def _wrong_hash(file: File, found: str) -> Problem:
@@ -160,34 +151,32 @@ def _wrong_hash(file: File, found: str) -> Problem:
     return Problem("E_CHECKSUM", shown(file.path), message, "Make the manifest again from the files you hand in.")
 
 
-def _model_problems(path: str, spot: Path) -> Iterator[Problem]:
-    yield from name_problems(path)
-    if path.endswith(".safetensors"):
-        with spot.open("rb") as stream:
-            yield from safetensors_problems(path, stream, spot.stat().st_size)
-    elif path.endswith(".json"):
-        yield from config_problems(path, spot.read_bytes())
+def _media(manifest: Manifest, looked: Sequence[Looked]) -> dict[str, MediaFacts]:
+    found = zip(manifest.files, looked, strict=False)
+    return {file.sample: one.facts for file, one in found if file.sample and one.facts}
 
 
-def _output_problems(file: File, spot: Path, suite: SuiteFacts, media: dict[str, MediaFacts]) -> Iterator[Problem]:
-    sample = file.sample or ""
-    try:
-        media[sample] = inspect(spot, file.path, suite.items[sample])
-    except Refused as refused:
-        yield refused.at(file.path)
-
-
-def _warnings(manifest: Manifest, archive: Archive, media: Mapping[str, MediaFacts]) -> Iterator[Problem]:
+def _warnings(manifest: Manifest, archive: Archive, looked: Sequence[Looked]) -> Iterator[Problem]:
     for name in archive.ignored:
         yield Problem("W_IGNORED", shown(name), "A left-over of a file manager; ignored.", "Nothing to do.")
-    for sample, facts in media.items():
-        if facts.static:
-            yield Problem(
-                "W_STATIC", sample, "One colour, or a clip in which nothing changes.", "It is scored as it is."
-            )
+    for file, found in zip(manifest.files, looked, strict=False):
+        yield from _words(file.sample or "", found)
     hashes = [file.sha256 for file in manifest.files if file.sample]
     repeated = len(hashes) - len(set(hashes))
     if hashes and repeated / len(hashes) > MOST_REPEATED:
         yield Problem(
             "W_REPEATED_OUTPUT", "bundle", f"{repeated} outputs repeat another's bytes.", "Shown beside the entry."
         )
+
+
+def _words(sample: str, found: Looked) -> Iterator[Problem]:
+    facts = found.facts
+    if facts and facts.static:
+        message = "One colour, or a clip in which nothing changes."
+        yield Problem("W_STATIC", sample, message, "It is scored as it is.")
+    if facts and facts.mode not in AS_IT_IS:
+        message = f"The picture is {facts.mode}; it is judged as 8-bit RGB, transparency over black dropped."
+        yield Problem("W_CONVERTED", sample, message, "Save it as 8-bit RGB to be sure of its look.")
+    if found.copied:
+        message = "This is the picture that the model was given."
+        yield Problem("W_COPIED_INPUT", sample, message, "Shown beside the entry.")

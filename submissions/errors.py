@@ -17,6 +17,7 @@ class Problem:
     where: str
     message: str
     hint: str
+    limit: float | None = None
 
 
 class IntakeError(Exception):
@@ -30,11 +31,16 @@ class IntakeError(Exception):
         )
 
 
+def refusal(code: str, where: str, message: str, hint: str, limit: float | None = None) -> IntakeError:
+    """An error of a single problem."""
+    return IntakeError([Problem(code, where, message, hint, limit)])
+
+
 def shown(value: object) -> str:
     """Somebody's text, safe to print: short, and without control characters.
 
     >>> shown("a\\nb")
     "'a\\\\nb'"
     """
-    text = repr(value)
+    text = repr(value[: MOST_ECHOED + 1] if isinstance(value, str) else value)
     return text if len(text) <= MOST_ECHOED else text[: MOST_ECHOED - 1] + "…"

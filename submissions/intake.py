@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from sqlmodel import Session, col, select
 
 from infra.db import claim
 from infra.store import Store
 from infra.tables import Sample, Submission, Suite, now
+from submissions.answers import SUFFIXES, Rule
 from submissions.bundle import Catalogue, Checked, SuiteFacts, check
 from submissions.errors import Problem
 from submissions.lifecycle import State, record
 from submissions.manifest import Manifest
 
+PRIVATE = "private."
+"""Ids that begin so stay on the server; at the door there are no such samples."""
 TRUST = {"model": "A", "outputs": "B"}
 
 
@@ -45,17 +50,45 @@ def receive(db: Session, store: Store, bundle: Path) -> Received:
 
 def catalogue(db: Session) -> Catalogue:
     """What the suites expect, from their rows."""
-    found: dict[str, SuiteFacts] = {}
-    for suite in db.exec(select(Suite).order_by(col(Suite.position))):
-        rows = db.exec(
-            select(Sample.id, Sample.modality, Sample.subsets)
-            .where(Sample.suite == suite.name, Sample.version == suite.version)
-            .order_by(col(Sample.position))
-        ).all()
-        subsets = {name: frozenset(row[0] for row in rows if name in row[2]) for name in suite.subsets}
-        items = {row[0]: row[1] for row in rows}
-        found[suite.name] = SuiteFacts(suite.name, suite.version, tuple(suite.accepts), items, subsets)
-    return found
+    suites = db.exec(select(Suite).order_by(col(Suite.position))).all()
+    return {suite.name: _suite_facts(db, suite) for suite in suites}
+
+
+KNOWN: dict[tuple[str, str, str, str], SuiteFacts] = {}
+"""What was read before, by database, suite, version and the hash of its items; a handful of entries in a process."""
+
+
+def _suite_facts(db: Session, suite: Suite) -> SuiteFacts:
+    key = (str(db.get_bind().engine.url), suite.name, suite.version, suite.items_sha256)
+    if key not in KNOWN:
+        KNOWN[key] = _read_facts(db, suite)
+    return KNOWN[key]
+
+
+def _read_facts(db: Session, suite: Suite) -> SuiteFacts:
+    columns = (Sample.id, Sample.modality, Sample.subsets, Sample.scenario, Sample.setting)
+    ours = (Sample.suite == suite.name, Sample.version == suite.version)
+    open_to_all = ~col(Sample.id).startswith(PRIVATE, autoescape=True)
+    rows = db.connection().execute(select(*columns).where(*ours, open_to_all).order_by(col(Sample.position))).all()  # type: ignore[call-overload]
+    asked = select(Sample.id, Sample.questions).where(*ours, col(Sample.modality).in_(SUFFIXES))
+    questions = {name: found[0] for name, found in db.exec(asked) if found}
+    subsets = {name: frozenset(row.id for row in rows if name in row.subsets) for name in suite.subsets}
+    items = {row.id: row.modality for row in rows}
+    rules = {row.id: _rule(row, questions.get(row.id, {})) for row in rows}
+    return SuiteFacts(suite.name, suite.version, tuple(suite.accepts), items, subsets, rules)
+
+
+def _rule(row: Any, asked: Mapping[str, Any]) -> Rule:
+    """A sample's facets; where it asks for a value instead of media, its first question says which are possible."""
+    low, high = asked.get("low"), asked.get("high")
+    return Rule(
+        scenario=row.scenario,
+        setting=row.setting,
+        modality=row.modality,
+        options=tuple(asked.get("options") or ()),
+        low=0.0 if low is None else low,
+        high=1.0 if high is None else high,
+    )
 
 
 def submission_key(manifest: Manifest, sha256: str) -> str:

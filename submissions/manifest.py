@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
-import json
+from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError
 
-from submissions.errors import IntakeError, Problem, shown
+from submissions import strict_json
+from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.names import check_name
+from submissions.strict_json import BadJson
 
 NAME = "manifest.json"
 MOST_BYTES = 5 * 1024 * 1024
-MOST_DEPTH = 32
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, AfterValidator(check_name)]
+Modality = Literal["image", "video", "text", "actions", "outcome"]
+
+
+def _plain_link(link: HttpUrl) -> HttpUrl:
+    if link.username or link.password:
+        raise ValueError("a link carries no user name or password")
+    return link
 
 
 class Part(BaseModel):
     """Shared rules: no unknown field, no silent conversion."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Hub(Part):
+    """Where the weights can be had, fixed to one commit."""
+
+    id: Annotated[str, Field(pattern=r"^[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}$")]
+    revision: Annotated[str, Field(pattern=r"^[0-9a-f]{40}$", description="a whole commit hash, never a branch")]
 
 
 class ModelCard(Part):
@@ -31,7 +46,8 @@ class ModelCard(Part):
     organisation: Name
     licence: Annotated[str, Field(min_length=1, max_length=100)]
     open_weights: bool
-    link: Annotated[HttpUrl | None, Field(strict=False)] = None
+    link: Annotated[Annotated[HttpUrl, AfterValidator(_plain_link)] | None, Field(strict=False)] = None
+    hub: Hub | None = None
 
 
 class Disclosure(Part):
@@ -60,6 +76,9 @@ class File(Part):
     path: Annotated[str, Field(min_length=1, max_length=1024)]
     sha256: Sha256
     sample: Annotated[str, Field(max_length=300)] | None = None
+    scenario: Annotated[str, Field(max_length=100, description="if given, it must be the sample's")] | None = None
+    setting: Annotated[str, Field(max_length=100, description="if given, it must be the sample's")] | None = None
+    modality: Modality | None = None
 
 
 class Manifest(Part):
@@ -70,7 +89,7 @@ class Manifest(Part):
     suite_version: str
     subset: str = "full"
     kind: Literal["outputs", "model"]
-    modalities: Annotated[list[Literal["image", "video"]], Field(min_length=1, max_length=2)]
+    modalities: Annotated[list[Modality], Field(min_length=1, max_length=5)]
     partial: Annotated[
         bool, Field(description="true: some samples are left out; such an entry is shown, never ranked")
     ] = False
@@ -104,66 +123,18 @@ def json_schema() -> dict[str, Any]:
 
 
 def _json(raw: bytes) -> Any:
-    """JSON without its traps: no duplicate key, no NaN, no endless number, no deep nesting."""
     if len(raw) > MOST_BYTES:
-        raise _one(
-            "E_MANIFEST_LARGE", "$", f"{len(raw)} bytes; the limit is {MOST_BYTES}.", "Keep file contents out of it."
-        )
+        raise too_large(len(raw))
     try:
-        text = raw.decode("utf-8")
-    except UnicodeDecodeError:
-        raise _one("E_MANIFEST_ENCODING", "$", "It is not UTF-8.", "Save it as UTF-8 without a BOM.") from None
-    if text.startswith("\ufeff"):
-        raise _one("E_MANIFEST_ENCODING", "$", "It begins with a byte order mark.", "Save it as UTF-8 without a BOM.")
-    if _depth(text) > MOST_DEPTH:
-        raise _one("E_MANIFEST_DEPTH", "$", f"Nested deeper than {MOST_DEPTH} levels.", "Flatten it.")
-    try:
-        return json.loads(
-            text, object_pairs_hook=_no_twins, parse_constant=_no_constant, parse_float=_finite, parse_int=_short
-        )
-    except json.JSONDecodeError as error:
-        at = f"line {error.lineno}, column {error.colno}"
-        raise _one(
-            "E_MANIFEST_JSON", at, f"{error.msg}.", "Check it with `python -m json.tool manifest.json`."
-        ) from None
+        return strict_json.read(raw)
+    except BadJson as bad:
+        raise _one(f"E_MANIFEST_{bad.kind}", bad.where, bad.message, bad.hint) from None
 
 
-def _depth(text: str) -> int:
-    """The deepest nesting of brackets, those in strings too: only ever an overestimate."""
-    deepest = depth = 0
-    for character in text:
-        if character in "[{":
-            depth += 1
-            deepest = max(deepest, depth)
-        elif character in "]}":
-            depth -= 1
-    return deepest
-
-
-def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, value in pairs:
-        if key in found:
-            raise _one("E_MANIFEST_DUPKEY", shown(key), "This key stands twice in one object.", "Keep one of them.")
-        found[key] = value
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise _one("E_MANIFEST_NUMBER", name, f"{name} is not a number in JSON.", "Leave the field out or write a number.")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if value in (float("inf"), float("-inf")):
-        raise _one("E_MANIFEST_NUMBER", shown(text), "The number is too large.", "Write a finite number.")
-    return value
-
-
-def _short(text: str) -> int:
-    if len(text) > 20:
-        raise _one("E_MANIFEST_NUMBER", shown(text), "The number has too many digits.", "Write at most 20 digits.")
-    return int(text)
+def too_large(size: int) -> IntakeError:
+    """The refusal of a manifest that is over the limit."""
+    message = f"{size} bytes; the limit is {MOST_BYTES}."
+    return refusal("E_MANIFEST_LARGE", "$", message, "Keep file contents out of it.", MOST_BYTES)
 
 
 CODES = {
@@ -172,18 +143,22 @@ CODES = {
     "model.name": "E_NAME",
     "model.organisation": "E_NAME",
     "model.link": "E_URL",
+    "model.hub.revision": "E_REVISION",
 }
 DISCLOSURES = ("disclosure", "contact", "model.licence")
+FIELDS = {name for part in (Manifest, ModelCard, Disclosure, Sampling, File, Hub) for name in part.model_fields}
+SEE = "See submissions/README.md, or `armillary schema`."
 
 
 def _problem(detail: Any) -> Problem:
-    where = ".".join(str(part) for part in detail["loc"]) or "$"
+    parts = [str(part) for part in detail["loc"] if not str(part).startswith("function-")]
+    where = ".".join(parts) or "$"
     code = CODES.get(where, "E_DISCLOSURE" if where.startswith(DISCLOSURES) else "E_SCHEMA")
     got = "" if detail["type"] == "missing" else f" Got {shown(detail['input'])}."
-    return Problem(
-        code, f"manifest.{where}", f"{detail['msg']}.{got}", "See submissions/README.md, or `armillary schema`."
-    )
+    near = get_close_matches(parts[-1], FIELDS, 1) if detail["type"] == "extra_forbidden" else []
+    hint = f"Did you mean {near[0]!r}? {SEE}" if near else SEE
+    return Problem(code, f"manifest.{where[:80]}", f"{detail['msg']}.{got}", hint)
 
 
 def _one(code: str, where: str, message: str, hint: str) -> IntakeError:
-    return IntakeError([Problem(code, where if where.startswith("$") else f"manifest {where}", message, hint)])
+    return refusal(code, where if where.startswith("$") else f"manifest {where}", message, hint)

@@ -66,6 +66,23 @@ def check_name(value: str) -> str:
     return value
 
 
+LOOKALIKES = str.maketrans(
+    "аеорсухіјѕԁһԛԝѵьαβεηικνορτυχγωϲıℓ0135|!",
+    "aeopcyxijsdhqwvbabenikvoptuxywcilolesli",
+)
+"""Cyrillic and Greek letters, digits and signs that look like the Latin letter below them."""
+
+
+def skeleton(name: str) -> str:
+    """What a name looks like at a glance: two names with one skeleton are taken for each other.
+
+    >>> skeleton("Ра1nter") == skeleton("Painter")
+    True
+    """
+    bare = (letter for letter in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(letter))
+    return "".join(letter for letter in "".join(bare).translate(LOOKALIKES) if letter.isalnum())
+
+
 def _unprintable(character: str) -> bool:
     """Control, format (bidi, zero width), surrogate, private or unassigned."""
     return unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
@@ -29,9 +28,6 @@ AHEAD = 4
 LONGEST_REASON = 200
 LONGEST_PAGE = 10_000
 SETTLING = 0.01
-GAP = 0.003
-"""Seconds between the starts of two calls: calls that start as a herd come back as one, and wait for each other."""
-
 
 
 @dataclass
@@ -72,8 +68,6 @@ class Desk:
         self._config, self._send, self._budget, self._pace, self._encoders = config, send, budget, pace, encoders
         self._room = asyncio.Semaphore(config.concurrency + AHEAD)
         self._lines = asyncio.Semaphore(config.concurrency)
-        self._door = asyncio.Lock()
-        self._last_start = 0.0
 
     async def reply(self, request: Request) -> Reply:
         """The reply to a request; whatever happens on the way is an outcome in it."""
@@ -145,10 +139,6 @@ class Desk:
             raise Fault(BUDGET, again=False)
 
     async def _turn(self, tokens: int) -> Entry:
-        """Wait for the endpoint's pace, one after the other."""
-        async with self._door:
-            await asyncio.sleep(self._last_start + GAP - time.monotonic())
-            while isinstance(wait := self._pace.enter(tokens), float):
-                await asyncio.sleep(wait)
-            self._last_start = time.monotonic()
+        while isinstance(wait := self._pace.enter(tokens), float):
+            await asyncio.sleep(wait)
         return wait

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,6 +45,10 @@ class HttpJudge:
         self._pace = pace or Pace(config.rpm, config.tpm)
         self._keep = keep
 
+    def kept_by(self, keep: Keep) -> HttpJudge:
+        """The same judge, purse and pace, with somebody who hears of each reply."""
+        return HttpJudge(self.config, self.budget, self._pace, keep)
+
     @property
     def card(self) -> JudgeCard:
         """Who judges, from the settings."""
@@ -55,8 +60,8 @@ class HttpJudge:
             check(request.questions)
         waiting: deque[Future[Reply]] = deque()
         with ThreadPoolExecutor(2) as encoders, _running_loop() as loop:
-            client = _client(self.config)
-            desk = Desk(self.config, _Line(client, self.config).send, self.budget, self._pace, encoders)
+            lines = _Lines(self.config)
+            desk = Desk(self.config, lines.send, self.budget, self._pace, encoders)
             try:
                 for request in requests:
                     waiting.append(_submit(loop, self._reply(desk, request)))
@@ -65,7 +70,7 @@ class HttpJudge:
                 while waiting:
                     yield waiting.popleft().result()
             finally:
-                _submit(loop, _wind_down(client)).result()
+                _submit(loop, _wind_down(lines)).result()
 
     async def _reply(self, desk: Desk, request: Request) -> Reply:
         reply = await desk.reply(request)
@@ -74,11 +79,22 @@ class HttpJudge:
         return reply
 
 
-class _Line:
-    """One call after another to the endpoint; what the client raises becomes a fault that holds no key."""
+class _Lines:
+    """Calls to the endpoint; what the client raises becomes a fault that holds no key.
 
-    def __init__(self, client: AsyncOpenAI, config: HttpJudgeConfig) -> None:
-        self._client, self._config = client, config
+    Each line has a client of its own: a shared pool looks at every idle connection before every call.
+    """
+
+    def __init__(self, config: HttpJudgeConfig) -> None:
+        context = ssl.create_default_context()
+        self._config = config
+        self._all = [_client(config, context) for _ in range(config.concurrency)]
+        self._free = [*self._all]
+
+    async def close(self) -> None:
+        """Hang up."""
+        for client in self._all:
+            await client.close()
 
     async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
         """Post the messages and read what comes back."""
@@ -92,10 +108,11 @@ class _Line:
         import openai
 
         body = self._config.body(messages, questions)
+        client = self._free.pop()
         try:
             async with asyncio.timeout(self._config.deadline):
                 # The typed `chat.completions.create` walks through every message and takes twice the time.
-                return await self._client.post("/chat/completions", cast_to=str, body=body)
+                return await client.post("/chat/completions", cast_to=str, body=body)
         except (TimeoutError, openai.APITimeoutError):
             raise Fault(f"no answer within {self._config.deadline:g} seconds", billed=True) from None
         except openai.APIStatusError as error:
@@ -103,15 +120,17 @@ class _Line:
         except openai.APIError as error:
             cause = type(error.__cause__ or error).__name__
             raise Fault(f"the connection failed ({cause})", billed=cause not in NEVER_ARRIVED) from None
+        finally:
+            self._free.append(client)
 
 
-def _client(config: HttpJudgeConfig) -> AsyncOpenAI:
+def _client(config: HttpJudgeConfig, context: ssl.SSLContext) -> AsyncOpenAI:
     """The official client, without its own retries: ours know the budget and the pace."""
-    from openai import AsyncOpenAI
+    from openai import AsyncOpenAI, DefaultAsyncHttpxClient
 
-    return AsyncOpenAI(
-        base_url=config.base_url, api_key=config.api_key or "none", max_retries=0, timeout=config.deadline
-    )
+    http = DefaultAsyncHttpxClient(verify=context)
+    key = config.api_key or "none"
+    return AsyncOpenAI(base_url=config.base_url, api_key=key, max_retries=0, timeout=config.deadline, http_client=http)
 
 
 @contextmanager
@@ -132,10 +151,10 @@ def _submit(loop: asyncio.AbstractEventLoop, work: Coroutine[None, None, T]) -> 
     return asyncio.run_coroutine_threadsafe(work, loop)
 
 
-async def _wind_down(client: AsyncOpenAI) -> None:
+async def _wind_down(lines: _Lines) -> None:
     """End what is still under way, then close the connections."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
-    await client.close()
+    await lines.close()

@@ -43,6 +43,7 @@ def render(request: Request, frames: str, *, structured: bool) -> list[Message]:
             {"role": "user", "content": content}]  # fmt: skip
 
 
+@cache
 def instruction(count: int, *, structured: bool) -> str:
     """The rules of judging and of replying to this many questions."""
     reply = _fill("reply_structured" if structured else "reply_text", count=count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +29,9 @@ AHEAD = 4
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 WEIGHTS = ("*.safetensors", "*.json", "*.jinja", "*.model", "*.txt")
 """Whatever in a folder can change an answer."""
+
+_BUSY = threading.Lock()
+"""Judges in one process share a model, and Qwen-VL keeps the last clip's positions in it."""
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -100,7 +104,7 @@ class VlmJudge:
         if len(group) == 1 and group[0].clip is None:
             return [reply(group[0].request, group[0].menus, (), self.family.decode, 0, group[0].problem)]
         try:
-            with torch.inference_mode():
+            with _BUSY, torch.inference_mode():
                 told = self.family.answer([item.clip for item in group], self.limit)
         except Exception as error:
             if isinstance(error, getattr(torch, "AcceleratorError", ())):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
 import pandas as pd
@@ -66,7 +67,7 @@ def _chosen(runs: Mapping[str, RunFacts]) -> list[RunFacts]:
         run.board: f"{name(run.judge_name, 40)} · {run.suite} v{run.version} · {run.subset}" for run in runs.values()
     }
     if len(boards) > 1:
-        pick("board", "Board", list(boards), board, boards.__getitem__, width=420, then=lambda: _other_board(runs))
+        pick("board", "Board", list(boards), board, boards.__getitem__, width=420, then=partial(_other_board, runs))
     return chosen
 
 
@@ -79,9 +80,10 @@ def _write(key: str) -> None:
     st.query_params["runs"] = ",".join(st.session_state[key])
 
 
-def _other_board(runs: Mapping[str, RunFacts]) -> None:
-    board = st.query_params.pop("board")
-    st.query_params["runs"] = ",".join(run.run_id for run in runs.values() if run.board == board).split(",", 2)[0]
+def _other_board(runs: Mapping[str, RunFacts], params: dict[str, str]) -> dict[str, str]:
+    there = [run.run_id for run in runs.values() if run.board == params["board"]]
+    kept = {key: value for key, value in params.items() if key != "board"}
+    return {**kept, "runs": ",".join(there[:2])}
 
 
 def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:

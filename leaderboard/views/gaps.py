@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -33,8 +34,8 @@ def page() -> None:
     _draw(settled, along, facets, _where(settled.places, along, said), said.get("by", "auto"))
 
 
-def _afresh() -> None:
-    st.query_params.from_dict({"suite": st.query_params["suite"]})
+def _afresh(params: dict[str, str]) -> dict[str, str]:
+    return {"suite": params["suite"]}
 
 
 def lines(found: Sequence[Place], facet: str) -> list[Address]:
@@ -64,7 +65,7 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: 
         pick("metric", "Metric", list(titles), metric.name, titles.__getitem__, width=260)
         pick("along", "Along", facets, along, lambda one: suite.facet_titles.get(one, plain(one)))
         pick("by", "Judged by", [ANY, "auto", "human"], by)
-        pick("line", "Where", list(known), _title(at), width=340, words=str, then=lambda: _go(known))
+        pick("line", "Where", list(known), _title(at), width=340, words=str, then=partial(_go, known))
     params = {"suite": suite.name, "metric": metric.name, "along": along, "by": by}
     address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
     order = ask(queries.facet_order, suite.name)[along]
@@ -86,8 +87,7 @@ def _title(at: Address) -> str:
     return " · ".join(plain(getattr(at, facet)) for facet in FACETS if getattr(at, facet) != ALL) or "All together"
 
 
-def _go(known: dict[str, Address]) -> None:
-    at = known[st.query_params.pop("line")]
-    for facet in FACETS:
-        if facet != st.query_params.get("along"):
-            st.query_params[facet] = getattr(at, facet)
+def _go(known: dict[str, Address], params: dict[str, str]) -> dict[str, str]:
+    at = known[params["line"]]
+    kept = {key: value for key, value in params.items() if key not in ("line", *FACETS)}
+    return {**kept, **{facet: getattr(at, facet) for facet in FACETS if facet != params.get("along")}}

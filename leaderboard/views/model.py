@@ -62,9 +62,11 @@ def _run(run: RunFacts) -> None:
     st.caption(
         f"Board {escaped(run.board)}, {run.n_scored}/{run.n_expected} samples scored. {escaped(run.why_not, 200)}"
     )
-    points = frames.profile(figures, metrics, "scenario")
-    if len(points):
-        draw(charts.profile(points), key=f"profile-{run.run_id}")
+    points = frames.profile(figures, metrics, "scenario", ask(queries.facet_order, run.suite)["scenario"])
+    titles = list(dict.fromkeys(points["metric"]))
+    for column, title in zip(st.columns(max(len(titles), 1)), titles, strict=False):
+        with column:
+            draw(charts.profile(points[points["metric"] == title], title), key=f"profile-{run.run_id}-{title}")
     with st.container(horizontal=True):
         link("samples", "Samples", {"run": run.run_id}, ":material/image_search:")
         link("compare", "Compare", {"runs": run.run_id}, ":material/compare_arrows:")

@@ -40,8 +40,8 @@ def page() -> None:
     _table(suite, table, [figure for figure in figures if figure.source == table])
 
 
-def _forget_table() -> None:
-    st.query_params.pop("table", None)
+def _forget_table(params: dict[str, str]) -> dict[str, str]:
+    return {"suite": params["suite"]}
 
 
 def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:

@@ -42,8 +42,8 @@ def page() -> None:
     _offers(settled, any(entry.value is not None for entry in entries))
 
 
-def _move() -> None:
-    st.query_params.from_dict(ask(moved, choice.read(st.query_params.to_dict())).params())
+def _move(params: dict[str, str]) -> dict[str, str]:
+    return ask(moved, choice.read(params)).params()
 
 
 def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:

@@ -14,7 +14,7 @@ from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
 from leaderboard.frames import answer_table
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
-from leaderboard.widgets import ask, link, pick, press
+from leaderboard.widgets import ask, pick, press
 from leaderboard.words import escaped, long_text, name, number, plain
 
 ACROSS = 4
@@ -59,9 +59,12 @@ def _choose(
             pick(facet, plain(facet), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
 
 
-def _first_page() -> None:
-    for key in ("page", "sample"):
-        st.query_params.pop(key, None)
+def _first_page(params: dict[str, str]) -> dict[str, str]:
+    return {key: value for key, value in params.items() if key not in ("page", "sample")}
+
+
+def _leave() -> None:
+    st.query_params.from_dict(_first_page(st.query_params.to_dict()))
 
 
 def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
@@ -101,17 +104,23 @@ def _tile(run: RunFacts, metric: str, unit: str, item: Item, store: Store) -> No
         at = " · ".join(plain(value) for value in (item.scenario, item.task, item.setting))
         st.markdown(f"**{score}** {escaped(at)}")
         st.caption(escaped(item.prompt, 140))
-        params = {"run": run.run_id, "metric": metric, "sample": item.sample_id}
-        link("samples", "Look closer", params, ":material/zoom_in:")
+        key = f"look-{item.sample_id}"
+        st.button(
+            "Look closer", key=key, icon=":material/zoom_in:", on_click=_open, args=(run.run_id, metric, item.sample_id)
+        )
+
+
+def _open(run: str, metric: str, sample: str) -> None:
+    st.query_params.from_dict({"run": run, "metric": metric, "sample": sample})
 
 
 def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
     item = ask(behind.item, run, metric, sample_id)
     if item is None:
         st.warning("This entry has no such sample. Choose another above.")
-        st.button("All samples", on_click=_first_page, icon=":material/grid_view:")
+        st.button("All samples", on_click=_leave, icon=":material/grid_view:")
         return
-    st.button("All samples of this entry", on_click=_first_page, icon=":material/grid_view:")
+    st.button("All samples of this entry", on_click=_leave, icon=":material/grid_view:")
     answers = ask(behind.answers, run, sample_id)
     picture, words = st.columns([2, 3])
     with picture:

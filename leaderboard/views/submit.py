@@ -70,7 +70,7 @@ def _hand_in(uploaded: Any) -> None:
     again = " It was here already." if received.duplicate else ""
     st.success(f"Received as {received.submission_id}.{again} It is evaluated in its turn.", icon=":material/check:")
     _problems(received.warnings)
-    link("submit", "Watch it", {"id": received.submission_id}, ":material/visibility:")
+    st.markdown("Its way to the board is under **Status**.")
 
 
 def _receive(db: Session, path: Path) -> Received:
@@ -99,7 +99,7 @@ def _status(submissions: Sequence[Handed]) -> None:
     titles = {one.id: f"{name(one.model, 50)} · {one.state} · {one.id}" for one in submissions}
     pick("id", "Submission", list(titles), chosen.id, titles.__getitem__, width=520)
     going = chosen.state not in TERMINAL
-    st.fragment(_timeline, run_every=REFRESH if going else None)(chosen.id)
+    st.fragment(_timeline, run_every=REFRESH if going else None)(chosen.id, going)
     st.subheader("All submissions", anchor=False)
     rows = [
         {
@@ -116,9 +116,11 @@ def _status(submissions: Sequence[Handed]) -> None:
     table(rows)
 
 
-def _timeline(submission_id: str) -> None:
+def _timeline(submission_id: str, going: bool) -> None:
     """Looks again by itself while the submission is on its way."""
     chosen = ask_now(entries.handed_in_as, submission_id)
+    if going and chosen.state in TERMINAL:
+        st.rerun()
     st.progress(_share(chosen.state), text=plain(chosen.state))
     if chosen.state in ("failed", "rejected"):
         whose = WHOSE.get(chosen.fault, "")

@@ -114,53 +114,59 @@ class Timing:
 
     plain: list[float]
     packed: dict[int, list[float]]
-    closed: list[float]
 
     def ratio(self, count: int) -> float:
         """How many times quicker all together are; the plain way costs the same for every question."""
         return count * median(self.plain) / median(self.packed[count])
 
 
-def interleaved(one: Family, counts: Sequence[int]) -> Timing:
+def interleaved(one: Family, counts: Sequence[int], turns: int) -> Timing:
     """Time both ways in turns, so that a slow minute of the machine meets both."""
     frames, asked = frames_of(FRAMES), questions(max(counts))
     plain(one, frames, asked[0], 1)
-    found = Timing([], {count: [] for count in counts}, [])
-    for i in range(TURNS):
-        found.plain += [cpu(lambda text=asked[2 * i + k]: plain(one, frames, text)) for k in range(2)]  # type: ignore[misc]
+    found = Timing([], {count: [] for count in counts})
+    for i in range(turns):
         for count in counts:
+            found.plain.append(cpu(lambda text=asked[i]: plain(one, frames, text)))  # type: ignore[misc]
             found.packed[count].append(cpu(lambda n=count: packed(one, frames, asked[:n])))  # type: ignore[misc]
-        found.closed.append(cpu(lambda: closed(one, frames, asked)))
     return found
 
 
-def bound(one: Family, count: int) -> float:
-    """What FLOPs allow: the prefix once and each question behind it, against everything for each question."""
-    frames, asked = frames_of(FRAMES), questions(count)
-    alone = flops(lambda: plain(one, frames, asked[0]))
-    single = flops(lambda: packed(one, frames, asked[:1]))
+@dataclass(frozen=True)
+class Counted:
+    """FLOPs of a question asked the plain way, of the prefix, and of one more token behind it."""
+
+    plain: int
+    prefix: int
+    token: float
+
+    def bound(self, count: int, own: int) -> float:
+        """What FLOPs allow: the prefix once and each question's own tokens, against everything for each question."""
+        return count * self.plain / (self.prefix + count * self.token * (own + LIMIT - 1))
+
+
+def counted(one: ChatFamily) -> Counted:
+    """Count a question alone; all of its text but the last token is in the prefix then."""
+    frames, asked = frames_of(FRAMES), questions(1)
     prepared = one.prepare(frames, [(asked[0], ())])
-    assert isinstance(one, ChatFamily)
-    prefix = flops(lambda: one._prefill([prepared]))  # type: ignore[list-item]
-    # A question on its own has all of its text but the last token in the prefix; packed it is read behind it.
-    own = len(one.prepare(frames, [(text, ()) for text in asked]).asks[0].tokens)
-    a_token = (single - prefix) / LIMIT
-    return count * alone / (prefix + count * a_token * (own + LIMIT - 1))
+    prefix = flops(lambda: one._prefill([prepared]))
+    whole = flops(lambda: packed(one, frames, asked))
+    return Counted(flops(lambda: plain(one, frames, asked[0])), prefix, (whole - prefix) / LIMIT)
 
 
 def causal_rows(folder: Path) -> list[Row]:
     """The rows of a decoder with a causal prefix."""
     one = ChatFamily(*load_model(make_chat_vlm(folder / "chat", size=SIZE, sentences=WORDS)))
     one.decoder.ends = frozenset()
-    timing = interleaved(one, (6, 18))
+    timing, numbers, frames = interleaved(one, (6, 18), TURNS), counted(one), frames_of(FRAMES)
     rows = [shown("parameters of the chat model, millions", _millions(one))]
     for count in (6, 18):
-        best = bound(one, count)
+        asks = one.prepare(frames, [(text, ()) for text in questions(count)]).asks
+        best = numbers.bound(count, sum(len(ask.tokens) for ask in asks) // count)
         rows.append(shown(f"causal, {count} questions: bound from counted FLOPs", best))
         rows.append(at_least(f"causal, {count} questions against the plain way", timing.ratio(count), SHARE * best))
-    together = 18 * median(timing.plain) / median(timing.closed)
-    rows.append(shown("causal, 18 closed questions in one forward pass", together))
-    frames = frames_of(FRAMES)
+    menus = cpu(lambda: closed(one, frames, questions(18)))
+    rows.append(shown("causal, 18 closed questions in one forward pass", 18 * median(timing.plain) / menus))
     single = peak(lambda: plain(one, frames, questions(1)[0]))
     many = peak(lambda: packed(one, frames, questions(18)))
     rows.append(at_most("causal, memory of 18 questions against one", many / single, 1.3))
@@ -187,7 +193,7 @@ def paligemma_rows(folder: Path) -> list[Row]:
     exact, shared = PaliGemmaFamily(model, processor), PaliGemmaFamily(model, processor, shared_prefix=True)
     for one in (exact, shared):
         one.decoder.ends = frozenset()
-    timing, other = interleaved(exact, (6,)), []
+    timing, other = interleaved(exact, (6,), TURNS), []
     frames = frames_of(FRAMES)
     for _ in range(2):
         other.append(cpu(lambda: packed(shared, frames, questions(6))))

@@ -13,16 +13,6 @@ from flows.cli import app
 from infra.settings import Settings
 
 HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3")
-    "torch",
-    "transformers",
-    "diffusers",
-    "prefect",
-    "streamlit",
-    "great_expectations",
-    "sqlmodel",
-    "boto3",
-    "numpy",
-)
 COMMANDS = ["demo", "init", "check", "submit", "status", "evaluate", "board", "publish", "serve", "verify", "doctor"]
 
 

@@ -84,31 +84,34 @@ def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_doubl
     assert set(Counter(fault for item in items.values() for fault in item.faults)) == {*TRANSPORT, *REPLIES}
 
 
-@pytest.mark.parametrize("fault", REPLIES)
-def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_are_kept(
-    fault: str, tmp_path: Path
-) -> None:
-    with serving(Script(items={"0": Item((fault,) * 9)}), tmp_path) as endpoint:
-        (reply,) = HttpJudge(endpoint.config()).judge(asked(1, tmp_path))
+def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_are_kept(tmp_path: Path) -> None:
+    items = {str(number): Item((fault,) * 9) for number, fault in enumerate(REPLIES)}
+
+    with serving(Script(items=items), tmp_path) as endpoint:
+        replies = list(HttpJudge(endpoint.config()).judge(asked(len(items), tmp_path)))
         book = endpoint.book()
 
-    assert outcomes(reply) == {Outcome.JUDGE_UNPARSABLE} and values(reply) == [None]
-    assert book["calls"] == {"0": 3}
-    assert f"could not be read: {reply.answers[0].reason}" in book["last_words"]["0"].replace("\\u003c", "<")
-    assert (reply.tokens_in, reply.tokens_out) == (300, 60)
-    assert bool(reply.raw) == (fault not in {"empty", "null", "filtered"})
+    assert book["calls"] == dict.fromkeys(items, 3)
+    for number, (fault, reply) in enumerate(zip(REPLIES, replies, strict=True)):
+        told = book["last_words"][str(number)].replace("\\u003c", "<")
+        assert outcomes(reply) == {Outcome.JUDGE_UNPARSABLE} and values(reply) == [None], fault
+        assert f"could not be read: {reply.answers[0].reason}" in told, fault
+        assert (reply.tokens_in, reply.tokens_out) == (300, 60), fault
+        assert bool(reply.raw) == (fault not in {"empty", "null", "filtered"}), fault
 
 
-@pytest.mark.parametrize("fault", TRANSPORT)
-def test_a_fault_on_the_way_that_stays_is_a_judge_error_and_never_a_score(fault: str, tmp_path: Path) -> None:
-    with serving(Script(items={"0": Item((fault,) * 9)}, silence=0.3), tmp_path) as endpoint:
-        judge = HttpJudge(endpoint.config(tries=3, deadline=0.2))
-        (reply,) = judge.judge(asked(1, tmp_path))
+def test_a_fault_on_the_way_that_stays_is_a_judge_error_and_never_a_score(tmp_path: Path) -> None:
+    items = {str(number): Item((fault,) * 9) for number, fault in enumerate(TRANSPORT)}
+
+    with serving(Script(items=items, silence=1.5), tmp_path) as endpoint:
+        judge = HttpJudge(endpoint.config(tries=3, deadline=1.0, concurrency=16))
+        replies = list(judge.judge(asked(len(items), tmp_path)))
         book = endpoint.book()
 
-    assert outcomes(reply) == {Outcome.JUDGE_ERROR} and values(reply) == [None]
-    assert reply.answers[0].reason
-    assert book["calls"] == {"0": 3}
+    assert book["calls"] == dict.fromkeys(items, 3)
+    for fault, reply in zip(TRANSPORT, replies, strict=True):
+        assert outcomes(reply) == {Outcome.JUDGE_ERROR} and values(reply) == [None], fault
+        assert reply.answers[0].reason, fault
 
 
 def test_three_bad_replies_in_a_row_are_unparsable_even_with_faults_of_the_way_between_them(tmp_path: Path) -> None:

@@ -168,7 +168,7 @@ def test_no_request_is_no_reply() -> None:
 
 @pytest.mark.timeout(120)
 def test_memory_stays_flat(tmp_path: Path) -> None:
-    requests = asked(1200, tmp_path)
+    requests = asked(800, tmp_path)
     sizes: list[float] = []
 
     with serving(Script(), tmp_path) as endpoint:

@@ -7,16 +7,13 @@ from pathlib import Path
 import pytest
 
 from infra.settings import Settings
-from tests.leaderboard.made_board import make, make_hostile, settings_in
+from tests.leaderboard.made_board import settings_in, shared
 
 
 @pytest.fixture(scope="session")
 def board(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A filled database and store, read by many tests and written by none."""
-    settings = settings_in(tmp_path_factory.mktemp("board"))
-    make(settings)
-    make_hostile(settings)
-    return settings
+    return shared(tmp_path_factory)
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from typing import Any
 
 import av
 import numpy as np
+import pytest
 from PIL import Image, ImageDraw
 from sqlmodel import Session
 
@@ -62,6 +63,19 @@ MODELS = (
     Model("sub-cirrus", "Cirrus 7B", "Northlight Lab", "A", 0.70, lost=3),
     Model("sub-dune00", "Dune (partial entry)", "Sand", "B", 0.60, partial=True),
 )
+
+
+_shared: list[Settings] = []
+
+
+def shared(folders: pytest.TempPathFactory) -> Settings:
+    """One filled board a test run, for all who only read it."""
+    if not _shared:
+        settings = settings_in(folders.mktemp("board"))
+        make(settings)
+        make_hostile(settings)
+        _shared.append(settings)
+    return _shared[0]
 
 
 def make(settings: Settings, models: Sequence[Model] = MODELS) -> None:
@@ -152,7 +166,7 @@ def _nothing() -> dict[str, Any]:
 
 
 def _picture(model: Model, sample: Sample) -> bytes:
-    seed = hashlib.sha256(f"{model.id} {sample.id}".encode()).digest()
+    seed = hashlib.sha256(f"{model.skill} {sample.id}".encode()).digest()
     image = Image.new("RGB", (160, 120), (seed[0], seed[1], seed[2]))
     draw = ImageDraw.Draw(image)
     draw.ellipse((20 + seed[3] % 40, 20, 90 + seed[3] % 40, 90), fill=(seed[4], seed[5], seed[6]))
@@ -164,7 +178,7 @@ def _picture(model: Model, sample: Sample) -> bytes:
 
 def _clip(model: Model) -> bytes:
     file = io.BytesIO()
-    seed = hashlib.sha256(model.id.encode()).digest()
+    seed = hashlib.sha256(str(model.skill).encode()).digest()
     with av.open(file, "w", format="mp4") as container:
         stream = container.add_stream("libx264", rate=8)
         stream.width, stream.height, stream.pix_fmt = 160, 120, "yuv420p"
@@ -254,10 +268,15 @@ def _answers(dice: random.Random, skill: float, sample: Sample) -> dict[str, Ans
     return found
 
 
+@cache
+def _request(sample_id: str) -> str:
+    return request_key(next(sample for sample in samples() if sample.id == sample_id))
+
+
 def _store_answers(db: Session, judge: str, sample: Sample, media: str, answers: Mapping[str, Answer]) -> None:
     if not answers:
         return
-    request = request_key(sample)
+    request = _request(sample.id)
     reply = hashlib.sha256(f"{judge} {media} {request} 0".encode()).hexdigest()
     raw = "\n".join(f"{name}: {answer.value}" for name, answer in answers.items())
     add_new(db, tables.Reply, [tables.Reply(id=reply, judge=judge, media_sha256=media, raw=raw).model_dump()])

@@ -76,7 +76,8 @@ def test_what_is_not_there_says_what_is(api: TestClient) -> None:
 
 
 def test_an_output_is_served_in_ranges_and_nothing_else_of_the_store_is(api: TestClient) -> None:
-    item = api.get("/v1/runs/run-aurora-auto/samples", params={"metric": "index", "modality": "video"}).json()["rows"][0]
+    asked = {"metric": "index", "modality": "video"}
+    item = api.get("/v1/runs/run-aurora-auto/samples", params=asked).json()["rows"][0]
 
     part = api.get(f"/v1/media/{item['media_sha256']}", headers={"Range": "bytes=0-9"})
     other = api.get(f"/v1/media/{'0' * 64}")

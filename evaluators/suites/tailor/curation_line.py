@@ -1,0 +1,89 @@
+"""A line to a language model behind an OpenAI-compatible endpoint: some calls at once, tried again, within a budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evaluators.judges.budget import BUDGET, Budget, Spent
+from evaluators.judges.completions import Completion, Malformed, parse_body
+from evaluators.judges.endpoint import HttpJudgeConfig
+from evaluators.judges.faults import Fault, refused, wait_before
+from evaluators.judges.prompts import Message
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SETTLING = 0.01
+NEVER_ARRIVED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
+
+
+class Line:
+    """Says things to the endpoint; close it in the end."""
+
+    def __init__(self, config: HttpJudgeConfig, budget: Budget) -> None:
+        from openai import AsyncOpenAI
+
+        self._config, self._budget = config, budget
+        self._room = asyncio.Semaphore(config.concurrency)
+        key = config.api_key or "none"
+        self._client: AsyncOpenAI = AsyncOpenAI(
+            base_url=config.base_url, api_key=key, max_retries=0, timeout=config.deadline
+        )
+
+    async def say(self, messages: Sequence[Message]) -> Completion:
+        """A completion, after as many tries as the settings allow, or a Fault."""
+        for attempt in range(self._config.tries):
+            try:
+                async with self._room:
+                    return await self._pay(messages)
+            except Fault as fault:
+                if not fault.again or fault.after > self._config.patience or attempt + 1 == self._config.tries:
+                    raise
+                await asyncio.sleep(wait_before(attempt, fault, self._config.backoff))
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._client.close()
+
+    async def _pay(self, messages: Sequence[Message]) -> Completion:
+        """One call: what it may cost is held before it and settled after it, however it ends."""
+        most, cost = self._config.most(messages), Spent(calls=1)
+        while (leave := self._budget.ask(most)) == "wait":
+            await asyncio.sleep(SETTLING)
+        if leave == "stop":
+            raise Fault(BUDGET, again=False)
+        try:
+            completion = await self._call(messages)
+            cost = self._config.cost(completion, most)
+            return completion
+        except Fault as fault:
+            cost = most if fault.billed else cost
+            raise
+        finally:
+            self._budget.settle(most, cost)
+
+    async def _call(self, messages: Sequence[Message]) -> Completion:
+        page = await self._post(messages)
+        try:
+            return parse_body(page)
+        except Malformed as bad:
+            raise Fault(str(bad), billed=True, body=page) from None
+
+    async def _post(self, messages: Sequence[Message]) -> str:
+        """What the client raises becomes a fault that holds no key."""
+        import openai
+
+        body = self._config.body(messages, ())
+        try:
+            async with asyncio.timeout(self._config.deadline):
+                return await self._client.post("/chat/completions", cast_to=str, body=body)
+        except (TimeoutError, openai.APITimeoutError):
+            raise Fault(f"no answer within {self._config.deadline:g} seconds", billed=True) from None
+        except openai.APIStatusError as error:
+            raise refused(error.status_code, error.response.headers, error.message, error.response.text) from None
+        except openai.APIError as error:
+            cause = type(error.__cause__ or error).__name__
+            raise Fault(f"the connection failed ({cause})", billed=cause not in NEVER_ARRIVED) from None

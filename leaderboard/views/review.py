@@ -1,0 +1,144 @@
+"""Review: drafts of a new bank, to be kept, edited or dropped; for the people who curate, not for the public."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import streamlit as st
+
+from leaderboard import reviewing
+from leaderboard.reviewing import STATUSES, NotDecided, Queued
+from leaderboard.widgets import ask_now, pick, search, table
+from leaderboard.words import long_text, name, plain
+
+STEPS = {4: "Round 1: tasks and tools", 7: "Round 2: prompts and questions"}
+ALL_TASKS = "*"
+MOST = 50
+GUIDE = (
+    "Keep what is realistic and can be shown; two substitutes that truly do the job and two tools that plainly cannot; "
+    "prompts that are clear and can be checked; questions that are specific, visible and fit the outcome. Edit or drop "
+    "the rest, and say why."
+)
+
+
+def page() -> None:
+    """The queue of one curation, then what failed."""
+    st.title("Review")
+    names = ask_now(reviewing.curations)
+    if not names:
+        st.info("No curation has begun yet.", icon=":material/info:")
+        st.code("armillary curate NAME --base-url URL --model MODEL", language=None)
+        return
+    st.caption(GUIDE)
+    curation, status, task = _choose(names)
+    _flash()
+    drafts = ask_now(reviewing.queue, curation, status, task, None, MOST)
+    if not drafts:
+        st.success("Nothing here waits for a decision.", icon=":material/check:")
+    for step in STEPS:
+        _step(step, [draft for draft in drafts if draft.step == step], task)
+    if len(drafts) == MOST:
+        st.caption(f"The first {MOST} are shown. Choose a task, or decide about these and the next will come.")
+    _failures(curation)
+
+
+def _choose(names: list[str]) -> tuple[str, str, str]:
+    said = st.query_params.to_dict()
+    curation = said["curation"] if said.get("curation") in names else names[0]
+    status = said["status"] if said.get("status") in STATUSES else STATUSES[0]
+    tasks = [ALL_TASKS, *ask_now(reviewing.tasks, curation, status)]
+    task = said["task"] if said.get("task") in tasks else ALL_TASKS
+    with st.container(horizontal=True):
+        pick("curation", "Curation", names, curation, name, width=220)
+        pick("status", "Status", STATUSES, status)
+        pick("task", "Task", tasks, task, lambda one: "All" if one == ALL_TASKS else name(one, 60), width=340)
+        search("reviewer", "Your name", said.get("reviewer", ""))
+    counted = [one for one in ask_now(reviewing.counts) if one.curation == curation]
+    st.caption(" · ".join(f"step {one.step} {one.status}: {one.count}" for one in counted))
+    return curation, status, "" if task == ALL_TASKS else task
+
+
+def _step(step: int, drafts: list[Queued], task: str) -> None:
+    if not drafts:
+        return
+    st.subheader(STEPS[step], anchor=False)
+    if task and any(draft.status == "candidate" for draft in drafts):
+        first = drafts[0]
+        st.button(
+            "Keep all that is undecided here",
+            key=f"rest-{step}",
+            on_click=_try,
+            args=(reviewing.keep_rest, first.curation, first.task_id, step, _reviewer()),
+        )
+    for draft in drafts:
+        _draft(draft)
+
+
+def _draft(draft: Queued) -> None:
+    with st.container(border=True):
+        st.text(f"{name(draft.where)} · {plain(draft.kind)} · written by {name(draft.model, 60)}")
+        for key, value in draft.context.items():
+            st.text(f"{plain(key)}: {long_text(str(value))}")
+        if draft.note:
+            st.text(f"The checks say: {long_text(draft.note)}")
+        if draft.status != "candidate":
+            st.text(f"{plain(draft.status)} by {name(draft.reviewer)}: {long_text(draft.reason) or 'no reason given'}")
+        words = {key: _field(draft.id, key, value) for key, value in draft.words.items()}
+        reason = st.text_input("Reason", key=f"reason-{draft.id}", max_chars=500)
+        with st.container(horizontal=True):
+            _buttons(draft.id, words, reason)
+
+
+def _field(draft_id: str, key: str, value: Any) -> str:
+    """A box with the words as text; a list has one line an entry."""
+    text = "\n".join(value) if isinstance(value, list) else str(value)
+    return str(st.text_area(plain(key), text, key=f"words-{draft_id}-{key}", height=68 if len(text) < 90 else 110))
+
+
+def _buttons(draft_id: str, words: Mapping[str, str], reason: str) -> None:
+    who = _reviewer()
+    st.button("Keep", key=f"keep-{draft_id}", on_click=_try, args=(reviewing.keep, [draft_id], who, reason))
+    st.button("Save edit", key=f"edit-{draft_id}", on_click=_try, args=(reviewing.edit, draft_id, words, who, reason))
+    st.button("Drop", key=f"drop-{draft_id}", on_click=_try, args=(reviewing.drop, [draft_id], who, reason))
+
+
+def _reviewer() -> str:
+    return str(st.query_params.get("reviewer", ""))
+
+
+def _try(decide: Callable[..., Any], *arguments: Any) -> None:
+    try:
+        ask_now(decide, *arguments)
+    except NotDecided as why:
+        st.session_state["not-decided"] = str(why)
+
+
+def _flash() -> None:
+    if why := st.session_state.pop("not-decided", ""):
+        st.error("Not decided.", icon=":material/block:")
+        st.text(long_text(why))
+
+
+def _failures(curation: str) -> None:
+    failed = ask_now(reviewing.unwritten, curation)
+    if not failed:
+        return
+    st.subheader("Without a usable reply", anchor=False)
+    table(
+        [
+            {
+                "Step": one.step,
+                "About": name(one.subject),
+                "State": one.status,
+                "Tries": one.tries,
+                "Why": name(one.reason, 300),
+                "When (UTC)": one.at,
+            }
+            for one in failed
+        ]
+    )
+    with st.expander("What was said"):
+        for one in failed[:MOST]:
+            st.text(f"{one.step} {name(one.subject)}")
+            st.code(long_text(one.raw, 4000), language=None)

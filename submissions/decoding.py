@@ -1,0 +1,99 @@
+"""The child that decodes: `python -m submissions.decoding`. It reads one job a line, answers one line, owns nothing.
+
+Its memory, time and open files are limited and its environment is empty, so that a file made to hang, to crash or to
+take over a decoder takes over nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import resource
+import signal
+import sys
+import zlib
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from submissions import clips, pictures
+from submissions.layout import ARCHIVES
+from submissions.media import Asked, Refused, broken, check_kind
+
+MEMORY = 2 << 30
+DEFLATE = -15
+MOST_DISTANCE = 3
+"""Two pictures whose difference hashes differ in so many of 64 bits are the same picture."""
+
+
+def main() -> None:
+    """Answer jobs until there are no more."""
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    for line in sys.stdin:
+        job = json.loads(line)
+        signal.setitimer(signal.ITIMER_PROF, job["seconds"])
+        answer = json.dumps(_answer(job))
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    sha256 = ""
+    try:
+        data = _read(**job["span"])
+        sha256 = hashlib.sha256(data).hexdigest()
+        if job["sha256"] not in (None, sha256):
+            return {"sha256": sha256}
+        return {"sha256": sha256, **_look(data, sha256, job)}
+    except Refused as refused:
+        said = {"code": refused.code, "message": refused.message, "hint": refused.hint}
+    except MemoryError:
+        said = {"code": "E_MEDIA_PIXELS", "message": "It takes too much memory.", "hint": "Make it smaller."}
+    return {"sha256": sha256, "refused": said}
+
+
+def _read(file: str, offset: int, packed: int, size: int, crc: int | None, deflated: bool) -> bytes:
+    """A member's bytes, all that its header promises and no more."""
+    with Path(file).open("rb") as stream:
+        stream.seek(offset)
+        data = stream.read(packed)
+    if deflated:
+        inflate = zlib.decompressobj(DEFLATE)
+        try:
+            data = inflate.decompress(data, size + 1)
+        except zlib.error:
+            raise _damaged() from None
+    if len(data) != size or (crc is not None and zlib.crc32(data) != crc):
+        raise _damaged()
+    return data
+
+
+def _look(data: bytes, sha256: str, job: dict[str, Any]) -> dict[str, Any]:
+    asked = Asked(**{**job["asked"], "given": tuple(job["asked"]["given"])})
+    if data.startswith(tuple(ARCHIVES)):
+        raise Refused("E_NESTED_ARCHIVE", "This member is itself an archive.", "Put its files in directly.")
+    if not data:
+        raise broken("file")
+    kind = check_kind(job["name"], job["modality"])
+    if job["modality"] == "video":
+        return {"facts": asdict(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
+    facts, image = pictures.picture(data, kind)
+    copied = bool(asked.given) and (sha256 in asked.given or _near(pictures.difference_hash(image), asked.given))
+    return {"facts": asdict(facts), "copied": copied}
+
+
+def _near(found: str, given: tuple[str, ...]) -> bool:
+    bits = int(found.removeprefix("dhash:"), 16)
+    known = (int(one.removeprefix("dhash:"), 16) for one in given if one.startswith("dhash:"))
+    return any((bits ^ one).bit_count() <= MOST_DISTANCE for one in known)
+
+
+def _damaged() -> Refused:
+    return Refused("E_ZIP_BROKEN", "The zip is damaged here.", "Make the bundle again with any zip program.")
+
+
+if __name__ == "__main__":
+    main()

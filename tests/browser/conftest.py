@@ -1,0 +1,93 @@
+"""A real page server and a real browser: Debian's Chromium, driven by Playwright."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from infra.settings import Settings
+from tests.browser.visit import Visit
+from tests.leaderboard.made_board import settings_in, shared
+
+CHROMIUM = Path("/usr/bin/chromium")
+FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+ARTEFACTS = Path(__file__).parent / "artefacts"
+SIZES = {"desktop": (1400, 950), "phone": (390, 844)}
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settings]]:
+    """The page as `armillary serve` starts it, over a board of its own that tests may write to."""
+    home = tmp_path_factory.mktemp("site") / "home"
+    shutil.copytree(shared(tmp_path_factory).home, home)
+    port = _free_port()
+    environment = {**os.environ, "ARMILLARY_HOME": str(home), "ARMILLARY_PORT": str(port)}
+    code = "from flows.serving import run_board; from infra.settings import Settings; run_board(Settings())"
+    with (home / "server.log").open("wb") as log:
+        server = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=log, stderr=log)
+        try:
+            _wait(f"http://127.0.0.1:{port}/_stcore/health", home / "server.log")
+            yield f"http://127.0.0.1:{port}", settings_in(home)
+        finally:
+            server.terminate()
+            server.wait(10)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser, or a skip that says what is missing; in CI missing is failing."""
+    if not CHROMIUM.exists():
+        reason = "Debian's chromium is not installed: apt-get install -y chromium"
+        pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def visit(chromium: Browser, site: tuple[str, Settings]) -> Iterator[Visit]:
+    """A reader at a desk, in a fresh browser."""
+    yield from _visit(chromium, site[0], "desktop")
+
+
+@pytest.fixture
+def phone(chromium: Browser, site: tuple[str, Settings]) -> Iterator[Visit]:
+    """A reader with a phone."""
+    yield from _visit(chromium, site[0], "phone")
+
+
+def _visit(chromium: Browser, url: str, size: str) -> Iterator[Visit]:
+    width, height = SIZES[size]
+    context: BrowserContext = chromium.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    page: Page = context.new_page()
+    ARTEFACTS.mkdir(exist_ok=True)
+    yield Visit(page, url, ARTEFACTS, size)
+    context.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait(url: str, log: Path) -> None:
+    for _ in range(240):
+        try:
+            with urllib.request.urlopen(url, timeout=2) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.25)
+    raise AssertionError(f"The page server did not start:\n{log.read_text()[-2000:]}")

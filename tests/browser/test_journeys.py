@@ -1,0 +1,167 @@
+"""What readers do, in a real browser: read, filter, link, sort, download, look, compare, hand in and watch."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import expect
+
+from infra.settings import Settings
+from tests.browser.visit import PATIENCE, Visit
+from tests.leaderboard.pages import VIEWS
+
+PATHS = {"overview": "", "model": "model?id=sub-aurora", "submit": "submit?id=sub-open1"}
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_page_is_sound_at_a_desk_and_on_a_phone(view: str, visit: Visit) -> None:
+    at_desk = visit.go(PATHS.get(view, view)).shot(view).is_sound()
+
+    small = visit.sized("phone", 390, 844).shot(view)
+
+    assert at_desk
+    assert small.is_sound()
+
+
+def test_the_front_page_leads_to_a_suites_ranking(visit: Visit) -> None:
+    visit.go("")
+
+    visit.page.get_by_role("link", name="Open the ranking").nth(2).click()
+
+    visit.page.wait_for_url("**/ranking?suite=sc3*", timeout=PATIENCE)
+    expect(visit.page.get_by_role("heading", name="Ranking")).to_be_visible()
+
+
+def test_a_filter_goes_into_the_address_and_a_fresh_browser_restores_it(visit: Visit, phone: Visit) -> None:
+    visit.go("ranking?suite=tailor").choose("Scenario", "Impossible").choose("Metric", "Physical realism ↑")
+    visit.page.wait_for_url("**scenario=impossible**", timeout=PATIENCE)
+
+    phone.go(visit.page.url.removeprefix(f"{visit.url}/"))
+
+    assert phone.cells()[:2] == visit.cells()[:2] == ["1", "Aurora Video 2"]
+    expect(phone.page.get_by_text("Physical realism (0 to 5)").first).to_be_visible()
+
+
+def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&scenario=regular&setting=predictive&modality=image")
+    suite = visit.page.get_by_role("radio", name="SC3-Eval").or_(visit.page.get_by_role("button", name="SC3-Eval"))
+    suite.first.click()
+    visit.page.wait_for_url("**suite=sc3**", timeout=PATIENCE)
+    expect(visit.page.get_by_text("Robot policies inside")).to_be_visible(timeout=PATIENCE)
+
+    visit.page.go_back()
+
+    visit.page.wait_for_url("**suite=tailor**", timeout=PATIENCE)
+    expect(visit.page.get_by_text("Long-tail tool use")).to_be_visible(timeout=PATIENCE)
+
+
+def test_a_click_on_a_head_sorts_the_table(visit: Visit) -> None:
+    visit.go("ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled&setting=online&modality=video")
+    before = visit.cells()
+    table = visit.page.locator("[data-testid=stDataFrame]").first
+
+    table.locator(".dvn-scroller").click(position={"x": 240, "y": 15})
+
+    expect(table.locator("[role=gridcell]").first).not_to_have_text(before[0], timeout=PATIENCE)
+    assert sorted(visit.cells()) == sorted(before)
+
+
+def test_the_view_can_be_taken_along_as_csv(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&scenario=*")
+
+    with visit.page.expect_download(timeout=PATIENCE) as waiting:
+        visit.page.locator("[data-testid=stDownloadButton] button", has_text="CSV").first.click()
+
+    text = Path(waiting.value.path()).read_text("utf-8")
+    assert text.startswith("Rank,Ranks,Model,Instruction adherence")
+    assert "Aurora Video 2" in text
+
+
+def test_from_a_tile_to_the_answers_behind_it(visit: Visit) -> None:
+    visit.go("samples?run=run-aurora-auto&metric=index&modality=image")
+
+    visit.page.get_by_role("button", name="Look closer").first.click()
+
+    expect(visit.page.get_by_text("Questions and answers")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.locator("[role=columnheader]", has_text="Dice judge").first).to_be_attached(timeout=PATIENCE)
+    visit.page.wait_for_url("**sample=*", timeout=PATIENCE)
+    visit.shot("sample")
+
+
+def test_a_clip_plays(visit: Visit) -> None:
+    visit.go("samples?run=run-aurora-auto&sample=cut_garden_twine.0.predictive.video")
+    video = visit.page.locator("video")
+    expect(video).to_be_visible(timeout=PATIENCE)
+
+    video.evaluate("element => { element.muted = true; return element.play(); }")
+
+    visit.page.wait_for_function("document.querySelector('video').currentTime > 0.2", timeout=PATIENCE)
+    visit.shot("clip")
+
+
+def test_two_entries_side_by_side(visit: Visit) -> None:
+    visit.go("compare?runs=run-aurora-auto,run-basalt-auto")
+
+    expect(visit.page.get_by_text("Where they differ most")).to_be_visible(timeout=PATIENCE)
+    assert "Aurora Video 2 − Basalt-XL" in visit.cells()
+
+
+def test_a_cell_of_a_published_table_leads_to_its_source(visit: Visit) -> None:
+    visit.go("papers?suite=tailor")
+    table = visit.page.locator("[data-testid=stDataFrame]").first
+
+    table.locator(".dvn-scroller").click(position={"x": 450, "y": 55})
+
+    expect(visit.page.get_by_role("link", name="Open the paper")).to_be_visible(timeout=PATIENCE)
+    visit.shot("published-source")
+
+
+def test_hostile_names_are_only_ever_text(visit: Visit) -> None:
+    opened: list[str] = []
+    visit.page.on("dialog", lambda dialog: opened.append(dialog.message))
+    asked: list[str] = []
+    visit.page.on("request", lambda request: asked.append(request.url))
+
+    for path in ("ranking?suite=tailor&scenario=*", "model?id=sub-hostile4", "model?id=sub-hostile3"):
+        visit.go(path)
+        assert visit.is_sound(), path
+
+    assert not opened
+    assert not [url for url in asked if "example.invalid" in url]
+    assert visit.page.locator("script", has_text="alert(1)").count() == 0
+    visit.shot("hostile")
+
+
+def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(visit: Visit, site: tuple[str, Settings]) -> None:
+    settings = site[1]
+    bundle = _bundle(settings)
+    visit.go("submit")
+    visit.page.locator("input[type=file]").set_input_files(bundle)
+    visit.page.get_by_role("button", name="Hand in").click(timeout=PATIENCE)
+    expect(visit.page.get_by_text("Received as")).to_be_visible(timeout=PATIENCE)
+    visit.shot("received")
+    received = visit.page.url.partition("id=")[2]
+
+    visit.go(f"submit?id={received}")
+    expect(visit.page.get_by_text("before it in the queue")).to_be_visible(timeout=PATIENCE)
+    _evaluate(settings, received)
+
+    expect(visit.page.get_by_text("Published", exact=True).first).to_be_visible(timeout=PATIENCE)
+    visit.shot("published")
+
+
+def _bundle(settings: Settings) -> Path:
+    from flows.demo import _outputs_bundle
+
+    return _outputs_bundle(settings)
+
+
+def _evaluate(settings: Settings, submission: str) -> None:
+    environment = {**os.environ, "ARMILLARY_HOME": str(settings.home)}
+    command = [sys.executable, "-m", "flows.cli", "evaluate", submission]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr[-2000:]

@@ -1,0 +1,1 @@
+"""Bundles changed at random: only IntakeError may leave the reader."""

@@ -1,0 +1,82 @@
+"""60,000 mutated bundles: every one is taken or refused with IntakeError, and nothing is written anywhere."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from submissions.bundle import Catalogue, check
+from submissions.errors import IntakeError
+from tests.bundles import picture
+from tests.fuzz.mutants import mutants
+from tests.submissions.bad.case import bundle, ids
+from tests.submissions.bad.models import model_bundle
+
+COUNT = int(os.environ.get("ARMILLARY_FUZZ_COUNT", "60000"))
+SEED = int(os.environ.get("ARMILLARY_FUZZ_SEED", "0")) or secrets.randbits(32)
+"""Printed by the test; set ARMILLARY_FUZZ_SEED to run the same mutants again."""
+MOST_GROWTH = 64 << 20
+WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+CHANGES = ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.truncate", "os.chmod")
+
+
+class Writes:
+    """What this process writes while it is told to look; an audit hook stays for good, so it can be told to stop."""
+
+    def __init__(self) -> None:
+        self.seen: list[str] = []
+        self.looking = False
+        sys.addaudithook(self._hear)
+
+    def _hear(self, event: str, args: tuple[object, ...]) -> None:
+        if not self.looking:
+            return
+        if event in CHANGES or (event == "open" and isinstance(args[2], int) and args[2] & WRITING):
+            self.seen.append(f"{event} {args[0]!r}")
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Small sound bundles of both kinds, and their manifests."""
+    spot = tmp_path_factory.mktemp("seeds") / "seed.zip"
+    small = {"outputs/0.png": (ids("image")[0], picture(0, (16, 16)))}
+    return [bundle(spot, small).read_bytes(), model_bundle(spot, {"model/README.md": None}).read_bytes()]
+
+
+def test_only_intake_errors_leave_the_reader(seeds: list[bytes], suites: Catalogue, tmp_path: Path) -> None:
+    print(f"ARMILLARY_FUZZ_SEED={SEED}")
+    spot, writes, taken, refused = tmp_path / "mutant.zip", Writes(), 0, 0
+    me, before = psutil.Process(), 0
+
+    for number, mutant in enumerate(mutants(seeds, _manifests(seeds), COUNT, SEED)):
+        spot.write_bytes(mutant)
+        writes.looking = True
+        try:
+            check(spot, suites)
+            taken += 1
+        except IntakeError as error:
+            refused += 1
+            assert all(problem.code.startswith("E_") for problem in error.problems)
+        except BaseException as error:
+            Path(f"/tmp/mutant-{SEED}-{number}.zip").write_bytes(mutant)
+            raise AssertionError(f"seed {SEED}, mutant {number}: {type(error).__name__}") from error
+        finally:
+            writes.looking = False
+        if number == COUNT // 10:
+            before = me.memory_info().rss
+
+    assert taken + refused == COUNT and refused > COUNT // 2
+    assert writes.seen == []
+    assert me.memory_info().rss - before < MOST_GROWTH
+
+
+def _manifests(seeds: list[bytes]) -> list[bytes]:
+    import io
+    import zipfile
+
+    return [zipfile.ZipFile(io.BytesIO(seed)).read("manifest.json") for seed in seeds]

@@ -1,0 +1,147 @@
+"""The pure parts: choices, ranks with their intervals, paired differences, agreement, grids of papers."""
+
+from __future__ import annotations
+
+import random
+
+from sqlmodel import select
+
+from flows.rows import question_key, request_key
+from infra import tables
+from infra.db import session
+from infra.settings import Settings
+from leaderboard import agreement, behind, choice, paired
+from leaderboard.choice import Choice
+from leaderboard.paired import Scored
+from leaderboard.queries import Address, Entry, Place, ranked
+from tests.leaderboard.made_board import samples
+
+
+def test_a_choice_survives_its_address() -> None:
+    said = Choice("sc3", "psnr", "in_distribution", "*", "offline", "video", by="auto", q="a b&c=%")
+
+    assert choice.read(said.params()) == said
+
+
+def test_an_address_with_unknown_parameters_is_read_as_far_as_it_is_known() -> None:
+    assert choice.read({"suite": "sc3", "utm_source": "x"}) == Choice(suite="sc3")
+
+
+def test_the_nearest_place_shares_most_with_what_was_asked() -> None:
+    places = [Place(Address("a", "*", "x", "image"), 0, 4), Place(Address("b", "*", "y", "image"), 0, 9)]
+
+    assert choice.nearest(places, Address("a", "*", "y", "video")) in [place.at for place in places]
+    assert choice.nearest(places, Address("a", "*", "x", "*")) == places[0].at
+    assert choice.nearest(places, Address()) == places[1].at
+    assert choice.nearest([], Address("a")) == Address("a")
+
+
+def test_ranks_share_ties_and_intervals_that_overlap_leave_ranks_open() -> None:
+    found = ranked([_entry("a", 9, 8, 10), _entry("b", 7, 5, 8.5), _entry("c", 7, 6, 7.5), _entry("d", 1, 0, 2)], True)
+
+    assert [(one.model, one.rank, one.best_rank, one.worst_rank) for one in found] == [
+        ("a", 1, 1, 2),
+        ("b", 2, 1, 3),
+        ("c", 2, 2, 3),
+        ("d", 4, 4, 4),
+    ]
+
+
+def test_lower_is_better_turns_ranks_and_intervals_round() -> None:
+    found = ranked([_entry("a", 9, 8, 10), _entry("b", 1, 0, 2)], False)
+
+    assert [(one.model, one.rank, one.best_rank, one.worst_rank) for one in found] == [("b", 1, 1, 1), ("a", 2, 2, 2)]
+
+
+def test_one_missing_interval_leaves_the_whole_board_without_rank_intervals() -> None:
+    found = ranked([_entry("a", 9, 8, 10), _entry("b", 1, None, None)], True)
+
+    assert [one.best_rank for one in found] == [None, None]
+    assert [one.rank for one in found] == [1, 2]
+
+
+def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:
+    found = ranked([_entry("a", 9), _entry("b", 7, board="other"), _entry("c", 99, trust="C", rank=None)], True)
+
+    assert {one.model: one.rank for one in found} == {"a": 1, "b": 1, "c": None}
+
+
+def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
+    dice = random.Random(1)
+    base = [Scored(str(n), str(n // 4), "s", dice.random()) for n in range(80)]
+    better = [Scored(one.sample_id, one.cluster, "s", one.value + 0.3 + dice.gauss(0, 0.1)) for one in base]
+    same = [Scored(one.sample_id, one.cluster, "s", one.value + dice.gauss(0, 0.1)) for one in base]
+
+    clear, none = paired.difference(better, base), paired.difference(same, base)
+
+    assert clear is not None and none is not None
+    assert clear.low > 0 and clear.p < 0.01 and clear.clusters == 20
+    assert none.low < 0 < none.high and none.p > 0.01
+
+
+def test_one_common_task_is_no_ground_for_a_difference() -> None:
+    one = [Scored("a", "task", "s", 1.0), Scored("b", "task", "s", 2.0)]
+
+    assert paired.difference(one, one) is None
+
+
+def test_wins_are_counted_in_the_metrics_direction() -> None:
+    low, high = [Scored("a", "t", "s", 1.0)], [Scored("a", "t", "s", 2.0)]
+
+    assert paired.tallies(low, high, best_is_high=False) == [paired.Tally("s", 1, 0, 0)]
+    assert paired.tallies(low, high, best_is_high=True) == [paired.Tally("s", 0, 0, 1)]
+
+
+def test_agreement_treats_ratings_and_closed_answers_apart() -> None:
+    found = agreement.agreement([("yes", "yes"), ("no", "yes"), ("1", "2"), ("3", "4"), ("5", "5")])
+
+    assert (found.closed, found.equal, found.ratings) == (2, 0.5, 3)
+    assert found.spearman == 1.0
+
+
+def test_agreement_over_nothing_is_nothing_rather_than_zero() -> None:
+    found = agreement.agreement([])
+
+    assert (found.equal, found.kappa, found.spearman) == (None, None, None)
+
+
+def test_the_page_finds_verdicts_under_the_keys_that_the_flow_writes(board: Settings) -> None:
+    sample = samples()[0]
+    with session(board.database) as db:
+        row = db.exec(select(tables.Sample).where(tables.Sample.id == sample.id)).one()
+
+    keys = list(behind.question_keys(row))
+
+    assert keys == [question_key(request_key(sample), question.id) for question in sample.questions]
+
+
+def _entry(
+    model: str,
+    value: float,
+    low: float | None = None,
+    high: float | None = None,
+    board: str = "board",
+    trust: str = "B",
+    rank: int | None = 0,
+) -> Entry:
+    return Entry(
+        rank=rank,
+        model=model,
+        organisation="",
+        team="",
+        trust=trust,
+        evaluator="auto",
+        value=value,
+        low=low,
+        high=high,
+        spread=None,
+        n_scored=1,
+        n_expected=1,
+        judge="",
+        subset="",
+        board=board,
+        published_at=None,
+        submission_id=model,
+        note="",
+        source="",
+    )
