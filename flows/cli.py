@@ -194,6 +194,24 @@ def verify(submission_id: str) -> None:
 
 
 @app.command()
+def noise(
+    submission_id: str,
+    times: Annotated[int, typer.Option(min=2, max=20, help="How often each question is asked in all.")] = 3,
+    outputs: Annotated[int, typer.Option(min=1, help="How many outputs are drawn.")] = 20,
+    seed: int = 0,
+) -> None:
+    """Ask the judge again about a few outputs and put its flip rate onto its card."""
+    from flows.engine import prepare
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.noise import measure
+
+        found = measure(settings, submission_id, times, outputs, seed)
+        say(f"{str(found.rate).capitalize()}, {found.outputs} outputs asked about {found.times} times.")
+
+
+@app.command()
 def serve() -> None:
     """Serve the board on this machine."""
     with told() as settings:

@@ -61,36 +61,41 @@ def verdicts_of(db: Session, judge: str, media: Sequence[str], repeat: int = 0) 
 
 
 def store_verdicts(
-    db: Session, run: tables.Run, done: Done, records: Sequence[Mapping[str, Any]], requests: Mapping[str, str]
+    db: Session,
+    run: tables.Run,
+    done: Done,
+    records: Sequence[Mapping[str, Any]],
+    requests: Mapping[str, str],
+    repeat: int = 0,
 ) -> None:
     """Take a shard's verdicts over, once; an earlier failure of the judge gives way to its new answer."""
     if not _shard_is_new(db, run.id, "judge", done):
         return
-    replies = [_reply(run.judge, requests[record["sample_id"]], record) for record in records]
+    replies = [_reply(run.judge, requests[record["sample_id"]], record, repeat) for record in records]
     verdicts = [
-        _verdict(run.judge, requests[record["sample_id"]], reply["id"], record, answer)
+        _verdict(run.judge, requests[record["sample_id"]], reply["id"], record, answer, repeat)
         for record, reply in zip(records, replies, strict=True)
         for answer in record["answers"]
     ]
-    _forget_failures(db, run.judge, [record["media_sha256"] for record in records])
+    _forget_failures(db, run.judge, [record["media_sha256"] for record in records], repeat)
     put(db, tables.Reply, replies)
     add_new(db, tables.Verdict, verdicts)
 
 
-def _reply(judge: str, request: str, record: Mapping[str, Any]) -> dict[str, Any]:
-    identity = hashlib.sha256(f"{judge} {record['media_sha256']} {request} 0".encode()).hexdigest()
+def _reply(judge: str, request: str, record: Mapping[str, Any], repeat: int) -> dict[str, Any]:
+    identity = hashlib.sha256(f"{judge} {record['media_sha256']} {request} {repeat}".encode()).hexdigest()
     kept = {name: record[name] for name in ("media_sha256", "raw", "tokens_in", "tokens_out", "cost")}
     return {"id": identity, "judge": judge, "at": tables.now(), **kept}
 
 
 def _verdict(
-    judge: str, request: str, reply: str, record: Mapping[str, Any], answer: Mapping[str, Any]
+    judge: str, request: str, reply: str, record: Mapping[str, Any], answer: Mapping[str, Any], repeat: int
 ) -> dict[str, Any]:
     return {
         "judge": judge,
         "media_sha256": record["media_sha256"],
         "question_sha256": question_key(request, answer["question_id"]),
-        "repeat": 0,
+        "repeat": repeat,
         "outcome": answer["outcome"],
         "value": answer["value"],
         "reason": answer["reason"],
@@ -98,11 +103,12 @@ def _verdict(
     }
 
 
-def _forget_failures(db: Session, judge: str, media: Sequence[str]) -> None:
+def _forget_failures(db: Session, judge: str, media: Sequence[str], repeat: int) -> None:
     """Drop what the judge could not answer about these files; they were asked about again."""
     table = tables.Verdict
     failed = col(table.outcome).in_([str(outcome) for outcome in OUR_FAILURES])
-    db.connection().execute(delete(table).where(col(table.judge) == judge, col(table.media_sha256).in_(media), failed))
+    here = (col(table.judge) == judge, col(table.media_sha256).in_(media), col(table.repeat) == repeat)
+    db.connection().execute(delete(table).where(*here, failed))
 
 
 def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:

@@ -125,14 +125,22 @@ def _judge_works(case: Case) -> Iterator[work.JudgeWork]:
         answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
     for piece in pieces(case.samples, case.settings.shard_size):
         open_ = [sample.id for sample in piece if not _is_judged(case, sample, rows[sample.id], answered)]
-        yield work.JudgeWork(
-            suite=case.suite.name,
-            judge=case.settings.judge,
-            fingerprint=case.run.judge,
-            media={name: rows[name].media_sha256 for name in open_},
-            suffixes={name: SUFFIXES[rows[name].media_type] for name in open_},
-            asked={name: case.requests[name] for name in open_},
-        )
+        yield judge_work(case, rows, open_)
+
+
+def judge_work(
+    case: Case, rows: Mapping[str, tables.Output], samples: Sequence[str], repeat: int = 0
+) -> work.JudgeWork:
+    """A shard of judging: these samples, asked about for the first time or again."""
+    return work.JudgeWork(
+        suite=case.suite.name,
+        judge=case.settings.judge,
+        fingerprint=case.run.judge,
+        media={name: rows[name].media_sha256 for name in samples},
+        suffixes={name: SUFFIXES[rows[name].media_type] for name in samples},
+        asked={name: case.requests[name] for name in samples},
+        repeat=repeat,
+    )
 
 
 def _is_judged(case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:

@@ -120,16 +120,10 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
             with spot.open("wb") as stream:
                 sha256 = archive.copy(work.files[sample_id], stream)
             facts = work.media[sample_id]
+            put_blob(store, spot, sha256)
             record = {**work.sampling, **facts}
-            yield _record(
-                sample_id,
-                Outcome.SCORED,
-                "",
-                put_blob(store, spot, sha256),
-                spot.stat().st_size,
-                record,
-                facts["media_type"],
-            )
+            size = spot.stat().st_size
+            yield _record(sample_id, Outcome.SCORED, "", sha256, size, record, facts["media_type"])
 
 
 def _judged(work: JudgeWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:

@@ -110,6 +110,15 @@ def places(db: Session, suite: str, metric: str) -> list[Place]:
     return sorted(found, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS))
 
 
+def has_figures(db: Session, suite: str, metric: str) -> bool:
+    """Whether a metric has a figure anywhere on a suite's board."""
+    query = select(Cell.run_id).join(Run, col(Run.id) == col(Cell.run_id))
+    found = query.where(
+        Run.suite == suite, Run.state == "published", Cell.metric == metric, col(Cell.value).is_not(None)
+    )
+    return db.exec(found.limit(1)).first() is not None
+
+
 def facet_order(db: Session, suite: str) -> dict[str, list[str]]:
     """Each facet's values as they first occur among the suite's samples; papers' own values are not there."""
     found: dict[str, list[str]] = {}
@@ -166,7 +175,7 @@ def _query(suite: str, metric: str, at: Address) -> Any:
         .join(Judge, col(Judge.fingerprint) == col(Run.judge))
         .outerjoin(Cell, and_(col(Cell.run_id) == col(Run.id), col(Cell.metric) == metric, *address))
         .where(Run.suite == suite, Run.state == "published")
-        .order_by(col(Run.board), col(Submission.created_at), col(Run.id))
+        .order_by(col(Run.board), col(Run.created_at), col(Run.id))
     )
 
 

@@ -90,4 +90,4 @@ def best_first(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
 def _metric(db: Session, suite: str, said: str, names: Sequence[str]) -> str:
     if said in names:
         return said
-    return next((name for name in names if queries.places(db, suite, name)), names[0])
+    return next((name for name in names if queries.has_figures(db, suite, name)), names[0])

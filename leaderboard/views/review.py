@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import streamlit as st
@@ -64,13 +64,7 @@ def _step(step: int, drafts: list[Queued], task: str) -> None:
         return
     st.subheader(STEPS[step], anchor=False)
     if task and any(draft.status == "candidate" for draft in drafts):
-        first = drafts[0]
-        st.button(
-            "Keep all that is undecided here",
-            key=f"rest-{step}",
-            on_click=_try,
-            args=(reviewing.keep_rest, first.curation, first.task_id, step, _reviewer()),
-        )
+        st.button("Keep all that is undecided here", key=f"rest-{step}", on_click=_keep_rest, args=(drafts[0],))
     for draft in drafts:
         _draft(draft)
 
@@ -84,27 +78,45 @@ def _draft(draft: Queued) -> None:
             st.text(f"The checks say: {long_text(draft.note)}")
         if draft.status != "candidate":
             st.text(f"{plain(draft.status)} by {name(draft.reviewer)}: {long_text(draft.reason) or 'no reason given'}")
-        words = {key: _field(draft.id, key, value) for key, value in draft.words.items()}
-        reason = st.text_input("Reason", key=f"reason-{draft.id}", max_chars=500)
+        for key, value in draft.words.items():
+            _field(draft.id, key, value)
+        st.text_input("Reason", key=f"reason-{draft.id}", max_chars=500)
         with st.container(horizontal=True):
-            _buttons(draft.id, words, reason)
+            st.button("Keep", key=f"keep-{draft.id}", on_click=_keep, args=(draft.id,))
+            st.button("Save edit", key=f"edit-{draft.id}", on_click=_edit, args=(draft.id, list(draft.words)))
+            st.button("Drop", key=f"drop-{draft.id}", on_click=_drop, args=(draft.id,))
 
 
-def _field(draft_id: str, key: str, value: Any) -> str:
+def _field(draft_id: str, key: str, value: Any) -> None:
     """A box with the words as text; a list has one line an entry."""
     text = "\n".join(value) if isinstance(value, list) else str(value)
-    return str(st.text_area(plain(key), text, key=f"words-{draft_id}-{key}", height=68 if len(text) < 90 else 110))
+    st.text_area(plain(key), text, key=f"words-{draft_id}-{key}", height=68 if len(text) < 90 else 110)
 
 
-def _buttons(draft_id: str, words: Mapping[str, str], reason: str) -> None:
-    who = _reviewer()
-    st.button("Keep", key=f"keep-{draft_id}", on_click=_try, args=(reviewing.keep, [draft_id], who, reason))
-    st.button("Save edit", key=f"edit-{draft_id}", on_click=_try, args=(reviewing.edit, draft_id, words, who, reason))
-    st.button("Drop", key=f"drop-{draft_id}", on_click=_try, args=(reviewing.drop, [draft_id], who, reason))
+def _keep(draft_id: str) -> None:
+    _try(reviewing.keep, [draft_id], _reviewer(), _said(f"reason-{draft_id}"))
+
+
+def _edit(draft_id: str, keys: list[str]) -> None:
+    words = {key: _said(f"words-{draft_id}-{key}") for key in keys}
+    _try(reviewing.edit, draft_id, words, _reviewer(), _said(f"reason-{draft_id}"))
+
+
+def _drop(draft_id: str) -> None:
+    _try(reviewing.drop, [draft_id], _reviewer(), _said(f"reason-{draft_id}"))
+
+
+def _keep_rest(draft: Queued) -> None:
+    _try(reviewing.keep_rest, draft.curation, draft.task_id, draft.step, _reviewer())
+
+
+def _said(key: str) -> str:
+    """What stands in a box at this moment; what it held when the page was drawn may be older than the click."""
+    return str(st.session_state.get(key) or "")
 
 
 def _reviewer() -> str:
-    return str(st.query_params.get("reviewer", ""))
+    return _said("pick-reviewer")
 
 
 def _try(decide: Callable[..., Any], *arguments: Any) -> None:

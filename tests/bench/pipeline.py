@@ -1,4 +1,4 @@
-"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop writing the same rows."""
+"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop of the same rows."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def main() -> int:
         ours = max(door - decoding, 0.0) + evaluating
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
         print(
-            f"door {door:.1f} s, of it decoding {decoding:.1f} s; evaluation {evaluating:.1f} s; bare {bare:.2f} s, {rows} rows"
+            f"CPU: door {door:.1f} s, decoding {decoding:.1f} s, evaluation {evaluating:.1f} s, bare loop {bare:.2f} s"
         )
         return report(
             "pipeline",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import struct
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -55,8 +56,8 @@ def double(source: random.Random, data: bytes) -> bytes:
 def header(source: random.Random, data: bytes) -> bytes:
     """A number in a zip header is a strange one."""
     magic = source.choice(MAGICS)
-    places = [at for at in range(len(data)) if data.startswith(magic, at)] if len(data) < 4000 else [data.rfind(magic)]
-    if not places or places[0] < 0:
+    places = [found.start() for found in re.finditer(re.escape(magic), data)]
+    if not places:
         return data
     at = source.choice(places) + source.randrange(4, 46)
     width = source.choice(("<B", "<H", "<I"))

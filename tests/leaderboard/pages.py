@@ -49,4 +49,4 @@ def words_of(page: AppTest) -> str:
         "success",
         "code",
     )
-    return "\n".join(str(element.value) for kind in kinds for element in page.get(kind))
+    return "\n".join(str(getattr(element, "value", "")) for kind in kinds for element in page.get(kind))

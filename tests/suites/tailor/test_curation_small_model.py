@@ -25,7 +25,8 @@ pytestmark = [
     pytest.mark.xdist_group("servers"),
     pytest.mark.skipif(bool(MISSING), reason=NEEDED),
 ]
-TOKENS = 96
+TOKENS = 32
+"""Enough to go wrong."""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +40,7 @@ def speak() -> Callable[[list[dict[str, Any]], str], tuple[int, str]]:
     (file,) = Path(spec.origin).parent.rglob("*.gguf")
     tokenizer = AutoTokenizer.from_pretrained(str(file.parent), gguf_file=file.name)
     model = AutoModelForCausalLM.from_pretrained(str(file.parent), gguf_file=file.name)
+    torch.set_num_threads(1)
     lock = threading.Lock()
 
     def answer(messages: list[dict[str, Any]], _key: str) -> tuple[int, str]:

@@ -1,0 +1,97 @@
+"""How often a judge changes its mind: it is asked again about a few outputs, and the rate goes onto its card."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import Any
+
+from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
+from flows.case import Case, Stopped, open_case
+from flows.progress import begin
+from flows.rows import outputs_of, question_key, store_verdicts, verdicts_of
+from flows.shards import pieces, records_of
+from flows.stages import judge_work
+from flows.work import ask_judge
+from infra import tables
+from infra.db import session
+from infra.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The measured rate, and how it was measured."""
+
+    rate: FlipRate
+    outputs: int
+    times: int
+    seed: int
+
+    def as_card(self) -> dict[str, Any]:
+        """What the judge's card says of it."""
+        interval = self.rate.interval
+        return {
+            "flip_rate": self.rate.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "questions": self.rate.n_questions,
+            "outputs": self.outputs,
+            "times": self.times,
+            "seed": self.seed,
+        }
+
+
+def measure(settings: Settings, submission_id: str, times: int, outputs: int, seed: int) -> Noise:
+    """Ask the judge of a published submission again; the flip rate goes onto its card, what was asked stays asked."""
+    case = open_case(settings, submission_id)
+    chosen = _chosen(case, outputs, seed)
+    begin("judging", len(chosen) * (times - 1))
+    for repeat in range(1, times):
+        _ask(case, chosen, repeat)
+    noise = Noise(flip_rate(_repeated(case, chosen, times)), len(chosen), times, seed)
+    with session(settings.database) as db:
+        row = db.get(tables.Judge, case.run.judge)
+        assert row is not None
+        card = {**row.card, "noise": noise.as_card()}
+        db.connection().execute(
+            update(tables.Judge).where(col(tables.Judge.fingerprint) == row.fingerprint).values(card=card)
+        )
+    return noise
+
+
+def _chosen(case: Case, outputs: int, seed: int) -> list[str]:
+    """A seeded draw from the outputs that have been judged."""
+    if case.run.state != "published":
+        raise Stopped(
+            "E_NOTHING", "submitter", f"{case.submission.id} is not published under this judge. Evaluate it first."
+        )
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+    there = [sample.id for sample in case.samples if rows[sample.id].media_sha256]
+    return sorted(random.Random(seed).sample(there, min(outputs, len(there))))  # noqa: S311
+
+
+def _ask(case: Case, chosen: list[str], repeat: int) -> None:
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        answered = verdicts_of(db, case.run.judge, [rows[name].media_sha256 for name in chosen], repeat)
+    known = {media for media, _ in answered}
+    todo = [name for name in chosen if rows[name].media_sha256 not in known]
+    for piece in pieces(todo, case.settings.shard_size):
+        done = ask_judge(judge_work(case, rows, piece, repeat), case.place)
+        with session(case.settings.database) as db:
+            store_verdicts(db, case.run, done, records_of(case.store, done), case.requests, repeat)
+
+
+def _repeated(case: Case, chosen: list[str], times: int) -> list[Repeated]:
+    samples = {sample.id: sample for sample in case.samples}
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        media = [rows[name].media_sha256 for name in chosen]
+        answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
+    found = []
+    for name in chosen:
+        for question in samples[name].questions:
+            key = (rows[name].media_sha256, question_key(case.requests[name], question.id))
+            found.append(Repeated(name, question.id, tuple(given[key] for given in answers if key in given)))
+    return found

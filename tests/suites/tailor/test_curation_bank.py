@@ -1,0 +1,136 @@
+"""What decisions leave of a task, and the three files it ends in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from evaluators.suites.tailor import curation, curation_bank
+from evaluators.suites.tailor.bank import public, read
+from evaluators.suites.tailor.checks import findings
+from evaluators.suites.tailor.curation import Chosen, Task
+from evaluators.suites.tailor.curation_replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation_review import Decision, Draft, Open, Written, choose, first_round, second_round
+from evaluators.suites.tailor.curation_rubrics import SHARED, Common, Rubrics
+from evaluators.suites.tailor.graph import own
+from tests.suites.tailor.curating import REPLIES, Script
+
+ACTION = public().actions[0]
+
+
+def written() -> Written:
+    """The first task of the open bank as a model would have written it."""
+    task, drafts = first()
+    chosen = choose(task, drafts, decided(drafts, keep=choice(drafts)))
+    assert isinstance(chosen, Chosen)
+    asked = curation.ask_instances(chosen)
+    rows = [Instance.model_validate(one) for one in reply("instances", asked)["evaluation_instances"]]
+    common = Common.model_validate(reply("common", curation.ask_common(chosen, rows)))
+    context = {"common": {part: getattr(common, part).questions for part in SHARED}}
+    asks = [curation.ask_rubrics(chosen, at, row, common) for at, row in enumerate(rows)]
+    rubrics = [Rubrics.model_validate(reply("rubrics", ask), context=context) for ask in asks]
+    sources = {"instances": "i", "common": "c", **{f"rubrics {at}": "r" for at in range(len(rows))}}
+    return Written(chosen, rows, common, rubrics, sources)
+
+
+def first() -> tuple[Task, list[Draft]]:
+    """A task with the drafts of round 1."""
+    task = curation.tasks_of(ACTION, reply("tasks", curation.ask_tasks(ACTION, 2)))[0]
+    context = {"original_tool": task.original_tool}
+    found = Unconventional.model_validate(
+        reply("unconventional", curation.ask_unconventional(task, own())), context=context
+    )
+    other = Impossible.model_validate(reply("impossible", curation.ask_impossible(task, own())), context=context)
+    return task, first_round(task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, other)
+
+
+def reply(step: str, ask: curation.Ask) -> dict[str, object]:
+    """What the script answers."""
+    return REPLIES[step](Script(), str(ask.messages[1]["content"]))[0]
+
+
+def choice(drafts: list[Draft]) -> set[str]:
+    """The task and the first two tools of each kind."""
+    return {draft.key for draft in drafts if draft.position < 2}
+
+
+def decided(drafts: list[Draft], keep: set[str]) -> dict[str, Decision]:
+    """Keep these and drop the others."""
+    return {one.key: Decision("kept" if one.key in keep else "dropped", one.payload) for one in drafts}
+
+
+def test_a_task_that_is_kept_whole_is_the_bank_s_own_task_again() -> None:
+    found = written()
+    drafts = second_round(found)
+
+    rows = curation_bank.as_written(found, drafts)
+
+    original = next(task for task in public().tasks if task["task_goal"] == rows.task["task_goal"])
+    assert {key: rows.task[key] for key in original if key != "task_id"} == {
+        key: value for key, value in original.items() if key != "task_id"
+    }
+    assert [set(row) for row in rows.instances] == [set(public().instances[0])] * 5
+
+
+def test_a_bank_is_three_files_that_read_and_check_like_the_open_one(tmp_path: Path) -> None:
+    found = written()
+    rows = curation_bank.as_written(found, second_round(found))
+
+    curation_bank.write(curation_bank.assemble(public().actions, [rows]), tmp_path)
+
+    bank = read(tmp_path)
+    assert [row["action_name"] for row in bank.actions] == ["cut"]
+    assert findings(bank) == ()
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["actions.jsonl", "instances.jsonl", "tasks.jsonl"]
+
+
+def test_a_dropped_question_is_gone_and_a_dropped_prompt_takes_its_task_along() -> None:
+    found = written()
+    drafts = second_round(found)
+    question = next(draft for draft in drafts if draft.where.endswith(".2 motion"))
+    prompt = next(draft for draft in drafts if draft.where.endswith(".2 descriptive_video_prompt"))
+    everything = {draft.key for draft in drafts}
+
+    less = curation_bank.fold(found, drafts, decided(drafts, everything - {question.key}))
+    none = curation_bank.fold(found, drafts, decided(drafts, everything - {prompt.key}))
+
+    assert isinstance(less, curation_bank.Rows)
+    assert question.payload["text"] not in less.instances[2]["motion"]
+    assert isinstance(none, Open) and none.dropped
+    assert "descriptive_video_prompt was dropped" in none.reason
+
+
+def test_nothing_goes_on_while_a_draft_waits() -> None:
+    found = written()
+    drafts = second_round(found)
+    some = decided(drafts[:-1], {draft.key for draft in drafts})
+
+    waiting = curation_bank.fold(found, drafts, some)
+
+    assert waiting == Open(found.task.task_id, f"1 of {len(drafts)} drafts wait for a decision")
+
+
+def test_other_words_are_another_draft_so_no_decision_is_carried_over() -> None:
+    found = written()
+    keys = {draft.key for draft in second_round(found)}
+    edited = found.task.model_copy(update={"task_goal": "Cut a wet rope on a pier"})
+
+    assert keys == {draft.key for draft in second_round(found)}
+    other = Written(edited, found.instances, found.common, found.rubrics, found.sources)
+    assert keys.isdisjoint(draft.key for draft in second_round(other))
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [({"tool": "garden scissors"}, "two of the five tools are the same"), ({"tool": ""}, "an edit is not valid")],
+)
+def test_an_edit_that_breaks_a_task_is_told_and_stops_it(payload: dict[str, str], said: str) -> None:
+    task, drafts = first()
+    decisions = decided(drafts, choice(drafts))
+    tool = next(draft for draft in drafts if draft.field == "unconventional_tools")
+    decisions[tool.key] = Decision("edited", payload)
+
+    found = choose(task, drafts, decisions)
+
+    assert isinstance(found, Open) and said in found.reason
