@@ -25,7 +25,7 @@ from evaluators.judges.budget import Budget
 from evaluators.judges.endpoint import HttpJudgeConfig
 from evaluators.suites.tailor import checks, curation, curation_bank, curation_review
 from evaluators.suites.tailor.bank import Row, public
-from evaluators.suites.tailor.curation import NUMBERS, TASKS_AN_ACTION, Ask, CannotCurate, Chosen, Task
+from evaluators.suites.tailor.curation import TASKS_AN_ACTION, Ask, CannotCurate, Chosen, Task
 from evaluators.suites.tailor.curation_prompts import version
 from evaluators.suites.tailor.curation_replies import Impossible, Instance, Unconventional
 from evaluators.suites.tailor.curation_review import Decision, Decisions, Draft, Open, Written
@@ -111,7 +111,7 @@ class Course:
             self.asked += 1
             with session(self.settings.database) as db:
                 _store(db, self, reply)
-        tick(_title(reply.ask.step))
+        tick(reply.ask.title)
 
 
 @flow(name="curate", retries=0, persist_result=False)
@@ -126,8 +126,7 @@ def curate(name: str, base_url: str, model: str, options: Options | None = None)
     folder = course.options.folder if rows and not found else None
     if folder:
         curation_bank.write(made, folder)
-    failed, unasked = _tally(course)
-    return Curated(name, course.asked, failed, unasked, (*open_, *later), len(rows), found, folder)
+    return Curated(name, course.asked, *_tally(course), (*open_, *later), len(rows), found, folder)
 
 
 def run_here(settings: Settings, name: str, base_url: str, model: str, options: Options) -> Curated:
@@ -236,7 +235,7 @@ def _answers(course: Course, asks: Sequence[Ask]) -> Payloads:
     todo = _unanswered(course, asks)
     course.asks += asks
     if todo:
-        begin(_title(todo[0].step), len(todo))
+        begin(todo[0].title, len(todo))
     submit: Any = write_shard.submit
     futures = [submit(quote(course), quote(piece)) for piece in pieces(todo, course.settings.shard_size)]
     for future in futures:
@@ -273,9 +272,9 @@ def _store(db: Session, course: Course, reply: Reply) -> None:
     table = tables.CurationCall
     same = ("status", "reason", "payload", "raw", "tries", "tokens_in", "tokens_out", "cost")
     row = {name: getattr(reply, name) for name in same}
-    row |= {"id": _id(course, reply.ask.key), "curation": course.name, "at": tables.now()}
-    row |= {"step": reply.ask.step, "subject": reply.ask.subject, "model": course.model}
-    row |= {"temperature": course.options.temperature, "prompt_version": version(reply.ask.step)}
+    row |= {"id": _id(course, reply.ask.key), "curation": course.name, "model": course.model, "at": tables.now()}
+    row |= {"step": reply.ask.step, "subject": reply.ask.subject, "prompt_version": version(reply.ask.step)}
+    row["temperature"] = course.options.temperature
     db.connection().execute(delete(table).where(col(table.id) == row["id"], col(table.status) != "done"))
     add_new(db, table, [row])
 
@@ -298,7 +297,3 @@ def _draft_row(course: Course, draft: Draft) -> dict[str, Any]:
 
 def _id(course: Course, key: str) -> str:
     return hashlib.sha256(f"{course.name}\0{key}".encode()).hexdigest()[:16]
-
-
-def _title(step: str) -> str:
-    return f"step {NUMBERS[step]}, {step}"

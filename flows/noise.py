@@ -14,7 +14,7 @@ from flows.shards import pieces, records_of
 from flows.stages import judge_work
 from flows.work import ask_judge
 from infra import tables
-from infra.db import session
+from infra.db import put, session
 from infra.settings import Settings
 
 
@@ -52,10 +52,7 @@ def measure(settings: Settings, submission_id: str, times: int, outputs: int, se
     with session(settings.database) as db:
         row = db.get(tables.Judge, case.run.judge)
         assert row is not None
-        card = {**row.card, "noise": noise.as_card()}
-        db.connection().execute(
-            update(tables.Judge).where(col(tables.Judge.fingerprint) == row.fingerprint).values(card=card)
-        )
+        put(db, tables.Judge, [{**row.model_dump(), "card": {**row.card, "noise": noise.as_card()}}])
     return noise
 
 

@@ -129,6 +129,7 @@ class Submission(SQLModel, table=True):
     trust: str
     state: str = Field(index=True)
     bundle_sha256: str
+    contents_sha256: str = Field(default="", index=True)
     manifest: dict[str, Any] = json_column()
     fault: str = ""
     code: str = ""

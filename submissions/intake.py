@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from infra.store import Store
 from infra.tables import Sample, Submission, Suite, now
 from submissions.answers import SUFFIXES, Rule
 from submissions.bundle import Catalogue, Checked, SuiteFacts, check
+from submissions.entry import check_entry, contents_key, note_same_bytes
 from submissions.errors import Problem
 from submissions.lifecycle import State, record
 from submissions.manifest import Manifest
@@ -34,9 +36,15 @@ class Received:
     warnings: tuple[Problem, ...]
 
 
-def receive(db: Session, store: Store, bundle: Path) -> Received:
-    """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same submission."""
+def receive(
+    db: Session, store: Store, bundle: Path, team: str | None = None, closes: Mapping[str, datetime] | None = None
+) -> Received:
+    """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same submission.
+
+    `team` is whose token brought it, if one did; `closes` says until when suites take submissions.
+    """
     checked = check(bundle, catalogue(db))
+    check_entry(db, checked.manifest, team, closes or {})
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)
     store.put(report_key(submission_id), _report(checked))
@@ -45,6 +53,7 @@ def receive(db: Session, store: Store, bundle: Path) -> Received:
     if new:
         text = f"Received from {row.team}: {row.model}, {row.kind}, {len(checked.expected)} samples of {row.suite}."
         record(db, submission_id, State.RECEIVED, text, actor=row.team)
+        note_same_bytes(db, row)
     return Received(submission_id, not new, checked.warnings)
 
 
@@ -135,6 +144,7 @@ def _row(manifest: Manifest, submission_id: str, sha256: str) -> Submission:
         trust=TRUST[manifest.kind],
         state=State.RECEIVED,
         bundle_sha256=sha256,
+        contents_sha256=contents_key(manifest),
         manifest=manifest.model_dump(mode="json"),
         created_at=moment,
         updated_at=moment,

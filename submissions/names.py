@@ -80,7 +80,8 @@ def skeleton(name: str) -> str:
     True
     """
     bare = (letter for letter in unicodedata.normalize("NFKD", name.casefold()) if not unicodedata.combining(letter))
-    return "".join(letter for letter in "".join(bare).translate(LOOKALIKES) if letter.isalnum())
+    plain = "".join(bare).translate(LOOKALIKES).replace("i", "l")
+    return "".join(letter for letter in plain if letter.isalnum())
 
 
 def _unprintable(character: str) -> bool:

@@ -101,7 +101,9 @@ def need(who: Caller, scope: str) -> None:
     """Refuse a caller whose key does not open this."""
     if scope not in who.scopes:
         has = ", ".join(who.scopes)
-        raise refusal("E_AUTH_SCOPE", "authorization", f"This needs {scope}; the token has {has}.", "Use another token.")
+        raise refusal(
+            "E_AUTH_SCOPE", "authorization", f"This needs {scope}; the token has {has}.", "Use another token."
+        )
 
 
 def team_blocked() -> IntakeError:
@@ -138,7 +140,9 @@ def _invalid() -> IntakeError:
 def _team(db: Session, name: str) -> Team:
     found = db.get(Team, name)
     if found is None:
-        raise refusal("E_TEAM_UNKNOWN", "team", f"There is no team {shown(name)}.", "Enter it: armillary team add NAME.")
+        raise refusal(
+            "E_TEAM_UNKNOWN", "team", f"There is no team {shown(name)}.", "Enter it: armillary team add NAME."
+        )
     return found
 
 

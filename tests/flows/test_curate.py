@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, temporary_settings
+from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
 from sqlmodel import select
 
 from evaluators.suites.tailor import private
@@ -32,7 +32,8 @@ NAME = "spring"
 @pytest.fixture(scope="module", autouse=True)
 def engine(prefect_server: PrefectServer) -> Iterator[None]:
     """Flows in this process report to the tests' Prefect server."""
-    with temporary_settings({PREFECT_API_URL: prefect_server.api_url, PREFECT_LOGGING_LEVEL: "CRITICAL"}):
+    quiet = {PREFECT_LOGGING_LEVEL: "CRITICAL", PREFECT_LOGGING_TO_API_ENABLED: False}
+    with temporary_settings({PREFECT_API_URL: prefect_server.api_url, **quiet}):
         yield
 
 

@@ -25,7 +25,7 @@ def test_the_flip_rate_goes_onto_the_card_and_no_score_moves(tmp_path: Path, pre
 
     assert "Evaluate it first" in before_publication
     assert "Flip rate" in first and "5 outputs asked about 3 times" in first
-    assert [line for line in second.splitlines() if "Flip rate" in line][0] in first
+    assert next(line for line in second.splitlines() if "Flip rate" in line) in first
     assert machine.run("board", "tailor", "--format", "csv") == board
     assert _card(machine)["flip_rate"] > 0.5
     assert "All agree with the board" in machine.run("verify", submission)

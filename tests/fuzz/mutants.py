@@ -15,7 +15,20 @@ VALUES: tuple[Any, ...] = (
     *(None, True, 0, -1, 1.5, 1e308, 2**63, "", "x" * 300, "\u202e", "../x", "=1", [], {}, [[[]]], {"a": {"a": 1}}),
     *("outputs/0.png", "0" * 64, "tailor", "image", "private.x", "\ud800", "<b>", "model"),
 )
-TOKENS = (b"NaN", b"Infinity", b"1e999", b"[" * 40, b"{", b"}", b",", b'"', b"\\u0000", b"\xff", b"\xef\xbb\xbf", b"null")
+TOKENS = (
+    b"NaN",
+    b"Infinity",
+    b"1e999",
+    b"[" * 40,
+    b"{",
+    b"}",
+    b",",
+    b'"',
+    b"\\u0000",
+    b"\xff",
+    b"\xef\xbb\xbf",
+    b"null",
+)
 MAGICS = (b"PK\x01\x02", b"PK\x03\x04", b"PK\x05\x06")
 
 

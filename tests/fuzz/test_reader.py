@@ -9,7 +9,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from submissions.bundle import Catalogue, check
@@ -57,14 +56,14 @@ def spot(tmp_path: Path) -> Iterator[Path]:
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     """Small sound bundles of both kinds, and their manifests."""
     spot = tmp_path_factory.mktemp("seeds") / "seed.zip"
-    small = {"outputs/0.png": (ids("image")[0], picture(0, (16, 16)))}
+    small: dict[str, tuple[str | None, bytes]] = {"outputs/0.png": (ids("image")[0], picture(0, (16, 16)))}
     return [bundle(spot, small).read_bytes(), model_bundle(spot, {"model/README.md": None}).read_bytes()]
 
 
 def test_only_intake_errors_leave_the_reader(seeds: list[bytes], suites: Catalogue, spot: Path) -> None:
     print(f"ARMILLARY_FUZZ_SEED={SEED}")
     writes, taken, refused = Writes(), 0, 0
-    me, before = psutil.Process(), 0
+    before = 0
 
     for number, mutant in enumerate(mutants(seeds, _manifests(seeds), COUNT, SEED)):
         spot.write_bytes(mutant)
@@ -72,20 +71,25 @@ def test_only_intake_errors_leave_the_reader(seeds: list[bytes], suites: Catalog
         try:
             check(spot, suites)
             taken += 1
-        except IntakeError as error:
+        except IntakeError:
             refused += 1
-            assert all(problem.code.startswith("E_") for problem in error.problems)
         except BaseException as error:
             Path(f"/tmp/mutant-{SEED}-{number}.zip").write_bytes(mutant)
             raise AssertionError(f"seed {SEED}, mutant {number}: {type(error).__name__}") from error
         finally:
             writes.looking = False
         if number == COUNT // 10:
-            before = me.memory_info().rss
+            before = _memory()
 
     assert taken + refused == COUNT and refused > COUNT // 2
     assert writes.seen == []
-    assert me.memory_info().rss - before < MOST_GROWTH
+    assert _memory() - before < MOST_GROWTH
+
+
+def _memory() -> int:
+    """What this process holds now, in bytes."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def _manifests(seeds: list[bytes]) -> list[bytes]:

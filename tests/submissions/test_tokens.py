@@ -34,9 +34,10 @@ def test_a_token_opens_what_its_scopes_say_and_its_last_use_is_noted(empty: Sett
 
     with session(empty.database) as db:
         who = tokens.caller(db, secret, "1.2.3.4", 10)
-    with session(empty.database) as db, pytest.raises(IntakeError) as refused:
-        assert db.exec(select(Token)).one().last_used_at is not None
+    with pytest.raises(IntakeError) as refused:
         tokens.need(who, "submit")
+    with session(empty.database) as db:
+        assert db.exec(select(Token)).one().last_used_at is not None
 
     assert (who.team, who.scopes, code(refused)) == ("Owls", ("read",), "E_AUTH_SCOPE")
     assert len(secret) == len("arm_") + 43

@@ -89,6 +89,11 @@ class Ask:
         canonical = json.dumps([self.step, self.content], sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(canonical.encode()).hexdigest()
 
+    @property
+    def title(self) -> str:
+        """What a waiting person is told."""
+        return f"step {NUMBERS[self.step]}, {self.step}"
+
     def read(self, text: str) -> dict[str, Json]:
         """The reply as plain data, or BadReply."""
         return read(SCHEMAS[self.step], text, self.context).model_dump()

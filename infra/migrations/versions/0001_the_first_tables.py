@@ -185,6 +185,7 @@ def upgrade() -> None:
         sa.Column("trust", sa.String(), nullable=False),
         sa.Column("state", sa.String(), nullable=False),
         sa.Column("bundle_sha256", sa.String(), nullable=False),
+        sa.Column("contents_sha256", sa.String(), nullable=False),
         sa.Column("manifest", sa.JSON(), nullable=False),
         sa.Column("fault", sa.String(), nullable=False),
         sa.Column("code", sa.String(), nullable=False),
@@ -195,6 +196,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_submission")),
     )
     with op.batch_alter_table("submission", schema=None) as batch_op:
+        batch_op.create_index(batch_op.f("ix_submission_contents_sha256"), ["contents_sha256"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_state"), ["state"], unique=False)
         batch_op.create_index(batch_op.f("ix_submission_suite"), ["suite"], unique=False)
 
@@ -374,6 +376,7 @@ def downgrade() -> None:
     with op.batch_alter_table("submission", schema=None) as batch_op:
         batch_op.drop_index(batch_op.f("ix_submission_suite"))
         batch_op.drop_index(batch_op.f("ix_submission_state"))
+        batch_op.drop_index(batch_op.f("ix_submission_contents_sha256"))
 
     op.drop_table("submission")
     op.drop_table("sample")

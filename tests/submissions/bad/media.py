@@ -49,10 +49,10 @@ def clip(
     """A small clip at 8 frames a second."""
     data = io.BytesIO()
     with av.open(data, "w", format=container, options=options or {}) as file:
-        stream = file.add_stream(codec, rate=8)
+        stream: Any = file.add_stream(codec, rate=8)
         stream.width, stream.height, stream.pix_fmt = *size, pixels
         stream.codec_context.time_base = Fraction(1, 8)
-        audio = file.add_stream("aac", rate=16_000) if sound else None
+        audio: Any = file.add_stream("aac", rate=16_000) if sound else None
         for number in range(count):
             frame = av.VideoFrame.from_ndarray(np.asarray(noise(size, 0 if still else number)), format="rgb24")
             frame.pts, frame.time_base = times(number), Fraction(1, 8)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -45,7 +46,7 @@ def first() -> tuple[Task, list[Draft]]:
     return task, first_round(task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, other)
 
 
-def reply(step: str, ask: curation.Ask) -> dict[str, object]:
+def reply(step: str, ask: curation.Ask) -> dict[str, Any]:
     """What the script answers."""
     return REPLIES[step](Script(), str(ask.messages[1]["content"]))[0]
 

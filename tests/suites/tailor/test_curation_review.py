@@ -21,7 +21,14 @@ TASK = {"task_goal": "Cut a rope on a pier", "required_tool_attributes": ["sharp
 
 def row(draft_id: str, **changes: Any) -> dict[str, Any]:
     """A draft as the flow puts it in the queue."""
-    fields = {"id": draft_id, "call_id": "call", "curation": "spring", "step": 7, "kind": "question", "field": "entity"}
+    fields: dict[str, Any] = {
+        "id": draft_id,
+        "call_id": "call",
+        "curation": "spring",
+        "step": 7,
+        "kind": "question",
+        "field": "entity",
+    }
     fields |= {"task_id": "cut_rope", "instance": None, "position": 0, "payload": {"text": "Is there a rope?"}}
     fields |= {"edited": {}, "context": {"task_goal": "Cut a rope"}, "note": "", "status": "candidate"}
     return {**fields, "reviewer": "", "reason": "", "created_at": now(), **changes}
@@ -29,7 +36,14 @@ def row(draft_id: str, **changes: Any) -> dict[str, Any]:
 
 def call(**changes: Any) -> dict[str, Any]:
     """A call that was answered."""
-    fields = {"id": "call", "curation": "spring", "step": "tasks", "subject": "cut", "status": "done", "reason": ""}
+    fields: dict[str, Any] = {
+        "id": "call",
+        "curation": "spring",
+        "step": "tasks",
+        "subject": "cut",
+        "status": "done",
+        "reason": "",
+    }
     fields |= {"model": "writer-1", "prompt_version": "0" * 64, "temperature": 0.7, "payload": {}, "raw": "{}"}
     return {**fields, "tries": 1, "tokens_in": 0, "tokens_out": 0, "cost": 0.0, "at": now(), **changes}
 
@@ -168,7 +182,7 @@ def test_the_page_keeps_the_rest_of_a_task_at_once(place: Settings) -> None:
 def test_words_of_a_model_or_a_reviewer_are_shown_as_text_only(place: Settings) -> None:
     page = opened("review", reviewer=HOSTILE, task="cut_rope")
 
-    marked = [str(one.value) for kind in ("markdown", "caption", "title", "subheader") for one in page.get(kind)]
+    marked = [str(one.value) for one in (*page.markdown, *page.caption, *page.title, *page.subheader)]
     assert not page.exception
     assert page.text_area(key="words-q2-text").value == HOSTILE
     assert not any("<script>" in text or "**bold**" in text for text in marked)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, temporary_settings
+from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
 
 from flows.curate import Options, run_here
 from infra.db import migrate, session
@@ -57,7 +57,8 @@ def speak() -> Callable[[list[dict[str, Any]], str], tuple[int, str]]:
 @pytest.fixture(scope="module", autouse=True)
 def engine(prefect_server: PrefectServer) -> Iterator[None]:
     """Flows in this process report to the tests' Prefect server."""
-    with temporary_settings({PREFECT_API_URL: prefect_server.api_url, PREFECT_LOGGING_LEVEL: "CRITICAL"}):
+    quiet = {PREFECT_LOGGING_LEVEL: "CRITICAL", PREFECT_LOGGING_TO_API_ENABLED: False}
+    with temporary_settings({PREFECT_API_URL: prefect_server.api_url, **quiet}):
         yield
 
 

@@ -1,0 +1,60 @@
+"""Who asks: the token of a request, looked up on every action, and how often they may."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import Depends, Request
+from fastapi.security import HTTPBearer
+from sqlmodel import Session
+
+from infra.db import engine
+from infra.settings import Settings
+from submissions import tokens
+from submissions.errors import IntakeError
+from submissions.rates import spend
+from submissions.tokens import Caller
+
+bearer = HTTPBearer(auto_error=False, description="A team's token: `armillary token create TEAM`.")
+
+
+def settings_of(request: Request) -> Settings:
+    """The settings of the process that answers."""
+    found: Settings = request.app.state.settings
+    return found
+
+
+def _caller(request: Request, scope: str) -> Caller:
+    """The caller, if the token holds and opens this; every try is counted, the refused ones too."""
+    settings = settings_of(request)
+    address = request.client.host if request.client else "unknown"
+    with Session(engine(settings.database)) as db:
+        try:
+            who = tokens.caller(db, _secret(request), address, settings.rate_wrong_tokens)
+            spend(db, f"token {who.prefix}", settings.rate_requests, tokens.MINUTE)
+            tokens.need(who, scope)
+        except IntakeError:
+            db.commit()
+            raise
+        db.commit()
+        return who
+
+
+def _secret(request: Request) -> str | None:
+    kind, _, secret = request.headers.get("authorization", "").partition(" ")
+    return secret.strip() if kind.lower() == "bearer" else None
+
+
+def reader(request: Request, _scheme: Annotated[object, Depends(bearer)]) -> Caller:
+    """A caller who may read."""
+    return _caller(request, "read")
+
+
+def submitter(request: Request, _scheme: Annotated[object, Depends(bearer)]) -> Caller:
+    """A caller who may hand in."""
+    return _caller(request, "submit")
+
+
+Conf = Annotated[Settings, Depends(settings_of)]
+Reads = Annotated[Caller, Depends(reader)]
+Submits = Annotated[Caller, Depends(submitter)]

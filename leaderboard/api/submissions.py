@@ -1,0 +1,244 @@
+"""Handing in through the API: create, send the parts, finish; then status, timeline, report, cancel, withdraw."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, FastAPI, Header, Path, Request, Response
+from fastapi.concurrency import run_in_threadpool
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlmodel import col, select
+from starlette.requests import ClientDisconnect
+
+from infra.db import session
+from infra.settings import Settings
+from infra.store import open_store
+from infra.tables import Submission, Suite, Upload
+from leaderboard.api.caller import Conf, Reads, Submits
+from leaderboard.api.problems import refused
+from submissions import strict_json, uploads
+from submissions.errors import IntakeError, Problem, refusal, shown
+from submissions.intake import report_key
+from submissions.lifecycle import State, advance, state_of, timeline
+from submissions.links import upload_link
+from submissions.quotas import allowance
+from submissions.strict_json import BadJson
+
+router = APIRouter(tags=["submissions"])
+MOST_BODY = 6 << 20
+TYPES = ("application/octet-stream", "application/zip")
+ID = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,60}$")]
+Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=100, pattern=r"^[\x21-\x7e]+$")]
+
+
+class Create(BaseModel):
+    """What will be sent: the manifest as in the bundle, and the bundle's length and SHA-256."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    manifest: dict[str, Any]
+    size: Annotated[int, Field(ge=1)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+
+
+def install(app: FastAPI) -> None:
+    """Add the routes and the shape of their refusals to an application that has `app.state.settings`."""
+    app.include_router(router, prefix="/v1")
+    app.exception_handler(IntakeError)(refused)
+    app.exception_handler(RequestValidationError)(_invalid)
+
+
+def _invalid(request: Request, error: Exception) -> JSONResponse:
+    assert isinstance(error, RequestValidationError)
+    found = [_problem(detail) for detail in error.errors()]
+    return refused(request, IntakeError(found))
+
+
+def _problem(detail: Any) -> Problem:
+    where = ".".join(str(part) for part in detail["loc"])
+    return Problem("E_REQUEST", where[:80], f"{detail['msg']}.", "See /v1/docs.")
+
+
+@router.post("/submissions", status_code=201, openapi_extra={
+    "requestBody": {"required": True, "content": {"application/json": {"schema": Create.model_json_schema()}}}
+})  # fmt: skip
+async def create(request: Request, response: Response, settings: Conf, who: Submits, key: Key) -> dict[str, Any]:
+    """Promise a bundle; the same key and body again is the same upload."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise refusal("E_MEDIA_TYPE", "content-type", "The body is not JSON.", "Send application/json.")
+    asked = _read_create(await _body(request, MOST_BODY))
+    upload, new = await run_in_threadpool(_create, settings, who.team, key, asked)
+    response.status_code = 201 if new else 200
+    return await run_in_threadpool(_upload, settings, upload)
+
+
+def _read_create(body: bytes) -> Create:
+    if not body:
+        raise refusal("E_EMPTY", "body", "The body is empty.", "Send the manifest, the size and the SHA-256.")
+    try:
+        return Create.model_validate(strict_json.read(body))
+    except BadJson as bad:
+        raise refusal(f"E_MANIFEST_{bad.kind}", f"body {bad.where}", bad.message, bad.hint) from None
+    except ValidationError as error:
+        raise IntakeError([_problem(detail) for detail in error.errors()]) from None
+
+
+def _create(settings: Settings, team: str, key: str, asked: Create) -> tuple[Upload, bool]:
+    promise = uploads.read_promise(asked.manifest, asked.size, asked.sha256, settings)
+    with session(settings.database) as db:
+        return uploads.create(db, settings, team, key, promise)
+
+
+def _upload(settings: Settings, row: Upload) -> dict[str, Any]:
+    """An upload as the client sees it: which parts are here, and where to send the others."""
+    store = open_store(settings.objects, settings.s3_endpoint)
+    parts = uploads.parts(store, row) if row.state in ("open", "checking") else []
+    path = f"/v1/submissions/uploads/{row.id}/parts"
+    shown_parts = [
+        {**asdict(part), "path": f"{path}/{part.number}", "url": upload_link(settings, row, part)} for part in parts
+    ]
+    facts = {"id": row.id, "state": row.state, "size": row.size, "sha256": row.sha256, "expires_at": row.expires_at}
+    return {"upload": {**facts, "parts": shown_parts, "problems": row.problems}, "submission": row.submission_id}
+
+
+@router.get("/submissions/uploads/{upload_id}")
+def upload(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
+    """Where an upload stands: what to send again after a cut."""
+    with session(settings.database) as db:
+        row = uploads.find(db, who.team, upload_id)
+    return _upload(settings, row)
+
+
+@router.put("/submissions/uploads/{upload_id}/parts/{number}", status_code=204, openapi_extra={
+    "requestBody": {"required": True, "content": {TYPES[0]: {"schema": {"type": "string", "format": "binary"}}}}
+})  # fmt: skip
+async def part(request: Request, settings: Conf, who: Submits, upload_id: ID, number: int) -> Response:
+    """Send one part, exactly its bytes; sending it again is harmless."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() not in TYPES:
+        raise refusal("E_MEDIA_TYPE", "content-type", "A part is plain bytes.", f"Send {TYPES[0]}.")
+    row = await run_in_threadpool(_find, settings, who.team, upload_id)
+    size = uploads.part_named(row, number).size
+    data = await _body(request, size, f"part {number}")
+    store = open_store(settings.objects, settings.s3_endpoint)
+    await run_in_threadpool(uploads.put_part, store, row, number, data)
+    return Response(status_code=204)
+
+
+def _find(settings: Settings, team: str, upload_id: str) -> Upload:
+    with session(settings.database) as db:
+        return uploads.find(db, team, upload_id)
+
+
+async def _body(request: Request, most: int, where: str = "body") -> bytes:
+    """The body, refused by its length before it is read, or cut when it goes on too long."""
+    promised = request.headers.get("content-length", "")
+    if promised.isdecimal() and int(promised) > most:
+        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {most}.", "Send less.", most)
+    found = bytearray()
+    try:
+        async for chunk in request.stream():
+            found += chunk
+            if len(found) > most:
+                raise refusal("E_TOO_LARGE", where, f"Over {most} bytes.", "Send less.", most)
+    except ClientDisconnect:
+        raise refusal("E_INCOMPLETE", where, "The connection was cut.", "Send it again.") from None
+    return bytes(found)
+
+
+@router.post("/submissions/uploads/{upload_id}/finish", status_code=202)
+def finish(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
+    """Hand in what was sent; again gives the same answer."""
+    received = uploads.finish(settings, who.team, upload_id)
+    if received is None:
+        return {"submission": None, "state": "checking", "duplicate": False, "warnings": []}
+    warnings = [asdict(warning) for warning in received.warnings[:50]]
+    return {
+        "submission": received.submission_id,
+        "state": "received",
+        "duplicate": received.duplicate,
+        "warnings": warnings,
+    }
+
+
+@router.get("/submissions")
+def mine(settings: Conf, who: Reads) -> list[dict[str, Any]]:
+    """What the team has handed in, newest first."""
+    with session(settings.database) as db:
+        rows = db.exec(
+            select(Submission).where(Submission.team == who.team).order_by(col(Submission.created_at).desc())
+        )
+        return [_status(row) for row in rows]
+
+
+@router.get("/submissions/{submission_id}")
+def status(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
+    """Where a submission stands, and whose turn it is."""
+    return _status(_owned(settings, who.team, submission_id))
+
+
+@router.get("/submissions/{submission_id}/timeline")
+def events(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]]:
+    """What happened to a submission, oldest first."""
+    _owned(settings, who.team, submission_id)
+    with session(settings.database) as db:
+        return [event.model_dump(mode="json") for event in timeline(db, submission_id)]
+
+
+@router.get("/submissions/{submission_id}/report")
+def report(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
+    """What the door found in the bundle, file by file."""
+    _owned(settings, who.team, submission_id)
+    found: dict[str, Any] = json.loads(
+        open_store(settings.objects, settings.s3_endpoint).get(report_key(submission_id))
+    )
+    return found
+
+
+@router.post("/submissions/{submission_id}/cancel")
+def cancel(settings: Conf, who: Submits, submission_id: ID) -> dict[str, Any]:
+    """Take back a submission that is not on the board yet."""
+    return _withdraw(settings, who.team, submission_id, "Cancelled by its team.", published=False)
+
+
+@router.post("/submissions/{submission_id}/withdraw")
+def withdraw(settings: Conf, who: Submits, submission_id: ID) -> dict[str, Any]:
+    """Take a submission off the board; its row, its reason and the count of attempts stay."""
+    return _withdraw(settings, who.team, submission_id, "Withdrawn by its team.", published=True)
+
+
+@router.get("/teams/me", tags=["teams"])
+def me(settings: Conf, who: Reads) -> dict[str, Any]:
+    """The caller's team, what the token opens, and what is left of the quotas."""
+    with session(settings.database) as db:
+        suites = db.exec(select(Suite.name).order_by(col(Suite.position))).all()
+        left = {suite: allowance(db, settings, who.team, suite) for suite in suites}
+    quotas = {suite: {**asdict(found), "left": found.left} for suite, found in left.items()}
+    return {"team": who.team, "token": who.prefix, "scopes": who.scopes, "quotas": quotas}
+
+
+def _withdraw(settings: Settings, team: str, submission_id: str, text: str, published: bool) -> dict[str, Any]:
+    row = _owned(settings, team, submission_id)
+    with session(settings.database) as db:
+        state = state_of(db, submission_id)
+        if (state is State.PUBLISHED) == published or (published and state is State.WITHDRAWN):
+            advance(db, submission_id, State.WITHDRAWN, text, fault="submitter", code="E_WITHDRAWN", actor=team)
+        elif state is not State.WITHDRAWN:
+            hint = "Use cancel before publication, withdraw after it."
+            raise refusal("E_STATE", "submission", f"The submission is {state}.", hint)
+    return _status(_owned(settings, team, row.id))
+
+
+def _owned(settings: Settings, team: str, submission_id: str) -> Submission:
+    with session(settings.database) as db:
+        row = db.get(Submission, submission_id)
+    if row is None or row.team != team:
+        message = f"There is no submission {shown(submission_id)}."
+        raise refusal("E_NOT_FOUND", "submission", message, "Check the id.")
+    return row
+
+
+def _status(row: Submission) -> dict[str, Any]:
+    return row.model_dump(mode="json", exclude={"manifest", "contents_sha256"})

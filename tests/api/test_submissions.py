@@ -1,0 +1,69 @@
+"""What a team sees of its submissions, and what others do not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from infra.db import session
+from submissions import tokens
+from submissions.lifecycle import State, advance
+from tests.submissions.bad.case import bundle, pictures
+
+from .conftest import Desk
+from .handing_in import hand_in
+
+
+@pytest.fixture
+def handed(desk: Desk, spot: Path) -> str:
+    return str(hand_in(desk, bundle(spot, pictures(2))).json()["submission"])
+
+
+def test_status_timeline_and_report_are_there(desk: Desk, handed: str) -> None:
+    def get(rest: str) -> object:
+        return desk.client.get(f"/v1/submissions/{handed}{rest}", headers=desk.headers()).json()
+
+    status, events, report = get(""), get("/timeline"), get("/report")
+
+    assert isinstance(status, dict) and status["state"] == "received" and "manifest" not in status
+    assert isinstance(events, list) and events[0]["kind"] == "received"
+    assert isinstance(report, dict) and len(report["media"]) == 2
+    listed = desk.client.get("/v1/submissions", headers=desk.headers()).json()
+    assert [row["id"] for row in listed] == [handed]
+
+
+def test_cancel_before_publication_and_withdraw_after(desk: Desk, handed: str) -> None:
+    def post(what: str) -> int:
+        return desk.client.post(f"/v1/submissions/{handed}/{what}", headers=desk.headers()).status_code
+
+    assert post("withdraw") == 409
+    with session(desk.settings.database) as db:
+        advance(db, handed, State.PUBLISHED, "On the board.")
+    assert post("cancel") == 409
+    assert post("withdraw") == 200 and post("withdraw") == 200
+
+    status = desk.client.get(f"/v1/submissions/{handed}", headers=desk.headers()).json()
+    assert status["state"] == "withdrawn" and status["reason"] == "Withdrawn by its team."
+
+
+def test_another_team_s_submissions_do_not_exist(desk: Desk, handed: str) -> None:
+    with session(desk.settings.database) as db:
+        tokens.add_team(db, "Others")
+        other = Desk(desk.client, desk.settings, tokens.create(db, "Others"))
+
+    answers = [
+        other.client.get(f"/v1/submissions/{handed}", headers=other.headers()),
+        other.client.get(f"/v1/submissions/{handed}/report", headers=other.headers()),
+        other.client.post(f"/v1/submissions/{handed}/cancel", headers=other.headers()),
+        other.client.get("/v1/submissions/sub-nothing", headers=other.headers()),
+    ]
+
+    assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {(404, "E_NOT_FOUND")}
+
+
+def test_the_openapi_says_how_to_hand_in(desk: Desk) -> None:
+    paths = desk.client.get("/v1/openapi.json").json()["paths"]
+
+    assert set(paths["/v1/submissions"]) == {"get", "post"}
+    assert "requestBody" in paths["/v1/submissions"]["post"]
