@@ -69,7 +69,7 @@ def store_verdicts(
     repeat: int = 0,
 ) -> None:
     """Take a shard's verdicts over, once; an earlier failure of the judge gives way to its new answer."""
-    if not _shard_is_new(db, run.id, "judge", done):
+    if not _shard_is_new(db, run.id, f"repeat-{repeat}" if repeat else "judge", done):
         return
     replies = [_reply(run.judge, requests[record["sample_id"]], record, repeat) for record in records]
     verdicts = [

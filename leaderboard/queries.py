@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -238,21 +239,18 @@ def _boards(entries: Sequence[Entry]) -> list[list[Entry]]:
 def _with_ranks(board: Sequence[Entry], sign: int) -> list[Entry]:
     """An interval wholly on the better side of another's beats it; where any is missing no rank interval is given."""
     field = [entry for entry in board if entry.rank is not None and entry.value is not None]
-    values = [sign * (entry.value or 0.0) for entry in field]
-    spans = [
-        sorted((sign * entry.low, sign * entry.high))
-        for entry in field
-        if entry.low is not None and entry.high is not None
-    ]
+    values = sorted(sign * (entry.value or 0.0) for entry in field)
+    spans = [sorted((sign * one.low, sign * one.high)) for one in field if one.low is not None and one.high is not None]
+    starts, ends = sorted(span[0] for span in spans), sorted(span[1] for span in spans)
     done = []
     for entry in board:
         if entry.rank is None or entry.value is None:
             done.append(replace(entry, rank=None))
             continue
-        made = replace(entry, rank=1 + sum(value < sign * entry.value for value in values))
+        made = replace(entry, rank=1 + bisect_left(values, sign * entry.value))
         if len(spans) == len(field) and entry.low is not None and entry.high is not None:
             best, worst = sorted((sign * entry.low, sign * entry.high))
-            better, worse = sum(span[1] < best for span in spans), sum(span[0] > worst for span in spans)
-            made = replace(made, best_rank=1 + better, worst_rank=len(field) - worse)
+            worse = len(starts) - bisect_right(starts, worst)
+            made = replace(made, best_rank=1 + bisect_left(ends, best), worst_rank=len(field) - worse)
         done.append(made)
     return done
