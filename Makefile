@@ -26,7 +26,7 @@ test: install
 
 test-long: install
 	@tests/servers/install
-	@$(BIN)/python -m pytest -m "long or not long" $(ARGS)
+	@$(BIN)/python -m pytest -m "" $(ARGS)
 
 check: install
 	@$(BIN)/ruff check .

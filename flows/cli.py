@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from flows import cli_curate
 from flows.terminal import fail, file, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -278,6 +279,9 @@ def _hidden(url: str) -> str:
 
     return make_url(url).render_as_string(hide_password=True)
 
+
+app.command()(cli_curate.curate)
+app.add_typer(cli_curate.review, name="review")
 
 if __name__ == "__main__":
     app()

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
+from evaluators.suites.tailor.curation import CannotCurate
+from evaluators.suites.tailor.graph import NoGraph
 from flows.case import NoSuchSubmission, Stopped
 from flows.judges import UnknownJudge
 from infra.db import DatabaseUnavailable
 from infra.store import StoreError
 from leaderboard.queries import NotOnBoard
+from leaderboard.reviewing import NotDecided
 
-FORESEEN = (Stopped, NoSuchSubmission, UnknownJudge, DatabaseUnavailable, StoreError, NotOnBoard)
+FORESEEN = (
+    Stopped,
+    NoSuchSubmission,
+    UnknownJudge,
+    DatabaseUnavailable,
+    StoreError,
+    NotOnBoard,
+    CannotCurate,
+    NoGraph,
+    NotDecided,
+)
 
 
 def explain(error: Exception) -> str:

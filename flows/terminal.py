@@ -77,6 +77,13 @@ def say(text: str, err: bool = False) -> None:
     Console(stderr=err, soft_wrap=True, highlight=False).print(text)
 
 
+def plain(text: str) -> str:
+    """Somebody's text, safe in a sentence: brackets are not read as markup."""
+    from rich.markup import escape
+
+    return escape(text)
+
+
 def fail(text: str) -> NoReturn:
     """Say what is wrong and leave with the status for a user's mistake."""
     from rich.markup import escape

@@ -31,6 +31,7 @@ class Settings(BaseSettings):
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(64, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
+    review: bool = Field(False, description="show the page for reviewing drafts; it has no sign-in, keep it private")
     port: int = Field(8501, description="where `armillary serve` listens on 127.0.0.1")
 
     inbox: str = Field("", description="s3://bucket/prefix under which teams drop bundles in folders of their own")

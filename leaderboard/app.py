@@ -6,8 +6,22 @@ from pathlib import Path
 
 import streamlit as st
 
+from infra.settings import Settings
 from leaderboard.reading import NoBoard
-from leaderboard.views import compare, gaps, judges, methods, model, overview, papers, ranking, samples, submit, system
+from leaderboard.views import (
+    compare,
+    gaps,
+    judges,
+    methods,
+    model,
+    overview,
+    papers,
+    ranking,
+    review,
+    samples,
+    submit,
+    system,
+)
 from leaderboard.widgets import know, no_board, notice
 
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
@@ -25,6 +39,9 @@ PAGES = [
     st.Page(submit.page, title="Submit", url_path="submit", icon=":material/upload:"),
     st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),
 ]
+
+if Settings().review:
+    PAGES.append(st.Page(review.page, title="Review", url_path="review", icon=":material/rate_review:"))
 
 chosen = st.navigation(PAGES, position="top")
 know(PAGES)

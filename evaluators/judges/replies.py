@@ -54,7 +54,7 @@ def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = 
     >>> parse_reply('It holds. {"q1": "Yes"}', [ask])[0].value
     'yes'
     """
-    found = _find_object(text)
+    found = find_object(text)
     if structured:
         _drop_reasoning(found)
     keys = [f"q{number}" for number in range(1, len(questions) + 1)]
@@ -70,7 +70,7 @@ def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = 
     return tuple(Answer(question.id, Outcome.SCORED, value) for question, value in zip(questions, values, strict=True))
 
 
-def _find_object(text: str) -> dict[str, Json]:
+def find_object(text: str) -> dict[str, Json]:
     text = text.strip().removeprefix("\ufeff").strip()
     if not text:
         raise BadReply("the reply is empty")

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError, ValidationInfo, model_validator
 
-from evaluators.judges.replies import BadReply, _find_object
+from evaluators.judges.replies import BadReply, find_object
 from evaluators.suites.tailor.checks import TYPES
 
 Text = Annotated[
@@ -108,7 +108,7 @@ S = TypeVar("S", bound=Strict)
 def read(schema: type[S], text: str, context: Mapping[str, Any]) -> S:
     """The reply as its schema has it; BadReply tells the model everything that is wrong."""
     try:
-        return schema.model_validate(_find_object(text), context=dict(context))
+        return schema.model_validate(find_object(text), context=dict(context))
     except ValidationError as error:
         raise BadReply(_told(error)) from None
 
