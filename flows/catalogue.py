@@ -15,6 +15,7 @@ from evaluators.contracts import JudgeCard, Published, Sample, Suite
 from evaluators.judges.card import fingerprint
 from evaluators.suites import all_suites
 from flows.board_keys import items_sha256
+from flows.rows import request_key
 from infra import tables
 from infra.db import add_new, put
 from submissions.bundle import Catalogue, SuiteFacts
@@ -77,6 +78,7 @@ def _sample_row(suite: Suite, position: int, sample: Sample) -> dict[str, Any]:
         "position": position,
         **asdict(sample.facets),
         "cluster": sample.cluster,
+        "request_sha256": request_key(sample),
         "prompt": sample.prompt,
         "questions": [asdict(question) for question in sample.questions],
         "subsets": [name for name, wanted in suite.subsets.items() if wanted(sample)],

@@ -221,6 +221,26 @@ def serve() -> None:
 
 
 @app.command()
+def api(port: int = 8502) -> None:
+    """Serve the board's data on this machine: http://127.0.0.1:8502/v1/docs"""
+    from flows.serving import run_api
+
+    with told() as settings:
+        say(f"The API: http://127.0.0.1:{port}/v1/docs")
+        run_api(settings, port=port)
+
+
+@app.command()
+def export(folder: Path) -> None:
+    """Write the whole board as files that any web server can serve."""
+    from infra.db import session
+    from leaderboard.static_site import write
+
+    with told() as settings, session(settings.database) as db:
+        say(f"{len(write(db, folder))} files. Open {folder / 'index.html'}.")
+
+
+@app.command()
 def doctor() -> None:
     """Tell what is installed, reachable and wrong, and what to do about it."""
     from flows.doctor import examine

@@ -188,19 +188,21 @@ def changed(path: Path) -> StoreError:
 
 
 @contextmanager
-def landing(path: Path) -> Iterator[BinaryIO]:
-    """Open a new file that takes the place of the path when all of it is on the disk, and never before."""
+def landing(path: Path, durable: bool = True) -> Iterator[BinaryIO]:
+    """Open a new file that takes the place of the path when it is complete, and never before; durable: on the disk."""
     make_folder(path.parent)
     partial = partial_of(path)
     try:
         with partial.open("x+b") as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                file.flush()
+                os.fsync(file.fileno())
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    if durable:
+        sync_folder(path.parent)
 
 
 def partial_of(path: Path) -> Path:

@@ -99,6 +99,7 @@ class Sample(SQLModel, table=True):
     setting: str
     modality: str
     cluster: str
+    request_sha256: str
     prompt: str = text_column()
     questions: list[dict[str, Any]] = json_column()
     subsets: list[str] = json_column()
@@ -130,12 +131,13 @@ class Submission(SQLModel, table=True):
     state: str = Field(index=True)
     bundle_sha256: str
     contents_sha256: str = Field(default="", index=True)
-    manifest: dict[str, Any] = json_column()
     fault: str = ""
     code: str = ""
-    reason: str = text_column()
     created_at: datetime = time_column()
     updated_at: datetime = time_column()
+    # Long ones last: a row store reads past them to reach what stands behind.
+    reason: str = text_column()
+    manifest: dict[str, Any] = json_column()
 
 
 class Run(SQLModel, table=True):

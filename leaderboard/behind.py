@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -17,7 +16,6 @@ from leaderboard.paired import Scored
 from leaderboard.queries import ALL, FACETS, Address
 
 PAGE = 24
-QUESTION = ("id", "text", "kind", "part", "options", "low", "high")
 Show = Literal["all", "failures", "lowest", "highest", "disagreements"]
 SHOWS: tuple[Show, ...] = ("all", "lowest", "highest", "failures", "disagreements")
 
@@ -199,11 +197,9 @@ def _disagreeing(db: Session, run: RunFacts) -> list[str]:
 
 
 def question_keys(sample: Sample) -> dict[str, dict[str, Any]]:
-    """A sample's questions by the hash of all that a judge is told, as `flows.rows` writes it beside each verdict."""
-    asked = [sample.prompt, sample.modality, [[question[name] for name in QUESTION] for question in sample.questions]]
-    request = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-    keys = (hashlib.sha256(f"{request} {question['id']}".encode()).hexdigest() for question in sample.questions)
-    return dict(zip(keys, sample.questions, strict=True))
+    """A sample's questions by the key that stands beside each verdict: a hash of the request and the question's id."""
+    asked = ((f"{sample.request_sha256} {question['id']}", question) for question in sample.questions)
+    return {hashlib.sha256(text.encode()).hexdigest(): question for text, question in asked}
 
 
 def scored(db: Session, run_id: str, suite: str, version: str, metric: str) -> list[Scored]:

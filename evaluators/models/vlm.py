@@ -16,6 +16,7 @@ import torch
 
 from evaluators.contracts import JudgeCard, Reply, Request
 from evaluators.media import Unreadable, sample_frames, sha256_file
+from evaluators.models.vlm_attention import STRIP
 from evaluators.models.vlm_chat import CAUSAL, ChatFamily
 from evaluators.models.vlm_chat import PROMPT as CHAT_PROMPT
 from evaluators.models.vlm_menu import Menu, failed, menu_of, reply, wording
@@ -67,7 +68,7 @@ class VlmJudge:
             name=model_id or folder.name, kind="auto", model=model_id or folder.name, revision=revision(folder),
             prompt_sha256=hashlib.sha256(wording(self.prompt).encode()).hexdigest(),
             decoding=_decoding(limit, shared_prefix), frames=frames, code=CODE,
-            precision=f"{dtype} on {device.partition(':')[0]}, {model.config.get_text_config()._attn_implementation}",
+            precision=f"{dtype} on {device.partition(':')[0]}, attention {self.family.decoder.attention}",
         )  # fmt: skip
 
     def judge(self, requests: Sequence[Request]) -> Iterator[Reply]:
@@ -119,14 +120,14 @@ class VlmJudge:
         ]
 
     def _bytes(self, item: Prepared) -> int:
-        """About what one clip needs: its keys and values, one layer's work and one layer's attention."""
+        """About what one clip needs: its keys and values, one layer's work and a strip of its attention."""
         if item.clip is None:
             return 0
         text, tokens = self.family.model.config.get_text_config(), item.clip.longest
         heads, width = text.num_attention_heads, text.hidden_size
         head = getattr(text, "head_dim", None) or width // heads
         kept = 2 * text.num_hidden_layers * text.num_key_value_heads * head * tokens
-        work = tokens * (6 * width + 3 * text.intermediate_size) + heads * tokens * tokens
+        work = tokens * (6 * width + 3 * text.intermediate_size) + 2 * heads * STRIP * tokens
         return int((kept + work) * self.family.model.dtype.itemsize)
 
 

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor
 
 from evaluators.models.packing import Packed, Row, Segment, Slots, Tables, additive, pack, visible
+from evaluators.models.vlm_attention import in_strips
 
 HEAD_ROWS = 64
 """Positions whose logits are held at once; a vocabulary can have 257,000 words."""
@@ -52,7 +53,9 @@ class Decoder:
     def __init__(self, model: Any) -> None:
         self.body, self.embed = model.get_decoder(), model.get_input_embeddings()
         self.head, self.dtype, self.device = model.get_output_embeddings(), model.dtype, model.device
-        text = model.config.get_text_config()
+        self.text = text = model.config.get_text_config()
+        kernel = str(text._attn_implementation)
+        self.attention = "eager in strips" if kernel == "eager" else kernel
         self.window: int | None = getattr(text, "sliding_window", None)
         plain = "full_attention" if self.window is None else "sliding_attention"
         self.kinds = sorted(set(getattr(text, "layer_types", None) or [plain]))
@@ -68,8 +71,9 @@ class Decoder:
                            torch.cat([seen.slots.position, slots.position], 1))  # fmt: skip
         masks = {kind: self._mask(kind, tables, slots, seen.slots) for kind in self.kinds}
         mask = masks if len(masks) > 1 else masks[self.kinds[0]]
-        read = self.body(inputs_embeds=embeds, attention_mask=mask, position_ids=slots.position + seen.shift,
-                         past_key_values=seen.cache, use_cache=True)  # fmt: skip
+        with in_strips(self.text):
+            read = self.body(inputs_embeds=embeds, attention_mask=mask, position_ids=slots.position + seen.shift,
+                             past_key_values=seen.cache, use_cache=True)  # fmt: skip
         hidden: Tensor = read.last_hidden_state
         return hidden
 

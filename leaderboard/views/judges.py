@@ -11,6 +11,7 @@ from leaderboard.agreement import Agreement, agreement
 from leaderboard.widgets import ask, link, pick
 from leaderboard.words import name, plain
 
+ELSEWHERE = ("name", "kind", "noise")
 KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
 
 
@@ -40,7 +41,11 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
             "Judge": name(judge.name),
             "Kind": KINDS.get(judge.kind, judge.kind),
             "Fingerprint": judge.fingerprint[:12],
-            **{plain(key): name(str(value), 120) for key, value in judge.card.items() if key not in ("name", "kind")},
+            **{
+                plain(key): name(str(judge.card[key]), 120)
+                for key in judge.card
+                if key not in ("name", "kind", "noise")
+            },
         }
         for judge in judges
     ]
@@ -54,11 +59,20 @@ def _judge(judge: Judge) -> None:
     outcomes = ask(entries.verdict_outcomes, judge.fingerprint)
     total = sum(outcomes.values())
     unusable = sum(count for outcome, count in outcomes.items() if outcome.startswith("judge_"))
-    answers, bad = st.columns(2)
+    answers, bad, flips = st.columns(3)
     answers.metric("Answers", f"{total:,}", border=True)
     bad.metric("Without a usable answer", f"{unusable / total:.2%}" if total else "—", border=True)
+    flips.metric("Flip rate", *_noise(judge.card.get("noise")), border=True)
     if judge.kind != "human":
         _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
+
+
+def _noise(noise: dict[str, float] | None) -> tuple[str, str]:
+    """How often repeats disagree, and over how many."""
+    if not noise or noise["flip_rate"] is None:
+        return "—", "not measured"
+    span = f"{noise['low']:.1%} to {noise['high']:.1%}"
+    return f"{noise['flip_rate']:.1%}", f"{span}, {noise['questions']} questions asked {noise['times']} times"
 
 
 def _agreement(found: Agreement) -> None:

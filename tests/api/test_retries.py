@@ -14,6 +14,7 @@ from sqlmodel import select
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission, Upload
+from submissions import client
 from submissions.client import Server
 from submissions.errors import IntakeError
 from tests.servers.flaky import Fault, flaky
@@ -34,13 +35,19 @@ def rows(settings: Settings) -> list[str]:
         return list(db.exec(select(Submission.id).where(Submission.trust != "C")))
 
 
-def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(desk: Desk, tmp_path: Path) -> None:
+def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "PAUSE", 0.001)
     made = bundles(tmp_path, 300)
-    lost = itertools.cycle([Fault.LOST, Fault.NONE])
 
-    with served(desk.settings) as address, flaky(address, lost) as line:
-        server = Server(line, desk.token)
-        ids = [server.hand_in(path).submission_id for path in made]
+    def all_of(line: int) -> list[str]:
+        """One client after the other on a line of its own, so that every first reply is lost and every second comes."""
+        with flaky(address, itertools.cycle([Fault.LOST, Fault.NONE])) as lost:
+            return [Server(lost, desk.token).hand_in(path).submission_id for path in made[line::6]]
+
+    with served(desk.settings) as address, ThreadPoolExecutor(6) as threads:
+        ids = list(itertools.chain.from_iterable(threads.map(all_of, range(6))))
 
     assert len(set(ids)) == 300 and sorted(rows(desk.settings)) == sorted(ids)
     with session(desk.settings.database) as db:

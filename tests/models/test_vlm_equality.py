@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models import vlm_decoder
+from evaluators.models import vlm_attention, vlm_decoder
 from evaluators.models.packing import Tables, visible
 from tests.models.families import WINDOW, Family, alone, clip, family
 
@@ -107,6 +108,22 @@ def test_the_prefix_is_longer_than_the_window(name: str, folder: Path) -> None:
 
     assert one.model.config.get_text_config().sliding_window == WINDOW
     assert tokens > 2 * WINDOW
+
+
+@torch.inference_mode()
+def test_attention_in_strips_is_eager_attention(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = family("paligemma-window", folder)
+    prepared = one.prepare(clip(90), [(text, ()) for text in QUESTIONS])
+    monkeypatch.setattr(vlm_attention, "STRIP", 7)
+    in_strips = one.answer([prepared], LIMIT)[0]  # type: ignore[list-item]
+    monkeypatch.setattr(vlm_decoder, "in_strips", lambda _: nullcontext())
+
+    eager = one.answer([prepared], LIMIT)[0]  # type: ignore[list-item]
+
+    assert one.decoder.attention == "eager in strips"
+    for strip, whole in zip(in_strips, eager, strict=True):
+        assert strip.tokens == whole.tokens
+        assert float((strip.first - whole.first).abs().max()) < CLOSE
 
 
 def leaking(tables: Tables) -> Tables:

@@ -1,5 +1,7 @@
 """TailOR: does an image or video generator keep to physics when the tool is an unusual one? (arXiv 2606.24256)"""
 
+from functools import cache
+
 from evaluators.contracts import Sample, Suite
 from evaluators.suites.tailor import published
 from evaluators.suites.tailor.bank import samples
@@ -20,6 +22,7 @@ def in_demo(sample: Sample) -> bool:
     return sample.cluster in _demo_clusters()
 
 
+@cache
 def _demo_clusters() -> frozenset[str]:
     clusters = dict.fromkeys(sample.cluster for sample in samples())
     return frozenset(next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS)
