@@ -60,7 +60,7 @@ def _generation() -> type:
     class Block(Extension):
         """`{% generation %}`, which transformers adds to jinja, read as a plain block."""
 
-        tags = frozenset({"generation"})
+        tags = {"generation"}  # noqa: RUF012
 
         def parse(self, parser: Parser) -> nodes.Node | list[nodes.Node]:
             next(parser.stream)

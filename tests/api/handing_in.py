@@ -8,8 +8,6 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from httpx import Response
-
 from tests.bundles import declaration
 from tests.submissions.bad.case import ids
 
@@ -31,13 +29,13 @@ def promise(bundle: Path, **changes: Any) -> dict[str, Any]:
     return {"manifest": manifest, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), **changes}
 
 
-def create(desk: Desk, said: dict[str, Any], key: str = "a key of a test") -> Response:
+def create(desk: Desk, said: dict[str, Any], key: str = "a key of a test") -> Any:
     return desk.client.post(
         "/v1/submissions", json=said, headers=desk.headers(**{"Idempotency-Key": key.replace(" ", "-")})
     )
 
 
-def send(desk: Desk, upload: dict[str, Any], data: bytes) -> list[Response]:
+def send(desk: Desk, upload: dict[str, Any], data: bytes) -> list[Any]:
     """Every part that has not come yet."""
     return [
         desk.client.put(part["path"], content=data[part["offset"] : part["offset"] + part["size"]],
@@ -46,11 +44,11 @@ def send(desk: Desk, upload: dict[str, Any], data: bytes) -> list[Response]:
     ]  # fmt: skip
 
 
-def finish(desk: Desk, upload_id: str) -> Response:
+def finish(desk: Desk, upload_id: str) -> Any:
     return desk.client.post(f"/v1/submissions/uploads/{upload_id}/finish", headers=desk.headers())
 
 
-def hand_in(desk: Desk, bundle: Path, key: str = "a key of a test", **changes: Any) -> Response:
+def hand_in(desk: Desk, bundle: Path, key: str = "a key of a test", **changes: Any) -> Any:
     """All three steps; the first refusal is the answer."""
     created = create(desk, promise(bundle, **changes), key)
     if created.status_code >= 400:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlmodel import select
@@ -67,8 +68,14 @@ def test_rows_1_to_4_tokens(desk: Desk) -> None:
 def test_row_5_over_the_quota(desk: Desk, spot: Path) -> None:
     with session(desk.settings.database) as db:
         for number in range(3):
-            row = {"team": TEAM, "suite": "tailor", "suite_version": "1.0", "state": "published"}
-            rest = {"model": "m", "organisation": "o", "subset": "demo", "kind": "outputs", "trust": "B"}
+            row: dict[str, Any] = {"team": TEAM, "suite": "tailor", "suite_version": "1.0", "state": "published"}
+            rest: dict[str, Any] = {
+                "model": "m",
+                "organisation": "o",
+                "subset": "demo",
+                "kind": "outputs",
+                "trust": "B",
+            }
             db.add(Submission(id=f"sub-{number}", bundle_sha256="", **row, **rest))
             db.flush()
             quotas.start(db, desk.settings, f"sub-{number}")
@@ -138,7 +145,7 @@ def test_row_15_the_same_files_of_another_team_are_told_to_the_operators(desk: D
     with session(desk.settings.database) as db:
         tokens.add_team(db, "Others")
         other = Desk(desk.client, desk.settings, tokens.create(db, "Others"))
-    named = {
+    named: dict[str, Any] = {
         "team": "Others",
         "model": {"name": "Sculptor", "revision": "1", "organisation": "o", "licence": "x", "open_weights": True},
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,15 @@ def seeds() -> list[Any]:
     return [-1, 1.5, 2**63, "7", True, None]
 
 
+def seeded(number: str, text: str) -> str:
+    return text.replace('"seed": 1', f'"seed": {number}')
+
+
+def whole(top: Any, _text: str) -> str:
+    return json.dumps(top)
+
+
+TOPS: list[Any] = [[], "text", None, 3]
 NAMES = {
     "empty": "",
     "300 characters": "a" * 300,
@@ -77,7 +87,7 @@ CASES = [
     raw_manifest(57, "not JSON", "E_MANIFEST_JSON", lambda _: "hello"),
     raw_manifest(57, "empty", "E_MANIFEST_JSON", lambda _: ""),
     *(
-        raw_manifest(58, number, "E_MANIFEST_NUMBER", lambda text, n=number: text.replace('"seed": 1', f'"seed": {n}'))
+        raw_manifest(58, number, "E_MANIFEST_NUMBER", partial(seeded, number))
         for number in ("NaN", "Infinity", "-Infinity", "1e999")
     ),
     raw_manifest(
@@ -85,7 +95,7 @@ CASES = [
     ),
     raw_manifest(60, "100,000 brackets", "E_MANIFEST_DEPTH", lambda _: "[" * 100_000),
     raw_manifest(61, "5,000 digits", "E_MANIFEST_NUMBER", lambda t: t.replace('"seed": 1', f'"seed": {"9" * 5000}')),
-    *(raw_manifest(62, repr(top), "E_SCHEMA", lambda _, t=top: json.dumps(t)) for top in ([], "text", None, 3)),
+    *(raw_manifest(62, repr(top), "E_SCHEMA", partial(whole, top)) for top in TOPS),
     *(
         edited(63, f"schema_version {version!r}", "E_SCHEMA_VERSION", put_at("schema_version", version))
         for version in (0, 99, "1", 1.5, True)

@@ -38,7 +38,7 @@ def _sample(number: int, name: str) -> Sample:
     }
     return Sample(
         suite="made", version="1.0", id=name, position=number, scenario="s", task="t", setting="u",
-        modality=ITEMS[name], cluster="c", questions=[question], subsets=["full"],
+        modality=ITEMS[name], cluster="c", request_sha256="", questions=[question], subsets=["full"],
     )  # fmt: skip
 
 
