@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from typing import Any
 
 from evaluators.contracts import Judge, Reply, Request
@@ -12,7 +12,7 @@ from infra.store import Store
 
 def judged(
     judge: Judge, fingerprint: str, requests: Sequence[Request], asked: Mapping[str, str], store: Store
-) -> Iterator[dict[str, Any]]:
+) -> Generator[dict[str, Any]]:
     """One record a request, in their order; what lies in the journal is not asked again.
 
     A local judge answers a shard in seconds and is asked afresh; only a judge behind an endpoint is worth a journal.
