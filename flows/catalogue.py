@@ -18,6 +18,7 @@ from flows.board_keys import items_sha256
 from flows.rows import request_key
 from infra import tables
 from infra.db import add_new, put
+from submissions.answers import Rule
 from submissions.bundle import Catalogue, SuiteFacts
 
 PAPER_TEAM = "published figures"
@@ -31,7 +32,11 @@ def from_code() -> Catalogue:
 def _facts(suite: Suite) -> SuiteFacts:
     samples = suite.samples()
     subsets = {name: frozenset(s.id for s in samples if wanted(s)) for name, wanted in suite.subsets.items()}
-    return SuiteFacts(suite.name, suite.version, suite.accepts, {s.id: s.facets.modality for s in samples}, subsets)
+    items = {s.id: s.facets.modality for s in samples}
+    rules = {
+        s.id: Rule(scenario=s.facets.scenario, setting=s.facets.setting, modality=s.facets.modality) for s in samples
+    }
+    return SuiteFacts(suite.name, suite.version, suite.accepts, items, subsets, rules)
 
 
 def load(db: Session) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate
+from flows import cli_curate, cli_door
 from flows.terminal import fail, file, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -69,10 +69,15 @@ def submit(
     bundle: Annotated[str | None, typer.Argument(help="A bundle, or s3://bucket/key of one.")] = None,
     model: Annotated[Path | None, typer.Option(help="A model folder instead of a bundle.")] = None,
     manifest: Annotated[Path | None, typer.Option(help="With --model: the manifest without its files.")] = None,
+    server: Annotated[str | None, typer.Option(help="Hand the bundle in at this server instead.")] = None,
+    token: Annotated[str, typer.Option(envvar="ARMILLARY_TOKEN", help="With --server: your team's key.")] = "",
 ) -> None:
     """Hand in a bundle of outputs or a model; prints the id to follow it by."""
     from flows.door import receive
 
+    if server and bundle:
+        _send(server, token, Path(bundle))
+        return
     with told() as settings:
         received = receive(settings, bundle, model, manifest)
         warn(received.warnings)
@@ -278,6 +283,22 @@ def samples(suite: str, subset: str = "full", modality: str = "*") -> None:
                 print(json.dumps({"sample": sample.id, "modality": sample.facets.modality, "prompt": sample.prompt}))
 
 
+def _send(server: str, token: str, bundle: Path) -> None:
+    """Hand a bundle in over the network, with a bar for its bytes; a broken upload goes on where it stopped."""
+    from flows.progress import begin, reach
+    from submissions.client import Server
+
+    def show(done: int, total: int) -> None:
+        if not done:
+            begin("bytes", total)
+        reach("bytes", done)
+
+    with told(), progress():
+        handed = Server(server, token).hand_in(file(bundle), show)
+        warn(handed.warnings)
+        say(f"Received as {handed.submission_id}.")
+
+
 def _elsewhere(suite: str, found: list[Place]) -> None:
     """Nothing stands here: name some addresses where something does."""
     for place in found[:8]:
@@ -302,6 +323,8 @@ def _hidden(url: str) -> str:
 
 app.command()(cli_curate.curate)
 app.add_typer(cli_curate.review, name="review")
+app.add_typer(cli_door.teams, name="team")
+app.add_typer(cli_door.tokens, name="token")
 
 if __name__ == "__main__":
     app()

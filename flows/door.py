@@ -23,7 +23,8 @@ def receive(settings: Settings, bundle: str | None, model: Path | None, manifest
     with tempfile.TemporaryDirectory(prefix="armillary-door-") as folder:
         path = _model_bundle(Path(folder), model, manifest) if model else _local(Path(folder), bundle or "", settings)
         with session(settings.database) as db:
-            return take_in(db, open_store(settings.objects, settings.s3_endpoint), path)
+            store = open_store(settings.objects, settings.s3_endpoint)
+            return take_in(db, store, path, closes=settings.closes)
 
 
 def _local(folder: Path, bundle: str, settings: Settings) -> Path:

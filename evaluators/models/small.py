@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -242,14 +243,11 @@ def _train_bpe(
     sentences: Sequence[str], special: list[str], split: Any, normalizer: Any = None, end: str = ""
 ) -> tuple[dict[str, int], list[tuple[str, str]]]:
     """Vocabulary and merges of a byte-pair encoding of these sentences."""
-    import json
-
     from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
     words = Tokenizer(models.BPE(end_of_word_suffix=end) if end else models.BPE())
     words.pre_tokenizer = split
-    if normalizer is not None:
-        words.normalizer = normalizer
+    words.normalizer = normalizer
     ending: dict[str, Any] = {"end_of_word_suffix": end} if end else {}
     trainer = trainers.BpeTrainer(vocab_size=1000, special_tokens=special, show_progress=False,
                                   initial_alphabet=sorted(pre_tokenizers.ByteLevel.alphabet()), **ending)  # fmt: skip

@@ -9,11 +9,13 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
-from leaderboard.api import routes
+from leaderboard.api import routes, submissions
 from leaderboard.queries import NotOnBoard
 from leaderboard.reading import NoBoard
 
 CACHE = "public, max-age=30, stale-while-revalidate=300"
+PRIVATE = ("/v1/submissions", "/v1/teams")
+"""What a team reads about its own; no cache between may keep it."""
 Next = Callable[[Request], Awaitable[Response]]
 
 
@@ -24,6 +26,7 @@ def create(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.include_router(routes.router, prefix="/v1")
+    submissions.install(app)
     app.middleware("http")(tagged)
     app.exception_handler(NotOnBoard)(_not_found)
     app.exception_handler(NoBoard)(_unavailable)
@@ -39,6 +42,9 @@ async def tagged(request: Request, call: Next) -> Response:
     """Give every JSON answer an ETag, and answer 304 where the reader has it already."""
     answer = await call(request)
     answer.headers["X-Content-Type-Options"] = "nosniff"
+    if request.url.path.startswith(PRIVATE):
+        answer.headers["Cache-Control"] = "private, no-store"
+        return answer
     if request.method != "GET" or answer.status_code != 200 or answer.headers.get("content-type") != "application/json":
         return answer
     body = b"".join([part async for part in answer.body_iterator])  # type: ignore[attr-defined]

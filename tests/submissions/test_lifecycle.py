@@ -13,7 +13,7 @@ from flows.door import receive
 from infra.db import session
 from infra.settings import Settings
 from submissions.lifecycle import PATH, TERMINAL, State, advance, state_of, steps_from, timeline
-from tests.bundles import drawn_outputs
+from tests.bundles import declaration, drawn_outputs
 
 
 @given(st.lists(st.sampled_from(list(State)), max_size=30))
@@ -60,7 +60,8 @@ def test_a_failure_says_whose_fault_it_is_and_may_be_taken_up_again(ready: Setti
 
 def test_the_same_bundle_twice_is_one_submission_and_another_team_s_is_another(ready: Settings, tmp_path: Path) -> None:
     bundle = drawn_outputs(tmp_path / "bundle.zip")
-    theirs = drawn_outputs(tmp_path / "theirs.zip", team="Other team")
+    card = {**declaration()["model"], "name": "Sculptor"}
+    theirs = drawn_outputs(tmp_path / "theirs.zip", team="Other team", model=card)
 
     first = receive(ready, str(bundle), None, None)
     second = receive(ready, str(bundle), None, None)

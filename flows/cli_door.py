@@ -1,0 +1,79 @@
+"""The operator's commands for the door: teams, and the keys with which they hand things in over the API."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from flows.terminal import say, table, told
+
+teams = typer.Typer(help="Teams that may use the API.", no_args_is_help=True)
+tokens = typer.Typer(help="Their keys.", no_args_is_help=True)
+
+
+@teams.command("add")
+def team_add(name: str, contact: str = "") -> None:
+    """Enter a team."""
+    from infra.db import session
+    from submissions.tokens import add_team
+
+    with told() as settings, session(settings.database) as db:
+        say("Entered." if add_team(db, name, contact) else "It is there already.")
+
+
+@teams.command("block")
+def team_block(name: str, undo: bool = False) -> None:
+    """Shut the door to a team, or open it again."""
+    from infra.db import session
+    from submissions.tokens import set_blocked
+
+    with told() as settings, session(settings.database) as db:
+        set_blocked(db, name, not undo)
+        say("Open again." if undo else "Blocked.")
+
+
+@tokens.command("create")
+def token_create(
+    team: str,
+    scope: Annotated[list[str] | None, typer.Option(help="read, submit, annotate, operate; repeat it.")] = None,
+    days: Annotated[float, typer.Option(help="How long it opens the door.")] = 90,
+) -> None:
+    """Make a key; it is shown this once."""
+    from infra.db import session
+    from submissions.tokens import create
+
+    with told() as settings, session(settings.database) as db:
+        say(create(db, team, scope or ["read", "submit"], days))
+
+
+@tokens.command("revoke")
+def token_revoke(prefix: str) -> None:
+    """Make a key useless."""
+    from infra.db import session
+    from submissions.tokens import revoke
+
+    with told() as settings, session(settings.database) as db:
+        say(f"{revoke(db, prefix)} revoked.")
+
+
+@tokens.command("list")
+def token_list(team: Annotated[str | None, typer.Argument()] = None) -> None:
+    """Show the keys by their first characters."""
+    from infra.db import session
+    from submissions.tokens import listed
+
+    with told() as settings, session(settings.database) as db:
+        table(
+            [
+                {
+                    "prefix": key.prefix,
+                    "team": key.team,
+                    "scopes": ", ".join(key.scopes),
+                    "expires": key.expires_at,
+                    "revoked": key.revoked_at or "",
+                    "last used": key.last_used_at or "",
+                }
+                for key in listed(db, team)
+            ]
+        )
