@@ -193,8 +193,8 @@ def paligemma_rows(folder: Path) -> list[Row]:
     exact, shared = PaliGemmaFamily(model, processor), PaliGemmaFamily(model, processor, shared_prefix=True)
     for one in (exact, shared):
         one.decoder.ends = frozenset()
-    timing, frames = interleaved(exact, (6,), TURNS), frames_of(FRAMES)
-    other = [cpu(lambda: packed(shared, frames, questions(6))) for _ in range(TURNS)]
+    timing, frames = interleaved(exact, (6,), 2), frames_of(FRAMES)
+    other = [cpu(lambda: packed(shared, frames, questions(6))) for _ in range(2)]
     pixels = exact.prepare(frames, [("?", ())]).pixels
     whole, seeing = (
         flops(lambda: plain(exact, frames, questions(1)[0])),

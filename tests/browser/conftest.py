@@ -43,9 +43,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settin
             server.wait(10)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def chromium() -> Iterator[Browser]:
-    """The browser, or a skip that says what is missing; in CI missing is failing."""
+    """The browser, or a skip that says what is missing; in CI missing is failing.
+
+    It closes with its module: Playwright keeps an event loop running, and other tests want to start their own.
+    """
     if not CHROMIUM.exists():
         reason = "Debian's chromium is not installed: apt-get install -y chromium"
         pytest.fail(reason) if os.environ.get("CI") else pytest.skip(reason)

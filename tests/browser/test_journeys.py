@@ -14,6 +14,7 @@ from infra.settings import Settings
 from tests.browser.visit import PATIENCE, Visit
 from tests.leaderboard.pages import VIEWS
 
+pytestmark = pytest.mark.xdist_group("browser")
 PATHS = {"overview": "", "model": "model?id=sub-aurora", "submit": "submit?id=sub-open1"}
 
 

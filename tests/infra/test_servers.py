@@ -57,12 +57,13 @@ def test_every_database_is_new_and_empty(postgres_server: PostgresServer) -> Non
 def test_prefect_runs_a_flow_that_its_server_knows(prefect_server: PrefectServer) -> None:
     script = """
 from prefect import flow, get_client
+from prefect.runtime import flow_run
 @flow
-def nightly() -> int:
-    return 7
-assert nightly() == 7
+def nightly() -> str:
+    return flow_run.id
+known = nightly()
 with get_client(sync_client=True) as client:
-    print(client.api_url, *[run.state_name for run in client.read_flow_runs()])
+    print(client.api_url, client.read_flow_run(known).state_name)
 """
     environment = os.environ | prefect_server.environment
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -153,9 +154,10 @@ def test_a_clip_is_refused(tmp_path: Path) -> None:
         next(paint_all(replace(request, modality="video"), tmp_path))
 
 
-@pytest.mark.skipif(HAS_OCR, reason="rapidocr-onnxruntime is installed")
-def test_without_the_extra_the_reader_says_what_to_install(tmp_path: Path) -> None:
+def test_without_the_extra_the_reader_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (request,) = pictures(1, tmp_path)
+    monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
+    ocr._reader.cache_clear()
 
     with pytest.raises(ocr.OcrMissing, match=r"pip install 'armillary\[ocr\]'"):
         ocr.find_writing(request.media, "image")
