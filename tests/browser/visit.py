@@ -46,6 +46,13 @@ class Visit:
         expect(table.locator("[role=gridcell]").first).to_be_attached(timeout=PATIENCE)
         return [text.strip() for text in table.locator("[role=gridcell]").all_text_contents()]
 
+    def leads_with(self, *words: str) -> bool:
+        """Whether the first table comes to begin with these words; a page may still be drawing it."""
+        cells = self.page.locator("[data-testid=stDataFrame]").first.locator("[role=gridcell]")
+        for number, word in enumerate(words):
+            expect(cells.nth(number)).to_have_text(word, timeout=PATIENCE)
+        return True
+
     def shot(self, name: str) -> Visit:
         """Keep a picture of the whole page."""
         tall = int(self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
