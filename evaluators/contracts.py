@@ -218,6 +218,15 @@ class Published:
 
 
 @dataclass(frozen=True, slots=True)
+class Fact:
+    """A quantity a paper states about itself, as text: some are ranges or names rather than numbers."""
+
+    quantity: str
+    value: str
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
 
@@ -235,6 +244,7 @@ class Suite:
     metrics: tuple[Metric, ...]
     samples: Callable[[], tuple[Sample, ...]]
     published: Callable[[], tuple[Published, ...]]
+    facts: Callable[[], tuple[Fact, ...]]
     score: Callable[[Sample, Output, Mapping[str, Answer]], tuple[Score, ...]] | None = None
     subsets: Mapping[str, Callable[[Sample], bool]] = field(default_factory=dict)
     derive: Callable[[Sequence[Cell]], tuple[Cell, ...]] | None = None

@@ -66,6 +66,7 @@ def _suite_row(suite: Suite, position: int) -> dict[str, Any]:
         "facet_titles": dict(suite.facet_titles),
         "subsets": {name: sum(wanted(s) for s in samples) for name, wanted in suite.subsets.items()},
         "accepts": list(suite.accepts),
+        "facts": [asdict(fact) for fact in suite.facts()],
     }
 
 

@@ -68,6 +68,7 @@ class Suite(SQLModel, table=True):
     facet_titles: dict[str, str] = json_column()
     subsets: dict[str, int] = json_column()
     accepts: list[str] = json_column()
+    facts: list[dict[str, str]] = json_column()
 
 
 class Metric(SQLModel, table=True):

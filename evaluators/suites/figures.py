@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib.resources import files
 
-from evaluators.contracts import Published
-
-
-@dataclass(frozen=True, slots=True)
-class Fact:
-    """A quantity a paper states about itself, as text: some are ranges or names rather than numbers."""
-
-    quantity: str
-    value: str
-    note: str = ""
+from evaluators.contracts import Fact, Published
 
 
 def read_table(suite: str, name: str) -> tuple[Mapping[str, str], ...]:

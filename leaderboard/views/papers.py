@@ -30,7 +30,8 @@ def page() -> None:
     press("suite", "Suite", list(suites), suite.name, lambda one: suites[one].title, then=_forget_table)
     figures = ask(entries.published_figures, suite.name)
     if not figures:
-        st.info(f"The figures of {escaped(suite.title)}'s paper are not a table of models. [Paper]({suite.paper})")
+        st.info(f"We have no figures of single models from {escaped(suite.title)}'s paper. [Paper]({suite.paper})")
+        _facts(suite)
         return
     tables = papers.sources(figures)
     table = said["table"] if said.get("table") in tables else tables[0]
@@ -38,6 +39,15 @@ def page() -> None:
         pick("table", "Table", tables, table, str, width=640)
     address({"suite": suite.name, "table": table})
     _table(suite, table, [figure for figure in figures if figure.source == table])
+    _facts(suite)
+
+
+def _facts(suite: Suite) -> None:
+    """Sizes, ranges and agreement, as the paper states them."""
+    if suite.facts:
+        st.subheader("What the paper states about itself", anchor=False)
+        st.caption("Trust C: as printed.")
+        st.dataframe(pd.DataFrame(suite.facts).rename(columns=plain), hide_index=True, placeholder="—")
 
 
 def _forget_table(params: dict[str, str]) -> dict[str, str]:

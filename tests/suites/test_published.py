@@ -10,8 +10,8 @@ from statistics import correlation, fmean
 
 import pytest
 
-from evaluators.contracts import ALL, FACETS, Facets, Metric, Published
-from evaluators.suites.figures import Fact, one_per_address, read_table
+from evaluators.contracts import ALL, FACETS, Facets, Fact, Metric, Published
+from evaluators.suites.figures import one_per_address, read_table
 from evaluators.suites.liva import published as liva
 from evaluators.suites.sc3 import published as sc3
 from evaluators.suites.tailor import published as tailor

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from evaluators.contracts import Published
-from evaluators.suites.figures import Fact, read_facts
+from evaluators.contracts import Fact, Published
+from evaluators.suites.figures import read_facts
 
 
 def published() -> tuple[Published, ...]:

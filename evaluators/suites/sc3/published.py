@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from statistics import correlation, fmean
 
-from evaluators.contracts import ALL, Facets, Published
-from evaluators.suites.figures import Fact, join_notes, one_per_address, read_facts, read_table
+from evaluators.contracts import ALL, Facets, Fact, Published
+from evaluators.suites.figures import join_notes, one_per_address, read_facts, read_table
 
 PAPER = "SC3-Eval (arXiv 2606.18610)"
 OURS = "SC3-Eval"

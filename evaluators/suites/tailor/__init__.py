@@ -40,6 +40,7 @@ SUITE = Suite(
     metrics=METRICS,
     samples=samples,
     published=published.published,
+    facts=published.facts,
     score=score,
     subsets={"full": in_full, "demo": in_demo},
     derive=gaps,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluators.contracts import ALL, Facets, Published
-from evaluators.suites.figures import Fact, join_notes, read_table
+from evaluators.contracts import ALL, Facets, Fact, Published
+from evaluators.suites.figures import join_notes, read_table
 
 TABLE_2 = "TailOR (arXiv 2606.24256), Table 2"
 SUSPECT = ("predictive", "Z-Image", "unconventional", "physical_realism", "human")

@@ -22,4 +22,5 @@ SUITE = Suite(
     metrics=METRICS,
     samples=no_samples,
     published=published.published,
+    facts=published.facts,
 )

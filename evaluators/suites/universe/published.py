@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from evaluators.contracts import ALL, Facets, Published
-from evaluators.suites.figures import Fact, join_notes, one_per_address, read_facts, read_table
+from evaluators.contracts import ALL, Facets, Fact, Published
+from evaluators.suites.figures import join_notes, one_per_address, read_facts, read_table
 
 PAPER = "UNIVERSE (Adapting Vision-Language Models for Evaluating World Models)"
 BACKBONE = "PaliGemma 2 3B"

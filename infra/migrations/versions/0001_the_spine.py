@@ -55,6 +55,7 @@ def upgrade() -> None:
         sa.Column("facet_titles", sa.JSON(), nullable=False),
         sa.Column("subsets", sa.JSON(), nullable=False),
         sa.Column("accepts", sa.JSON(), nullable=False),
+        sa.Column("facts", sa.JSON(), nullable=False),
         sa.PrimaryKeyConstraint("name", name=op.f("pk_suite")),
     )
     op.create_table(
