@@ -114,3 +114,20 @@ def test_published_figures_cannot_be_recomputed_and_say_why(ready: Settings) -> 
 
     with pytest.raises(Stopped, match="from a paper"):
         verify(ready, entry.submission_id)
+
+
+def test_a_model_folder_with_its_declaration_goes_through_the_same_door(ready: Settings, tmp_path: Path) -> None:
+    import json
+
+    from evaluators.models.small import make_text_to_image
+    from tests.bundles import declaration
+
+    folder = make_text_to_image(tmp_path / "model")
+    (folder / "armillary.json").write_text(json.dumps(declaration(kind="model")))
+
+    first = CliRunner().invoke(app, ["submit", "--model", str(folder)])
+    second = CliRunner().invoke(app, ["submit", "--model", str(folder)])
+
+    assert first.exit_code == second.exit_code == 0, first.output
+    assert "Received as sub-" in first.output
+    assert "handed in before" in second.output
