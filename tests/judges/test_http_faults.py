@@ -103,8 +103,8 @@ def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_ar
 def test_a_fault_on_the_way_that_stays_is_a_judge_error_and_never_a_score(tmp_path: Path) -> None:
     items = {str(number): Item((fault,) * 9) for number, fault in enumerate(TRANSPORT)}
 
-    with serving(Script(items=items, silence=1.5), tmp_path) as endpoint:
-        judge = HttpJudge(endpoint.config(tries=3, deadline=1.0, concurrency=16))
+    with serving(Script(items=items, silence=6.0), tmp_path) as endpoint:
+        judge = HttpJudge(endpoint.config(tries=3, deadline=4.0, concurrency=16))
         replies = list(judge.judge(asked(len(items), tmp_path)))
         book = endpoint.book()
 
