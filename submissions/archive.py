@@ -96,6 +96,7 @@ def open_archive(path: Path, limits: Limits | None = None, *, passed: bool = Fal
 
     `passed` is for the very bytes that went through the door before: their names are not looked at again.
     """
+    path = path.resolve()  # the decoding children have another working folder
     limits = limits or Limits()
     size = path.stat().st_size
     with path.open("rb") as stream:
