@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 from pathlib import Path
 
-from pydantic import Field, SecretStr
+from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -14,7 +14,9 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="ARMILLARY_", extra="ignore", frozen=True)
 
-    home: Path = Field(Path(".armillary"), description="folder for the embedded database, store and work files")
+    home: Path = Field(
+        Path(".armillary"), validate_default=True, description="folder for the embedded database, store and work files"
+    )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite under home")
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
@@ -47,17 +49,28 @@ class Settings(BaseSettings):
     rate_requests: int = Field(600, ge=1, description="requests a minute for a token, and for an address without one")
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
+    @field_validator("home")
+    @classmethod
+    def _absolute_home(cls, home: Path) -> Path:
+        """Children and workers have other working folders."""
+        return home.expanduser().resolve()
+
+    @field_validator("store")
+    @classmethod
+    def _absolute_store(cls, store: str) -> str:
+        return store if not store or "://" in store else str(Path(store).expanduser().resolve())
+
     @property
     def database(self) -> str:
         """The database's URL, the embedded one if none was named."""
-        return self.database_url or f"sqlite:///{(self.home / 'armillary.db').resolve()}"
+        return self.database_url or f"sqlite:///{self.home / 'armillary.db'}"
 
     @property
     def objects(self) -> str:
         """The object store's address, the embedded folder if none was named."""
-        return self.store or str((self.home / "store").resolve())
+        return self.store or str(self.home / "store")
 
     @property
     def work(self) -> Path:
         """Where unpacked models and files in work lie; may be deleted whenever nothing runs."""
-        return self.home.resolve() / "work"
+        return self.home / "work"
