@@ -26,6 +26,7 @@ from infra.store import Store
 from submissions.errors import shown
 from submissions.intake import report_key
 from submissions.lifecycle import Fault
+from submissions.roles import WHY_UNRANKED
 
 
 class Stopped(Exception):
@@ -113,8 +114,8 @@ def _open_run(db: Session, settings: Settings, submission: tables.Submission, su
         subset=submission.subset,
         judge=judge,
         state="open",
-        eligible=not partial,
-        why_not="handed in as partial" if partial else "",
+        eligible=not partial and submission.role == "entry",
+        why_not="handed in as partial" if partial else WHY_UNRANKED[submission.role],
     )
     add_new(db, tables.Run, [row.model_dump()])
     found = db.get(tables.Run, run_id)

@@ -14,9 +14,12 @@ from submissions.errors import IntakeError, Problem, shown
 from submissions.intake import Received
 from submissions.intake import receive as take_in
 from submissions.pack import pack_model
+from submissions.roles import Role
 
 
-def receive(settings: Settings, bundle: str | None, model: Path | None, manifest: Path | None) -> Received:
+def receive(
+    settings: Settings, bundle: str | None, model: Path | None, manifest: Path | None, role: Role = "entry"
+) -> Received:
     """Bring whatever was named to one local bundle and hand that in."""
     if (bundle is None) == (model is None):
         raise _refused("E_ARGUMENTS", "arguments", "Name one thing to hand in.", "Give a BUNDLE, or --model DIR.")
@@ -24,7 +27,7 @@ def receive(settings: Settings, bundle: str | None, model: Path | None, manifest
         path = _model_bundle(Path(folder), model, manifest) if model else _local(Path(folder), bundle or "", settings)
         with session(settings.database) as db:
             store = open_store(settings.objects, settings.s3_endpoint)
-            return take_in(db, store, path, closes=settings.closes)
+            return take_in(db, store, path, closes=settings.closes, role=role)
 
 
 def _local(folder: Path, bundle: str, settings: Settings) -> Path:

@@ -129,6 +129,7 @@ class Submission(SQLModel, table=True):
     subset: str
     kind: str
     trust: str
+    role: str = Field(default="entry", sa_column_kwargs={"server_default": "entry"})
     state: str = Field(index=True)
     bundle_sha256: str
     contents_sha256: str = Field(default="", index=True)

@@ -67,6 +67,7 @@ class Entry:
     version: str = ""
     best_rank: int | None = None
     worst_rank: int | None = None
+    role: str = "entry"
 
     def brief(self) -> dict[str, Any]:
         """The columns for a terminal."""
@@ -162,7 +163,7 @@ def metric_named(db: Session, suite: str, name: str | None) -> Metric:
 
 
 RUN = ("id", "board", "subset", "suite_version", "eligible", "why_not", "published_at")
-SUBMISSION = ("id", "model", "organisation", "team", "trust", "state")
+SUBMISSION = ("id", "model", "organisation", "team", "trust", "role", "state")
 CELL = ("value", "low", "high", "spread", "n_scored", "n_expected", "why_empty", "note", "source")
 
 
@@ -212,6 +213,7 @@ def _entry(row: Any) -> Entry | None:
         source=row.cell_source or "",
         run_id=row.run_id,
         version=row.run_suite_version,
+        role=row.sub_role,
     )
 
 

@@ -21,6 +21,7 @@ from submissions.entry import check_entry, contents_key, note_same_bytes
 from submissions.errors import Problem
 from submissions.lifecycle import State, record
 from submissions.manifest import Manifest
+from submissions.roles import Role
 
 PRIVATE = "private."
 """Ids that begin so stay on the server; at the door there are no such samples."""
@@ -37,18 +38,24 @@ class Received:
 
 
 def receive(
-    db: Session, store: Store, bundle: Path, team: str | None = None, closes: Mapping[str, datetime] | None = None
+    db: Session,
+    store: Store,
+    bundle: Path,
+    team: str | None = None,
+    closes: Mapping[str, datetime] | None = None,
+    role: Role = "entry",
 ) -> Received:
     """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same submission.
 
-    `team` is whose token brought it, if one did; `closes` says until when suites take submissions.
+    `team` is whose token brought it, if one did; `closes` says until when suites take submissions; `role` is ours to
+    give, no manifest names it.
     """
     checked = check(bundle, catalogue(db))
     check_entry(db, checked.manifest, team, closes or {})
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)
     store.put(report_key(submission_id), _report(checked))
-    row = _row(checked.manifest, submission_id, sha256)
+    row = _row(checked.manifest, submission_id, sha256, role)
     new = claim(db, Submission, row.model_dump())
     if new:
         text = f"Received from {row.team}: {row.model}, {row.kind}, {len(checked.expected)} samples of {row.suite}."
@@ -130,7 +137,7 @@ def _report(checked: Checked) -> bytes:
     return json.dumps({"media": media, "warnings": warnings}, sort_keys=True).encode()
 
 
-def _row(manifest: Manifest, submission_id: str, sha256: str) -> Submission:
+def _row(manifest: Manifest, submission_id: str, sha256: str, role: Role) -> Submission:
     moment = now()
     return Submission(
         id=submission_id,
@@ -142,6 +149,7 @@ def _row(manifest: Manifest, submission_id: str, sha256: str) -> Submission:
         subset=manifest.subset,
         kind=manifest.kind,
         trust=TRUST[manifest.kind],
+        role=role,
         state=State.RECEIVED,
         bundle_sha256=sha256,
         contents_sha256=contents_key(manifest),
