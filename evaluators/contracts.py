@@ -76,7 +76,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """What came back for a sample. `file` is set when the outcome is scored and the suite wants media."""
+    """What came back for a sample. `file` is set when the outcome is scored.
+
+    Where the suite wants no media but an answer, actions or an outcome, `record["value"]` holds what the file says.
+    """
 
     sample_id: str
     outcome: Outcome
@@ -184,6 +187,15 @@ class Generator(Protocol):
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Production:
+    """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute."""
+
+    folder: Path
+    sampling: Mapping[str, Json]
+    device: str
+
+
 JudgeKind = Literal["auto", "human", "paper"]
 
 
@@ -230,7 +242,10 @@ class Fact:
 class Suite:
     """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
 
-    A suite that takes no submissions yet has no samples, no `score`, and accepts nothing.
+    A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce` makes a generator
+    around a handed-in model. `own_judge` is the card of a suite that is scored by rule: no judge is asked then.
+    `tabulate` replaces the mean of `evaluators.cells` where a suite's cells are something else (a correlation over
+    policies, say); `derive` adds cells that follow from the others.
     """
 
     name: str
@@ -249,3 +264,6 @@ class Suite:
     subsets: Mapping[str, Callable[[Sample], bool]] = field(default_factory=dict)
     derive: Callable[[Sequence[Cell]], tuple[Cell, ...]] | None = None
     accepts: tuple[str, ...] = ()
+    produce: Callable[[Production], Generator] | None = None
+    own_judge: JudgeCard | None = None
+    tabulate: Callable[[Sequence[Sample], Sequence[Score]], tuple[Cell, ...]] | None = None

@@ -98,7 +98,7 @@ def open_case(settings: Settings, submission_id: str) -> Case:
 
 
 def _open_run(db: Session, settings: Settings, submission: tables.Submission, suite: Suite) -> tables.Run:
-    card = open_judge(settings.judge, settings.device).card
+    card = suite.own_judge or open_judge(settings.judge, settings.device).card
     judge = fingerprint(card)
     add_new(db, tables.Judge, [judge_row(card)])
     board = board_key(suite, submission.subset, judge)

@@ -12,7 +12,7 @@ from sqlalchemy import update
 from sqlmodel import Session, col
 
 from evaluators.cells import cells, share_of_our_failures
-from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score, Suite
 from flows import work
 from flows.case import Case, Stopped
 from flows.engine import each_done
@@ -31,6 +31,8 @@ SUFFIXES = {
     "image/webp": ".webp",
     "video/mp4": ".mp4",
     "video/webm": ".webm",
+    "text/plain": ".txt",
+    "application/json": ".json",
 }
 
 shard_task = task(retries=2, retry_delay_seconds=[1, 10], cache_policy=NO_CACHE, persist_result=False, log_prints=False)
@@ -145,7 +147,7 @@ def judge_work(
 
 def _is_judged(case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:
     """Nothing to judge, or an answer to every question that is not a failure of the judge's."""
-    if row.outcome != Outcome.SCORED or not sample.questions:
+    if case.suite.own_judge or row.outcome != Outcome.SCORED or not sample.questions:
         return True
     request = case.requests[sample.id]
     found = (answered.get((row.media_sha256, question_key(request, question.id))) for question in sample.questions)
@@ -180,8 +182,16 @@ def compute(case: Case) -> Scored:
     for sample in case.samples:
         output = _output(sample, rows.get(sample.id))
         scores += case.suite.score(sample, output, _answers(case, sample, rows.get(sample.id), answered))
-    made = cells([metric for metric in case.suite.metrics if _is_scored(metric.name, scores)], case.samples, scores)
-    return Scored(tuple(scores), made + (case.suite.derive(made) if case.suite.derive else ()))
+    return Scored(tuple(scores), tabulate(case.suite, case.samples, scores))
+
+
+def tabulate(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
+    """All cells of a run, by the suite's own rule or as means over samples."""
+    if suite.tabulate:
+        made = suite.tabulate(samples, scores)
+    else:
+        made = cells([metric for metric in suite.metrics if _is_scored(metric.name, scores)], samples, scores)
+    return made + (suite.derive(made) if suite.derive else ())
 
 
 def _is_scored(metric: str, scores: Sequence[Score]) -> bool:

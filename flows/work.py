@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterator
@@ -9,13 +10,15 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from evaluators.contracts import Generator, Outcome, Output, Request, Sample
+from evaluators.contracts import Generator, Outcome, Output, Production, Request, Sample
 from evaluators.suites import suite_named
 from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
 from infra.store import Corrupt, Store, fetch_blob, landing, open_store, put_blob
+from submissions.answers import SUFFIXES as VALUES
+from submissions.answers import Rule, value_facts
 from submissions.archive import open_archive
 from submissions.intake import bundle_key
 from submissions.media import MediaFacts, Refused, inspect
@@ -85,12 +88,9 @@ def _generated(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[s
 
 
 def _generator(folder: Path, work: OutputsWork, place: Place) -> Generator:
-    from evaluators.models.device import pick_device
-    from evaluators.models.diffusion import DiffusionGenerator, Sampling
-
-    wanted = {name: work.sampling[name] for name in ("steps", "guidance", "height", "width", "frames", "fps")}
-    sampling = Sampling(**{name: value for name, value in wanted.items() if value is not None})
-    return DiffusionGenerator(folder, sampling, seed=work.sampling["seed"], device=pick_device(place.device))
+    produce = suite_named(work.suite).produce
+    assert produce, f"{work.suite} takes models and does not say how to run them"
+    return produce(Production(folder, work.sampling, place.device))
 
 
 def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
@@ -98,15 +98,27 @@ def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
     if output.file is None:
         return _record(output.sample_id, output.outcome, output.reason, record=dict(output.record))
     try:
-        facts = inspect(output.file, output.file.name, modality)
+        facts = _inspected(output.file, modality)
     except Refused as refused:
         return _record(output.sample_id, Outcome.OUTPUT_INVALID, refused.message, record=dict(output.record))
     size = output.file.stat().st_size
+    record = {**output.record, **_facts(facts), **_value(output.file, facts.media_type)}
     sha256 = put_blob(store, output.file)
     output.file.unlink()
-    return _record(
-        output.sample_id, Outcome.SCORED, "", sha256, size, {**output.record, **_facts(facts)}, facts.media_type
-    )
+    return _record(output.sample_id, Outcome.SCORED, "", sha256, size, record, facts.media_type)
+
+
+def _inspected(file: Path, modality: str) -> MediaFacts:
+    if modality in VALUES:
+        return value_facts(file.read_bytes(), file.name, modality, Rule())
+    return inspect(file, file.name, modality)
+
+
+def _value(file: Path, media_type: str) -> dict[str, Any]:
+    """What an answer, a list of actions or an outcome says, for the suite's scoring; nothing for media."""
+    if media_type == "text/plain":
+        return {"value": file.read_text("utf-8").strip()}
+    return {"value": json.loads(file.read_bytes())} if media_type == "application/json" else {}
 
 
 def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
@@ -121,7 +133,7 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
                 sha256 = archive.copy(work.files[sample_id], stream)
             facts = work.media[sample_id]
             put_blob(store, spot, sha256)
-            record = {**work.sampling, **facts}
+            record = {**work.sampling, **facts, **_value(spot, facts["media_type"])}
             size = spot.stat().st_size
             yield _record(sample_id, Outcome.SCORED, "", sha256, size, record, facts["media_type"])
 

@@ -163,6 +163,13 @@ def answers(db: Session, run: RunFacts, sample_id: str) -> list[Said]:
     return [_said(asked[verdict.question_sha256], verdict, raw, name, kind) for verdict, raw, name, kind in found]
 
 
+def kept(db: Session, run: RunFacts, sample_id: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+    """What was kept with one output, and with its score in each metric."""
+    output = db.get(Output, (run.submission_id, sample_id))
+    query = select(Score.metric, Score.detail).where(Score.run_id == run.run_id, Score.sample_id == sample_id)
+    return (output.record if output else {}), {metric: detail for metric, detail in db.execute(query)}
+
+
 def _said(question: dict[str, Any], verdict: Verdict, raw: str, name: str, kind: str) -> Said:
     part = question.get("part", "")
     return Said(question["id"], question["text"], part, name, kind, verdict.outcome, verdict.value, verdict.reason, raw)

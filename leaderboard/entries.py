@@ -152,6 +152,11 @@ def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
     return [_figure(row) for row in db.execute(_figures().where(col(Run.id).in_(run_ids)))]
 
 
+def figures_of_suite(db: Session, suite: str) -> list[Figure]:
+    """Every published cell of a suite, ours and the papers'."""
+    return [_figure(row) for row in db.execute(_figures().where(Run.suite == suite, Run.state == "published"))]
+
+
 def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address) -> list[Figure]:
     """One metric along one facet, all else as at the address, for everyone who has it."""
     fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other != facet]

@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -58,6 +58,12 @@ class Sampling:
 
 
 DEFAULTS = Sampling()
+
+
+def sampling_of(declared: Mapping[str, Any]) -> Sampling:
+    """What a manifest declares; what it leaves open stays at the default."""
+    wanted = {name: declared[name] for name in Sampling.__dataclass_fields__}
+    return Sampling(**{name: value for name, value in wanted.items() if value is not None})
 
 
 class DiffusionGenerator:

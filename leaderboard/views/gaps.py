@@ -12,6 +12,7 @@ from leaderboard import charts, choice, entries, frames, queries
 from leaderboard.choice import ANY
 from leaderboard.queries import ALL, FACETS, Address, Place
 from leaderboard.settling import Settled, settle
+from leaderboard.suite_charts import charts_of, table
 from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
 from leaderboard.words import ARROW, digits, escaped, plain, titled
 
@@ -27,11 +28,24 @@ def page() -> None:
     titles = {one.name: one.title for one in settled.suites}
     press("suite", "Suite", list(titles), settled.choice.suite, titles.__getitem__, then=_afresh)
     facets = [facet for facet in FACETS if lines(settled.places, facet)]
-    if not facets:
+    if facets:
+        along = said["along"] if said.get("along") in facets else facets[0]
+        _draw(settled, along, facets, _where(settled.places, along, said), said.get("by", "auto"))
+    else:
         st.info(f"{escaped(settled.suite.title)} has no two figures to compare yet.", icon=":material/info:")
-        return
-    along = said["along"] if said.get("along") in facets else facets[0]
-    _draw(settled, along, facets, _where(settled.places, along, said), said.get("by", "auto"))
+    _suite_charts(settled.suite.name)
+
+
+def _suite_charts(suite: str) -> None:
+    """The charts that the suite brings along, each with one sentence on how to read it."""
+    known = charts_of(suite)
+    figures = table(ask(entries.figures_of_suite, suite)) if known else table([])
+    for chart in known:
+        made = chart.draw(figures)
+        if made is not None:
+            st.subheader(chart.title, anchor=False)
+            st.caption(chart.reads)
+            draw(made, key=f"chart-{chart.name}")
 
 
 def _afresh(params: dict[str, str]) -> dict[str, str]:

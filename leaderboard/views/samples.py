@@ -12,6 +12,7 @@ from infra.store import Store, open_store
 from leaderboard import behind, queries
 from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
 from leaderboard.frames import answer_table
+from leaderboard.panels import Shown, panel_of
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
 from leaderboard.widgets import ask, pick, press
@@ -133,7 +134,21 @@ def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
         score = number(item.value, unit) if item.value is not None else plain(item.scored)
         st.metric(plain(metric), score)
         st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
+    _panel(run, item)
     _answers(answers)
+
+
+def _panel(run: RunFacts, item: Item) -> None:
+    """What the suite itself has to show of a sample."""
+    draw = panel_of(run.suite)
+    if draw:
+        record, detail = ask(behind.kept, run, item.sample_id)
+        draw(Shown(run, item, record, detail, _fetched))
+
+
+def _fetched(sha256: str) -> Path | None:
+    settings = Settings()
+    return media(open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media")
 
 
 def _show(item: Item) -> None:
@@ -141,9 +156,7 @@ def _show(item: Item) -> None:
     if not item.media_sha256:
         st.info(f"There is no output: {plain(item.outcome)}. {escaped(item.reason, 300)}")
         return
-    settings = Settings()
-    folder = settings.work / "page-media"
-    path: Path | None = media(open_store(settings.objects, settings.s3_endpoint), item.media_sha256, folder)
+    path = _fetched(item.media_sha256)
     if path is None:
         st.warning("The file cannot be fetched from the store now.")
     elif item.media_type.startswith("video/"):

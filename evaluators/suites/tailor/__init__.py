@@ -7,6 +7,7 @@ from evaluators.suites.tailor import published
 from evaluators.suites.tailor.bank import samples
 from evaluators.suites.tailor.gaps import gaps
 from evaluators.suites.tailor.metrics import METRICS
+from evaluators.suites.tailor.producing import produce
 from evaluators.suites.tailor.scoring import score
 
 DEMO_TASKS = ("cut_", "pour_", "tie_")
@@ -45,4 +46,5 @@ SUITE = Suite(
     subsets={"full": in_full, "demo": in_demo},
     derive=gaps,
     accepts=("outputs", "model"),
+    produce=produce,
 )

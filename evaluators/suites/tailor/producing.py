@@ -1,0 +1,15 @@
+"""How TailOR makes outputs from a handed-in model: prompt in, picture or clip out."""
+
+from __future__ import annotations
+
+from evaluators.contracts import Generator, Production
+
+
+def produce(given: Production) -> Generator:
+    """Any diffusers text-to-image or text-to-video folder, with the sampler settings its team declared."""
+    from evaluators.models.device import pick_device
+    from evaluators.models.diffusion import DiffusionGenerator, sampling_of
+
+    seed = given.sampling["seed"]
+    assert isinstance(seed, int)
+    return DiffusionGenerator(given.folder, sampling_of(given.sampling), seed=seed, device=pick_device(given.device))
