@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door
+from flows import cli_curate, cli_door, cli_liva
 from flows.terminal import fail, file, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -323,6 +323,7 @@ def _hidden(url: str) -> str:
 
 app.command()(cli_curate.curate)
 app.add_typer(cli_curate.review, name="review")
+app.add_typer(cli_liva.liva, name="liva")
 app.add_typer(cli_door.teams, name="team")
 app.add_typer(cli_door.tokens, name="token")
 

@@ -1,0 +1,59 @@
+"""The commands for L-IVA's cases: checking a folder, taking one in, drawing our own pictures again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.terminal import fail, plain, say, told
+
+liva = typer.Typer(help="Cases of L-IVA: pictures with their sidecars.", no_args_is_help=True)
+Folder = Annotated[Path, typer.Argument(help="A folder with a .yaml sidecar beside each picture.")]
+
+
+@liva.command("check")
+def check(folder: Folder) -> None:
+    """Read every sidecar of a folder and list what is wrong, with line numbers."""
+    from evaluators.suites.liva.cases import read_folder
+
+    with told():
+        found = read_folder(_there(folder))
+        for finding in found.findings:
+            say(plain(str(finding)))
+        if found.errors:
+            fail(f"{len(found.errors)} errors. Correct them and check again.")
+        say(f"Good: {len(found.cases)} cases, {len(found.findings)} warnings.")
+
+
+@liva.command("import")
+def take_in(folder: Folder, to: Annotated[Path, typer.Argument(help="Where the cleaned copies go.")]) -> None:
+    """Copy a sound folder of cases: pictures as PNG without metadata, sidecars in one form."""
+    from evaluators.suites.liva.cases import Unsound, take_in
+
+    with told():
+        try:
+            taken = take_in(_there(folder), to)
+        except Unsound as error:
+            fail(plain(str(error)))
+        say(f"Taken in: {len(taken.cases)} cases.")
+
+
+@liva.command("paint")
+def paint(to: Annotated[Path, typer.Argument(help="Where the pictures go.")]) -> None:
+    """Draw the first frames of our own cases again."""
+    from evaluators.suites.liva.cases import own
+    from evaluators.suites.liva.painter import paint, scene
+
+    with told():
+        to.mkdir(parents=True, exist_ok=True)
+        for case in own():
+            paint(scene(case.case_id)).save(to / case.image, optimize=True)
+        say(f"Drawn: {len(own())} pictures.")
+
+
+def _there(folder: Path) -> Path:
+    if not folder.is_dir():
+        fail(f"{folder} is not a folder. Name the folder with the sidecars.")
+    return folder
