@@ -97,8 +97,8 @@ def import_outputs(
 ) -> None:
     """Make a bundle from a folder of outputs that has no manifest."""
     from evaluators.suites import suite_named
-    from flows.door import read_declaration
     from flows.importing import items
+    from submissions.declarations import read_declaration
     from submissions.importer import import_listed, import_named, read_tasks
 
     with told():
@@ -324,6 +324,7 @@ def _hidden(url: str) -> str:
 app.command()(cli_curate.curate)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
+app.command()(cli_door.intake)
 app.add_typer(cli_door.teams, name="team")
 app.add_typer(cli_door.tokens, name="token")
 

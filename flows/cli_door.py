@@ -2,14 +2,40 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.terminal import say, table, told
+from flows.terminal import fail, say, table, told
+
+if TYPE_CHECKING:
+    from submissions.inbox import Taken
 
 teams = typer.Typer(help="Teams that may use the API.", no_args_is_help=True)
 tokens = typer.Typer(help="Their keys.", no_args_is_help=True)
+
+
+def intake() -> None:
+    """Hand in what teams have dropped into the inbox in S3 (ARMILLARY_INBOX)."""
+    from flows.engine import prepare
+
+    with told() as settings:
+        prepare(settings)
+        from flows.intake import sweep
+
+        if not settings.inbox:
+            fail("There is no inbox. Set ARMILLARY_INBOX to s3://bucket/prefix.")
+        done = sweep(settings)
+        table(
+            [
+                {"team": one.team, "what": one.uri, "state": one.state, "id": one.submission_id or _first(one)}
+                for one in done
+            ]
+        )
+
+
+def _first(taken: Taken) -> str:
+    return taken.problems[0].code if taken.problems else ""
 
 
 @teams.command("add")

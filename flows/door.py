@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import tempfile
 from pathlib import Path
-from typing import Any
 
 from infra.db import session
 from infra.settings import Settings
 from infra.store import Missing, StoreError, open_store
+from submissions.declarations import DECLARATION, read_declaration
 from submissions.errors import IntakeError, Problem, shown
 from submissions.intake import Received
 from submissions.intake import receive as take_in
@@ -51,26 +50,11 @@ def _local(folder: Path, bundle: str, settings: Settings) -> Path:
 
 
 def _model_bundle(folder: Path, model: Path, manifest: Path | None) -> Path:
-    manifest = manifest or model / "armillary.json"
+    manifest = manifest or model / DECLARATION
     if not model.is_dir():
         hint = "Give the folder that save_pretrained made."
         raise _refused("E_NO_FILE", shown(str(model)), "There is no such folder.", hint)
     return pack_model(folder / "bundle.zip", read_declaration(manifest), model, skip=manifest)
-
-
-def read_declaration(manifest: Path) -> dict[str, Any]:
-    """A manifest without its files, as somebody wrote it; what it says is checked with the bundle."""
-    where = shown(str(manifest))
-    try:
-        declaration = json.loads(manifest.read_text("utf-8"))
-    except FileNotFoundError:
-        hint = "Write one (see submissions/README.md) and name it with --manifest, or put it there as armillary.json."
-        raise _refused("E_MANIFEST_MISSING", where, "There is no declaration.", hint) from None
-    except ValueError:
-        raise _refused("E_MANIFEST_JSON", where, "This is not JSON.", "Check it with python -m json.tool.") from None
-    if not isinstance(declaration, dict):
-        raise _refused("E_SCHEMA", where, "The top level is not an object.", "Begin with {.")
-    return {name: value for name, value in declaration.items() if name != "files"}
 
 
 def _refused(code: str, where: str, message: str, hint: str) -> IntakeError:

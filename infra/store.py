@@ -8,7 +8,7 @@ import re
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -20,10 +20,11 @@ CHUNK = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """One object in a listing."""
+    """One object in a listing; `version` is another one each time something is put under the key."""
 
     key: str
     size: int
+    version: str = field(default="", compare=False)
 
 
 class Store(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import NotRequired, Protocol, TypedDict
 
 from infra.store import Missing, StoreError, Unreachable
@@ -96,6 +97,8 @@ class Found(TypedDict):
 
     Key: str
     Size: int
+    ETag: str
+    LastModified: datetime
 
 
 class Query(TypedDict):

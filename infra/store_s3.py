@@ -128,7 +128,8 @@ class S3Store:
             for found in page.get("Contents", ()):
                 # Consoles make empty objects that stand for folders.
                 if not found["Key"].endswith("/"):
-                    yield Stored(found["Key"].removeprefix(self._base), found["Size"])
+                    version = f"{found['ETag'].strip(chr(34))} {found['LastModified']:%Y-%m-%dT%H:%M:%S.%f}"
+                    yield Stored(found["Key"].removeprefix(self._base), found["Size"], version)
             if more := "NextContinuationToken" in page:
                 query["ContinuationToken"] = page["NextContinuationToken"]
 

@@ -64,6 +64,12 @@ def check(path: Path, catalogue: Catalogue, limits: Limits | None = None, decode
     return Checked(manifest, _media(manifest, looked), warnings, expected)
 
 
+def declared(path: Path) -> Manifest:
+    """What a bundle says of itself, before its files are looked at."""
+    with open_archive(path) as archive:
+        return _manifest(archive)
+
+
 def _manifest(archive: Archive) -> Manifest:
     if manifests.NAME not in archive.members:
         raise refusal(

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
-from submissions import manifest as manifests
-from submissions.archive import open_archive
+from submissions.bundle import declared
 from submissions.errors import IntakeError, Problem, refusal, shown
 
 TRIES = 6
@@ -47,7 +46,7 @@ class Server:
         """Send a bundle and have it checked; what the server has already is not sent again."""
         with bundle.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-        manifest = _manifest(bundle)
+        manifest = declared(bundle).model_dump(mode="json")
         key = hashlib.sha256(f"{sha256} {manifest['suite']} {manifest['suite_version']}".encode()).hexdigest()
         size = bundle.stat().st_size
         said = json.dumps({"manifest": manifest, "size": size, "sha256": sha256}).encode()
@@ -135,11 +134,3 @@ def _refused(status: int, answer: bytes) -> IntakeError:
         return IntakeError([Problem(**problem) for problem in problems])
     except (ValueError, KeyError, TypeError):
         return refusal("E_SERVER", "server", f"The server answers {status}.", "Check its address.")
-
-
-def _manifest(bundle: Path) -> dict[str, Any]:
-    """The bundle's own manifest; a bundle that has none is refused before anything is sent."""
-    with open_archive(bundle) as archive:
-        if manifests.NAME not in archive.members:
-            raise refusal("E_MANIFEST_MISSING", "bundle", "There is no manifest.json.", "See submissions/README.md.")
-        return manifests.parse(archive.read(manifests.NAME, manifests.MOST_BYTES)).model_dump(mode="json")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from infra.store import BadKey, check_key, landing
-from infra.store_boto import connect
+from infra.store import BadKey, Unreachable, check_key, landing
+from infra.store_boto import connect, explain
 from submissions.errors import IntakeError, refusal, shown
 
 CHUNK = 1 << 20
@@ -25,26 +26,37 @@ CHANGED = ("412", "PreconditionFailed")
 
 
 def fetch(uri: str, inbox: str, team: str, to: Path, endpoint: str | None = None, most: int = 1 << 40) -> None:
-    """Bring a team's object to a file of ours; IntakeError says why not, before any socket is opened if it can."""
-    bucket, key = _place(uri, inbox, team)
-    client: Any = connect(endpoint)
+    """Bring a team's object to a file of ours; IntakeError says why not, before any socket is opened if it can.
+
+    Unreachable: the store fails; that is no fault of the team's.
+    """
+    bucket, key = place(uri, inbox, team)
+    client: Any = _client(endpoint)
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
         seen = client.head_object(Bucket=bucket, Key=key)
         if seen["ContentLength"] > most:
             raise refusal("E_TOO_LARGE", "size", f"{seen['ContentLength']} bytes.", f"At most {most}.", most)
-        found = client.get_object(Bucket=bucket, Key=key, IfMatch=seen["ETag"])
+        body = client.get_object(Bucket=bucket, Key=key, IfMatch=seen["ETag"])["Body"]
         with landing(to) as file:
-            while chunk := found["Body"].read(CHUNK):
+            while chunk := body.read(CHUNK):
                 file.write(chunk)
     except ClientError as error:
+        found = explain(error, f"Could not read {shown(uri)}", key)
+        if isinstance(found, Unreachable):
+            raise found from None
         raise _unreadable(uri, str(error.response.get("Error", {}).get("Code", ""))) from None
-    except (BotoCoreError, OSError):
-        raise _unreadable(uri, "") from None
+    except BotoCoreError as error:
+        raise explain(error, f"Could not read {shown(uri)}", key) from None
 
 
-def _place(uri: str, inbox: str, team: str) -> tuple[str, str]:
+@lru_cache(maxsize=4)
+def _client(endpoint: str | None) -> Any:
+    return connect(endpoint)
+
+
+def place(uri: str, inbox: str, team: str) -> tuple[str, str]:
     """The bucket and key, if they are the team's own."""
     bucket, _, key = uri.removeprefix("s3://").partition("/")
     try:
@@ -63,5 +75,5 @@ def _unreadable(uri: str, code: str) -> IntakeError:
     if code in CHANGED:
         hint = "Hand it in again when nothing writes to it."
         return refusal("E_OBJECT_CHANGED", shown(uri), "The object changed while it was read.", hint)
-    why = WHY.get(code, f"the store says {shown(code)}" if code else "the store does not answer")
+    why = WHY.get(code, f"the store says {shown(code)}")
     return refusal("E_S3_UNREADABLE", shown(uri), f"It cannot be read: {why}.", "Check the address and the rights.")

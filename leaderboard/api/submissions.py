@@ -20,7 +20,7 @@ from infra.store import open_store
 from infra.tables import Submission, Suite, Upload
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import refused
-from submissions import strict_json, uploads
+from submissions import inbox, strict_json, uploads
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import report_key
 from submissions.lifecycle import State, advance, state_of, timeline
@@ -161,6 +161,21 @@ def finish(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
         "duplicate": received.duplicate,
         "warnings": warnings,
     }
+
+
+class FromInbox(BaseModel):
+    """A bundle that lies in the team's own folder of the inbox."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+    uri: Annotated[str, Field(min_length=1, max_length=2000)]
+
+
+@router.post("/submissions/from-inbox", status_code=202)
+def from_inbox(settings: Conf, who: Submits, asked: FromInbox) -> dict[str, Any]:
+    """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked through."""
+    taken = inbox.hand_in_now(settings, who.team, asked.uri)
+    warnings = [asdict(warning) for warning in taken.problems]
+    return {"submission": taken.submission_id, "state": taken.state, "warnings": warnings}
 
 
 @router.get("/submissions")

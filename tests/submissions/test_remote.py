@@ -69,7 +69,7 @@ def test_row_106_an_object_that_changes_between_head_and_get(
     uri, spot = f"{inbox}/Owls/x.zip", tmp_path / "x.zip"
     remote.fetch(uri, inbox, "Owls", spot, s3_server.endpoint)
     assert spot.read_bytes() == b"the first bytes"
-    monkeypatch.setattr(remote, "connect", lambda _endpoint: Changing(s3_server, inbox))
+    monkeypatch.setattr(remote, "_client", lambda _endpoint: Changing(s3_server, inbox))
 
     with pytest.raises(IntakeError) as refused:
         remote.fetch(uri, inbox, "Owls", spot, s3_server.endpoint)

@@ -1,0 +1,33 @@
+"""The flow that empties the inbox: whatever teams dropped into S3 is handed in, with a report beside it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import Any
+
+from prefect import flow
+
+from infra.db import session
+from infra.settings import Settings
+from submissions.inbox import Taken, take, waiting
+
+log = logging.getLogger("armillary")
+
+
+@flow(name="intake", retries=0, persist_result=False)
+def intake() -> list[dict[str, Any]]:
+    """Look through the inbox once; run it as often as you like."""
+    return [asdict(taken) for taken in sweep(Settings())]
+
+
+def sweep(settings: Settings) -> list[Taken]:
+    """Take everything that waits, one after the other; what fails by our fault stays for the next time."""
+    if not settings.inbox:
+        return []
+    with session(settings.database) as db:
+        found = waiting(db, settings)
+    done = [take(settings, drop) for drop in found]
+    for taken in done:
+        log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    return done

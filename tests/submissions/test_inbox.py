@@ -1,0 +1,186 @@
+"""The inbox in S3: every drop ends in received or rejected, with a report beside it, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import delete
+from sqlmodel import select
+
+from flows.intake import sweep
+from infra.db import session
+from infra.settings import Settings
+from infra.store import Store, open_store
+from infra.tables import QuotaUse, Submission, Team
+from infra.tables_door import Drop
+from submissions import inbox, tokens
+from submissions.errors import IntakeError
+from tests.bundles import declaration
+from tests.servers.s3 import S3Server
+from tests.submissions.bad.case import Case, bundle, pictures
+from tests.submissions.bad.models import folder
+from tests.submissions.bad.table import ONE_A_ROW, made
+
+TEAM = "Test team"
+pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")
+
+
+@dataclass(frozen=True)
+class Box:
+    """An empty inbox of a machine, and the store it is."""
+
+    settings: Settings
+    store: Store
+
+    def drop(self, name: str, path: Path, team: str = TEAM) -> None:
+        self.store.put_file(f"{team}/{name}", path)
+
+    def report(self, name: str, team: str = TEAM) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.store.get(f"{team}/{name}.report.json"))
+        return found
+
+    def rows(self, table: type[Any]) -> list[Any]:
+        with session(self.settings.database) as db:
+            query = select(table).where(Submission.trust != "C") if table is Submission else select(table)
+            return list(db.exec(query))
+
+
+@pytest.fixture
+def box(door: Settings, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Box]:
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    address = f"s3://{s3_server.fresh_bucket()}/inbox"
+    settings = door.model_copy(update={"inbox": address, "s3_endpoint": s3_server.endpoint})
+    with session(settings.database) as db:
+        tokens.add_team(db, TEAM)
+    yield Box(settings, open_store(address, s3_server.endpoint))
+    with session(settings.database) as db:
+        for table in (Drop, QuotaUse, Team):
+            db.connection().execute(delete(table))
+
+
+def test_the_inbox_gives_each_input_its_code(box: Box, shelf: Path) -> None:
+    """The table of bad inputs, third way: all dropped, one sweep, a report each."""
+    for case in ONE_A_ROW:
+        box.drop(_name(case), made(case, shelf))
+
+    done = {taken.uri.rpartition("/")[2]: taken for taken in sweep(box.settings)}
+
+    assert len(done) == len(ONE_A_ROW)
+    wrong = [case.id for case in ONE_A_ROW if not _as_told(case, asdict(done[_name(case)]))]
+    assert wrong == []
+    beside = {one.key for one in box.store.list(f"{TEAM}/")}
+    assert all(f"{TEAM}/{_name(case)}{end}" in beside for case in ONE_A_ROW for end in inbox.REPORTS)
+    assert all(_as_told(case, box.report(_name(case))) for case in ONE_A_ROW[::10])
+    received = sum(not case.code.startswith("E_") for case in ONE_A_ROW)
+    assert len(box.rows(Submission)) == received and len(box.rows(Drop)) == len(ONE_A_ROW)
+
+
+def _name(case: Case) -> str:
+    return f"row-{case.row}.zip"
+
+
+def _as_told(case: Case, report: dict[str, Any]) -> bool:
+    state = "rejected" if case.code.startswith("E_") else "received"
+    codes = {problem["code"] for problem in report["problems"]}
+    return report["state"] == state and codes == ({case.code} if case.code else set())
+
+
+def test_a_second_sweep_does_nothing_and_the_same_bytes_again_are_the_same_submission(box: Box, spot: Path) -> None:
+    bundle(spot, pictures(2))
+    box.drop("x.zip", spot)
+    first = sweep(box.settings)
+
+    nothing = sweep(box.settings)
+    box.drop("copy.zip", spot)
+    second = sweep(box.settings)
+
+    assert [one.state for one in first + second] == ["received", "received"] and nothing == []
+    assert first[0].submission_id == second[0].submission_id and len(box.rows(Submission)) == 1
+    said = box.store.get(f"{TEAM}/x.zip.report.txt").decode()
+    assert f"Received as {first[0].submission_id}." in said
+
+
+def test_a_sweep_that_died_before_its_row_was_written_is_repeated_without_harm(
+    box: Box, spot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bundle(spot, pictures(2))
+    box.drop("x.zip", spot)
+
+    def dies(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox, "add_new", dies)
+        with pytest.raises(KeyboardInterrupt):
+            sweep(box.settings)
+    again = sweep(box.settings)
+
+    assert [one.state for one in again] == ["received"]
+    assert len(box.rows(Submission)) == 1 and len(box.rows(Drop)) == 1
+
+
+def test_a_folder_that_is_no_team_s_and_a_manifest_of_another_team_are_rejected(box: Box, spot: Path) -> None:
+    bundle(spot, pictures(2))
+    box.drop("x.zip", spot, team="Nobody")
+    with session(box.settings.database) as db:
+        tokens.add_team(db, "Others")
+    box.drop("x.zip", spot, team="Others")
+
+    sweep(box.settings)
+
+    assert box.report("x.zip", "Nobody")["problems"][0]["code"] == "E_TEAM_UNKNOWN"
+    assert box.report("x.zip", "Others")["problems"][0]["code"] == "E_TEAM"
+    assert box.rows(Submission) == []
+
+
+def test_a_store_that_fails_leaves_the_drop_for_later(box: Box, spot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from botocore.exceptions import EndpointConnectionError
+
+    bundle(spot, pictures(2))
+    box.drop("x.zip", spot)
+
+    class Away:
+        def head_object(self, **_: str) -> None:
+            raise EndpointConnectionError(endpoint_url="http://127.0.0.1")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("submissions.remote._client", lambda _endpoint: Away())
+        away = sweep(box.settings)
+    back = sweep(box.settings)
+
+    assert [one.state for one in away] == ["later"] and [one.state for one in back] == ["received"]
+
+
+def test_a_model_s_folder_is_taken_when_its_declaration_is_there(box: Box, tmp_path: Path) -> None:
+    for name, data in folder().items():
+        box.store.put(f"{TEAM}/painter/{name.removeprefix('model/')}", data)
+    before = sweep(box.settings)
+    said = declaration(kind="model")
+    box.store.put(f"{TEAM}/painter/armillary.json", json.dumps(said).encode())
+
+    after = sweep(box.settings)
+
+    assert before == [] and sweep(box.settings) == []
+    assert [(one.state, one.problems) for one in after] == [("received", ())]
+    assert box.report("painter/armillary.json")["state"] == "received"
+    assert box.rows(Submission)[0].kind == "model"
+
+
+def test_a_team_may_ask_for_one_bundle_at_once(box: Box, spot: Path) -> None:
+    bundle(spot, pictures(2))
+    box.drop("x.zip", spot)
+    uri = f"{box.settings.inbox}/{TEAM}/x.zip"
+
+    taken = inbox.hand_in_now(box.settings, TEAM, uri)
+
+    assert taken.state == "received" and sweep(box.settings) == []
+    for bad, code in ((uri + "x", "E_S3_UNREADABLE"), ("s3://elsewhere/Others/x.zip", "E_S3_FORBIDDEN")):
+        with pytest.raises(IntakeError) as refused:
+            inbox.hand_in_now(box.settings, TEAM, bad)
+        assert refused.value.problems[0].code == code
