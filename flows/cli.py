@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from flows import cli_curate, cli_door, cli_liva
-from flows.terminal import fail, file, progress, say, table, told, warn
+from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -167,11 +167,15 @@ def publish() -> None:
     with told() as settings, progress():
         prepare(settings)
         from flows.evaluate import run_here
+        from flows.turns import Waits
 
         waiting = unfinished(settings)
         for submission_id in waiting:
-            done = run_here(submission_id, settings)
-            say(f"{done.submission_id} is {done.state}.")
+            try:
+                done = run_here(submission_id, settings)
+                say(f"{done.submission_id} is {done.state}.")
+            except Waits as waits:
+                say(f"{submission_id} waits: {plain(str(waits))}")
         say(
             f"{len(waiting)} submissions brought to the board."
             if waiting
@@ -286,7 +290,7 @@ def samples(suite: str, subset: str = "full", modality: str = "*") -> None:
 def _send(server: str, token: str, bundle: Path) -> None:
     """Hand a bundle in over the network, with a bar for its bytes; a broken upload goes on where it stopped."""
     from flows.progress import begin, reach
-    from submissions.client import Server
+    from submissions.client import Server, left_of_the_quota
 
     def show(done: int, total: int) -> None:
         if not done:
@@ -294,9 +298,11 @@ def _send(server: str, token: str, bundle: Path) -> None:
         reach("bytes", done)
 
     with told(), progress():
-        handed = Server(server, token).hand_in(file(bundle), show)
+        door = Server(server, token)
+        handed = door.hand_in(file(bundle), show)
         warn(handed.warnings)
         say(f"Received as {handed.submission_id}.")
+        say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))
 
 
 def _elsewhere(suite: str, found: list[Place]) -> None:

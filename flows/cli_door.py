@@ -59,6 +59,32 @@ def team_block(name: str, undo: bool = False) -> None:
         say("Open again." if undo else "Blocked.")
 
 
+@teams.command("quota")
+def team_quota(name: str) -> None:
+    """Show what a team has left in each suite."""
+    from sqlmodel import col, select
+
+    from infra.db import session
+    from infra.tables import Suite
+    from submissions.quotas import allowance
+
+    with told() as settings, session(settings.database) as db:
+        suites = db.exec(select(Suite.name).order_by(col(Suite.position))).all()
+        found = [(suite, allowance(db, settings, name, suite)) for suite in suites]
+        table(
+            [
+                {
+                    "suite": suite,
+                    "scored": one.used,
+                    "left": one.left if one.limited else "no limit",
+                    "running": one.running,
+                    "next free": one.renews_at or "",
+                }
+                for suite, one in found
+            ]
+        )
+
+
 @tokens.command("create")
 def token_create(
     team: str,

@@ -10,6 +10,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows import stages
 from flows.case import Case, NoSuchSubmission, Stopped, open_case
+from flows.turns import Waits, take_turn
 from infra.db import session
 from infra.settings import Settings
 from submissions.lifecycle import State, advance, state_of
@@ -40,7 +41,7 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
         judged = stages.judge(case)
         stages.score(case)
         stages.publish(case)
-    except (Stopped, NoSuchSubmission) as stopped:
+    except (Stopped, NoSuchSubmission, Waits) as stopped:
         _end(settings, submission_id, stopped)
         raise
     except Exception as error:
@@ -68,6 +69,7 @@ def _start(settings: Settings, submission_id: str) -> Case:
             advance(db, submission_id, State.RECEIVED, "Taken up again after a failure.")
         if state_of(db, submission_id) in (State.REJECTED, State.WITHDRAWN):
             raise Stopped("E_CLOSED", "submitter", "This submission is closed. Hand in a new one.")
+    take_turn(settings, submission_id)
     return case
 
 

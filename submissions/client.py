@@ -31,6 +31,14 @@ class Handed:
     submission_id: str
     duplicate: bool
     warnings: tuple[Problem, ...]
+    suite: str
+
+
+def left_of_the_quota(quota: Mapping[str, Any]) -> str:
+    """What `/v1/teams/me` says of a suite, in a sentence."""
+    when = f"; the next place is free at {quota['renews_at'][:16].replace('T', ' ')} UTC" if quota["renews_at"] else ""
+    running = f", {quota['running']} running" if quota["running"] else ""
+    return f"Quota: {quota['left']} of {quota['limit']} scored submissions left{running}{when}."
 
 
 class Server:
@@ -53,7 +61,7 @@ class Server:
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         upload = self.ask("POST", "/v1/submissions", said, headers)["upload"]
         self._send(bundle, upload, progress)
-        return self._finish(upload["id"])
+        return self._finish(upload["id"], manifest["suite"])
 
     def _send(self, bundle: Path, upload: Mapping[str, Any], progress: Progress) -> None:
         done = sum(part["size"] for part in upload["parts"] if part["received"])
@@ -72,13 +80,13 @@ class Server:
         else:
             self.ask("PUT", part["path"], data, {"Content-Type": "application/octet-stream"})
 
-    def _finish(self, upload_id: str) -> Handed:
+    def _finish(self, upload_id: str, suite: str) -> Handed:
         until = time.monotonic() + POLL_SECONDS
         while time.monotonic() < until:
             answer = self.ask("POST", f"/v1/submissions/uploads/{upload_id}/finish", b"", {})
             if answer["submission"]:
                 warnings = tuple(Problem(**warning) for warning in answer["warnings"])
-                return Handed(answer["submission"], answer["duplicate"], warnings)
+                return Handed(answer["submission"], answer["duplicate"], warnings, suite)
             time.sleep(PAUSE)
         raise refusal("E_TIMEOUT", "server", "The check takes very long.", "Run the same command again later.")
 

@@ -9,6 +9,7 @@ from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from infra.tables import Event, Submission, now
+from submissions import quotas
 
 Fault = Literal["", "submitter", "ours"]
 
@@ -63,6 +64,8 @@ def advance(
     )
     if moved.rowcount != 1:
         return False
+    if to in TERMINAL:
+        quotas.settle(db, submission_id, ours=fault == "ours")
     record(db, submission_id, to, text, actor=actor, detail={"code": code, "fault": fault} if fault else {})
     return True
 

@@ -82,9 +82,19 @@ def start(db: Session, settings: Settings, submission_id: str) -> bool:
     return True
 
 
+def settle(db: Session, submission_id: str, ours: bool) -> None:
+    """A submission has come to its end: the next of the team may run, and it counts unless the fault was ours."""
+    if ours:
+        give_back(db, submission_id)
+    else:
+        end(db, submission_id)
+
+
 def end(db: Session, submission_id: str) -> None:
     """A submission has come to its end: it counts, and the next of the team may run."""
-    _set(db, submission_id, ended_at=now())
+    use = db.get(QuotaUse, submission_id)
+    if use is not None and use.ended_at is None:
+        _set(db, submission_id, ended_at=now())
 
 
 def give_back(db: Session, submission_id: str) -> None:

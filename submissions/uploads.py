@@ -108,6 +108,8 @@ def find(db: Session, team: str, upload_id: str) -> Upload:
     if row is None or row.team != team:
         raise refusal("E_NOT_FOUND", "upload", "There is no such upload.", "Check the id.")
     if row.state == "open" and row.expires_at < now():
+        # Only as seen from here; `expire` writes it when it has removed what came.
+        db.expunge(row)
         row.state = "expired"
     return row
 
@@ -245,13 +247,12 @@ def clear(store: Store, upload_id: str) -> None:
         store.delete(stored.key)
 
 
-def expire(settings: Settings) -> int:
+def expire(db: Session, store: Store) -> int:
     """Drop uploads that were not finished in time, with what came of them; how many. For the watchdog to call."""
-    store = open_store(settings.objects, settings.s3_endpoint)
-    with session(settings.database) as db:
-        late = (Upload.expires_at < now(), col(Upload.state).in_(("open", "expired")))
-        rows = db.exec(select(Upload).where(*late, col(Upload.detail)["cleared"].as_boolean().is_(None))).all()
-        for row in rows:
-            clear(store, row.id)
-            row.state, row.detail = "expired", {**row.detail, "cleared": True}
+    abandoned = (col(Upload.state) == "checking") & (col(Upload.updated_at) < now() - STALE)
+    late = (Upload.expires_at < now(), (col(Upload.state) == "open") | abandoned)
+    rows = db.exec(select(Upload).where(*late).order_by(Upload.id).with_for_update(skip_locked=True)).all()
+    for row in rows:
+        clear(store, row.id)
+        row.state, row.updated_at = "expired", now()
     return len(rows)

@@ -11,6 +11,7 @@ import pytest
 from sqlmodel import select
 
 from infra.db import session
+from infra.store import open_store
 from infra.tables import Event, QuotaUse, Submission, Token, Upload, now
 from leaderboard.api.problems import STATUS
 from submissions import quotas, tokens, uploads
@@ -179,7 +180,13 @@ def test_row_107_an_upload_that_is_never_finished_expires_and_leaves_nothing(des
     with session(desk.settings.database) as db:
         db.get_one(Upload, upload["id"]).expires_at = now() - timedelta(seconds=1)
 
-    assert uploads.expire(desk.settings) == 1 and uploads.expire(desk.settings) == 0
+    store = open_store(desk.settings.objects)
+    counts = []
+    for _ in range(2):
+        with session(desk.settings.database) as db:
+            counts.append(uploads.expire(db, store))
+
+    assert counts == [1, 0]
 
     assert refused(finish(desk, upload["id"])) == (409, "E_UPLOAD_CLOSED")
     assert not list((Path(desk.settings.objects) / "uploads").rglob("*.part")) and not list(
