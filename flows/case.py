@@ -11,12 +11,11 @@ from typing import Any
 from sqlmodel import Session
 
 from evaluators.contracts import Sample, Suite
-from evaluators.judges.card import fingerprint
+from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import suite_named
 from flows.board_keys import board_key
 from flows.catalogue import judge_row
 from flows.judges import open_judge
-from flows.rows import request_key
 from flows.work import Place
 from infra import db as database
 from infra import tables
@@ -60,7 +59,9 @@ class Case:
     @cached_property
     def requests(self) -> dict[str, str]:
         """The hash of what is asked about each sample."""
-        return {sample.id: request_key(sample) for sample in self.samples}
+        return {
+            sample.id: request_key(sample.prompt, sample.facets.modality, sample.questions) for sample in self.samples
+        }
 
     @cached_property
     def place(self) -> Place:

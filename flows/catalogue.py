@@ -12,10 +12,9 @@ from sqlalchemy import delete
 from sqlmodel import Session, col
 
 from evaluators.contracts import JudgeCard, Published, Sample, Suite
-from evaluators.judges.card import fingerprint
+from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
 from flows.board_keys import items_sha256
-from flows.rows import request_key
 from infra import tables
 from infra.db import add_new, put
 from submissions.answers import Rule
@@ -84,7 +83,7 @@ def _sample_row(suite: Suite, position: int, sample: Sample) -> dict[str, Any]:
         "position": position,
         **asdict(sample.facets),
         "cluster": sample.cluster,
-        "request_sha256": request_key(sample),
+        "request_sha256": request_key(sample.prompt, sample.facets.modality, sample.questions),
         "prompt": sample.prompt,
         "questions": [asdict(question) for question in sample.questions],
         "subsets": [name for name, wanted in suite.subsets.items() if wanted(sample)],

@@ -6,10 +6,11 @@ import random
 from dataclasses import dataclass
 from typing import Any
 
+from evaluators.judges.card import question_key
 from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
 from flows.case import Case, Stopped, open_case
 from flows.progress import begin
-from flows.rows import outputs_of, question_key, store_verdicts, verdicts_of
+from flows.rows import outputs_of, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from flows.stages import judge_work
 from flows.work import ask_judge

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -12,26 +11,11 @@ from sqlalchemy import delete
 from sqlalchemy import select as sa_select
 from sqlmodel import Session, col, select
 
-from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Question, Sample, Score
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
+from evaluators.judges.card import question_key
 from flows.shards import Done
 from infra import tables
 from infra.db import add_new, claim, put
-
-
-def request_key(sample: Sample) -> str:
-    """The hash of all a judge is told about an output beside the output: the prompt and every question."""
-    asked = [sample.prompt, sample.facets.modality, [_asked(question) for question in sample.questions]]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
-
-
-def _asked(question: Question) -> list[Any]:
-    """Everything a judge may see of a question. (asdict is thirty times slower, and there are 30,000 of them.)"""
-    return [getattr(question, name) for name in ("id", "text", "kind", "part", "options", "low", "high")]
-
-
-def question_key(request: str, question_id: str) -> str:
-    """The hash of one question in its request; questions asked together belong together."""
-    return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
 
 
 def outputs_of(db: Session, submission_id: str) -> dict[str, tables.Output]:

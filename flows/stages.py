@@ -13,11 +13,12 @@ from sqlmodel import Session, col
 
 from evaluators.cells import cells, share_of_our_failures
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score, Suite
+from evaluators.judges.card import question_key
 from flows import work
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.progress import begin, reach
-from flows.rows import outputs_of, question_key, store_outputs, store_results, store_verdicts, verdicts_of
+from flows.rows import outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from infra import tables
 from infra.db import session

@@ -9,9 +9,10 @@ from typing import Any
 
 from sqlmodel import Session, select
 
+from evaluators.judges.card import question_key
 from evaluators.suites import suite_named
 from flows.case import Case, NoSuchSubmission, Stopped
-from flows.rows import cell_row, outputs_of, question_key, verdicts_of
+from flows.rows import cell_row, outputs_of, verdicts_of
 from flows.shards import Done, records_of
 from flows.stages import compute
 from infra import tables

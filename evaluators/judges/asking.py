@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from functools import partial
+from types import MappingProxyType
 
 from evaluators.contracts import Answer, Outcome, Question, Reply, Request
 from evaluators.judges.budget import BUDGET, Budget, Spent
@@ -16,7 +17,7 @@ from evaluators.judges.faults import Fault, wait_before
 from evaluators.judges.limits import Entry, Pace
 from evaluators.judges.prompts import Message, correction, render
 from evaluators.judges.quoting import storable
-from evaluators.judges.replies import BadReply, read_completion
+from evaluators.judges.replies import BadReply, read_completion, usable_part
 from evaluators.media import Unreadable
 
 Send = Callable[[Sequence[Message], Sequence[Question]], Awaitable[Completion]]
@@ -49,10 +50,16 @@ class _Talk:
         """The raw text is the reply that was read, so that reading it again gives the same answers."""
         return self._reply(answers, self.said[-1])
 
-    def failed(self, outcome: Outcome, reason: str, page: str = "") -> Reply:
-        """The raw text is everything that was said, and the last page that was no completion."""
+    def failed(
+        self, outcome: Outcome, reason: str, page: str = "", usable: Mapping[str, Answer] = MappingProxyType({})
+    ) -> Reply:
+        """The raw text is everything that was said, and the last page that was no completion.
+
+        What the last reply did answer as it should stands; only the rest has no answer.
+        """
         reason = storable(self.config.redact(" ".join(reason.split())))[:LONGEST_REASON]
-        answers = tuple(Answer(question.id, outcome, reason=reason) for question in self.request.questions)
+        asked = [question.id for question in self.request.questions]
+        answers = tuple(usable.get(name) or Answer(name, outcome, reason=reason) for name in asked)
         return self._reply(answers, "\n\n".join(filter(None, [*self.said, page[:LONGEST_PAGE]])))
 
     def _reply(self, answers: tuple[Answer, ...], raw: str) -> Reply:
@@ -90,7 +97,7 @@ class Desk:
             raise Fault(f"media: {request.media.name}: {error.strerror}") from None
 
     async def _converse(self, talk: _Talk, messages: Sequence[Message]) -> Reply:
-        questions, reason = talk.request.questions, ""
+        questions, reason, usable = talk.request.questions, "", dict[str, Answer]()
         mended: list[Message] = []
         for _ in range(1 + REPLY_RETRIES):
             completion = await self._ask([*messages, *mended], questions)
@@ -99,8 +106,9 @@ class Desk:
                 return talk.scored(read_completion(completion, questions, structured=self._config.structured))
             except BadReply as bad:
                 reason = str(bad)
+                usable = usable_part(completion, questions, structured=self._config.structured)
                 mended = correction(completion.text or completion.refusal, reason, len(questions))
-        return talk.failed(Outcome.JUDGE_UNPARSABLE, reason)
+        return talk.failed(Outcome.JUDGE_UNPARSABLE, reason, usable=usable)
 
     async def _ask(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
         """Call until a completion comes, waiting longer each time and as long as the endpoint wants."""

@@ -1,35 +1,38 @@
-"""What identifies a judge and a judgement: keys that miss as soon as anything changes that could change a verdict."""
+"""What identifies a judge and a judgement: keys that miss as soon as anything changes that could change a verdict.
+
+A verdict is known by four things: the judge's fingerprint, the SHA-256 of the file, the key of the question, and which
+repeat it is.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from dataclasses import asdict
 
-from evaluators.contracts import Json, JudgeCard, Question, Request
+from evaluators.contracts import Json, JudgeCard, Question
 
 
 def fingerprint(card: JudgeCard) -> str:
     """Sixteen hex digits over every field of the card except its note."""
     fields = asdict(card)
     del fields["note"]
-    return _sha256(fields)[:16]
-
-
-def question_hash(question: Question, prompt: str = "") -> str:
-    """The question with its menu, beside the description that the judge is shown with it."""
-    return _sha256({"question": asdict(question), "prompt": prompt})
-
-
-def request_key(card: JudgeCard, request: Request) -> str:
-    """One call to one judge: the medium by its bytes, all questions in their order, and which repeat it is."""
-    return _sha256({
-        "judge": fingerprint(card), "media": request.media_sha256, "modality": request.modality,
-        "questions": [question_hash(question, request.prompt) for question in request.questions],
-        "repeat": request.repeat,
-    })  # fmt: skip
-
-
-def _sha256(fields: dict[str, Json]) -> str:
     canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> str:
+    """The hash of all a judge is told about an output beside the output: the prompt and every question."""
+    asked = [prompt, modality, [_asked(question) for question in questions]]
+    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
+def question_key(request: str, question_id: str) -> str:
+    """The hash of one question in its request; questions asked together belong together."""
+    return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
+
+
+def _asked(question: Question) -> list[Json]:
+    """Everything a judge may see of a question. (asdict is thirty times slower, and there are 30,000 of them.)"""
+    return [getattr(question, name) for name in ("id", "text", "kind", "part", "options", "low", "high")]

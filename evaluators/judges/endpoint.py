@@ -15,7 +15,7 @@ from evaluators.judges.prompts import ENCODING, Message, prompt_sha256
 from evaluators.judges.replies import REASONING
 from evaluators.media import frame_indices
 
-CODE = "http-1"
+CODE = "http-2"
 """Raise the number when the code asks or reads differently."""
 
 REPLY_RETRIES = 2

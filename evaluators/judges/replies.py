@@ -47,6 +47,33 @@ def read_completion(
     return parse_reply(completion.text, questions, structured=structured)
 
 
+def usable_part(
+    completion: Completion, questions: Sequence[Question], *, structured: bool = False
+) -> dict[str, Answer]:
+    """The answers on their menus in a reply that as a whole is none: one whole object that knows only our keys."""
+    if completion.refusal or completion.finish not in FINISHED:
+        return {}
+    try:
+        found = find_object(completion.text)
+        if structured:
+            _drop_reasoning(found)
+    except BadReply:
+        return {}
+    by_key = {f"q{number}": question for number, question in enumerate(questions, 1)}
+    if found.keys() - by_key.keys():
+        return {}
+    good = {key: value for key, value in found.items() if _fits(by_key[key], value)}
+    return {by_key[key].id: Answer(by_key[key].id, Outcome.SCORED, _on_menu(by_key[key], good[key])) for key in good}
+
+
+def _fits(question: Question, value: Json) -> bool:
+    try:
+        _on_menu(question, value)
+    except BadReply:
+        return False
+    return True
+
+
 def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = False) -> tuple[Answer, ...]:
     """The answers in a reply, one a question and all on their menus.
 
@@ -71,6 +98,7 @@ def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = 
 
 
 def find_object(text: str) -> dict[str, Json]:
+    """The one JSON object that a reply ends with."""
     text = text.strip().removeprefix("\ufeff").strip()
     if not text:
         raise BadReply("the reply is empty")

@@ -13,6 +13,10 @@ from evaluators.judges.http import HttpJudge
 from tests.judges.endpoints import Endpoint, asked
 
 
+def _key(request: Request) -> str:
+    return f"{request.media_sha256} {request_key(request.prompt, request.modality, request.questions)}"
+
+
 def main(port: int, folder: Path, count: int) -> None:
     """Judge what the journal does not have yet."""
     path = folder / "journal.jsonl"
@@ -22,12 +26,12 @@ def main(port: int, folder: Path, count: int) -> None:
         known = {json.loads(line)["key"] for line in journal if line.endswith("\n")}
 
         def keep(request: Request, reply: Reply) -> None:
-            line = {"key": request_key(config.card, request), "sample": reply.sample_id, "raw": reply.raw}
+            line = {"key": _key(request), "sample": reply.sample_id, "raw": reply.raw}
             journal.write(json.dumps(line) + "\n")
             journal.flush()
             os.fsync(journal.fileno())
 
-        left = [request for request in asked(count, folder) if request_key(config.card, request) not in known]
+        left = [request for request in asked(count, folder) if _key(request) not in known]
         for _ in HttpJudge(config, keep=keep).judge(left):
             pass
 

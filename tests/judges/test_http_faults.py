@@ -100,6 +100,28 @@ def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_ar
         assert bool(reply.raw) == (fault not in {"empty", "null", "filtered"}), fault
 
 
+def test_of_a_reply_that_stays_incomplete_only_what_is_missing_or_off_the_menu_has_no_answer(tmp_path: Path) -> None:
+    partly = {"q1": "yes", "q2": 7, "q4": "it holds"}
+
+    with serving(Script(items={"0": Item(answers=partly)}), tmp_path) as endpoint:
+        (reply,) = HttpJudge(endpoint.config()).judge(asked(1, tmp_path, QUESTIONS))
+        calls = endpoint.book()["calls"]
+
+    lost = Outcome.JUDGE_UNPARSABLE
+    assert calls == {"0": 3}
+    assert [answer.outcome for answer in reply.answers] == [Outcome.SCORED, lost, lost, Outcome.SCORED]
+    assert values(reply) == ["yes", None, None, "it holds"]
+
+
+def test_nothing_is_taken_from_a_reply_with_keys_that_were_not_asked_for(tmp_path: Path) -> None:
+    wrong = {"q1": "yes", "q2": 3, "q3": "shoe", "q5": "it holds"}
+
+    with serving(Script(items={"0": Item(answers=wrong)}), tmp_path) as endpoint:
+        (reply,) = HttpJudge(endpoint.config()).judge(asked(1, tmp_path, QUESTIONS))
+
+    assert values(reply) == [None] * 4
+
+
 def test_a_fault_on_the_way_that_stays_is_a_judge_error_and_never_a_score(tmp_path: Path) -> None:
     items = {str(number): Item((fault,) * 9) for number, fault in enumerate(TRANSPORT)}
 

@@ -20,11 +20,11 @@ from sqlmodel import Session
 
 from evaluators.cells import cells
 from evaluators.contracts import Answer, Cell, JudgeCard, Outcome, Output, Sample, Score
-from evaluators.judges.card import fingerprint
+from evaluators.judges.card import fingerprint, question_key, request_key
 from evaluators.suites import suite_named
 from flows.board_keys import board_key
 from flows.catalogue import judge_row, load
-from flows.rows import question_key, request_key, store_results
+from flows.rows import store_results
 from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
@@ -270,7 +270,8 @@ def _answers(dice: random.Random, skill: float, sample: Sample) -> dict[str, Ans
 
 @cache
 def _request(sample_id: str) -> str:
-    return request_key(next(sample for sample in samples() if sample.id == sample_id))
+    sample = next(sample for sample in samples() if sample.id == sample_id)
+    return request_key(sample.prompt, sample.facets.modality, sample.questions)
 
 
 def _store_answers(db: Session, judge: str, sample: Sample, media: str, answers: Mapping[str, Answer]) -> None:

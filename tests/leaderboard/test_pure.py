@@ -6,7 +6,7 @@ import random
 
 from sqlmodel import select
 
-from flows.rows import question_key, request_key
+from evaluators.judges.card import question_key, request_key
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
@@ -112,7 +112,8 @@ def test_the_page_finds_verdicts_under_the_keys_that_the_flow_writes(board: Sett
 
     keys = list(behind.question_keys(row))
 
-    assert keys == [question_key(request_key(sample), question.id) for question in sample.questions]
+    request = request_key(sample.prompt, sample.facets.modality, sample.questions)
+    assert keys == [question_key(request, question.id) for question in sample.questions]
 
 
 def _entry(
