@@ -1,0 +1,202 @@
+"""The stand-in for a pre-trained vision-language model: a small PaliGemma that learned to read the practice rooms.
+
+Run `python -m evaluators.suites.universe.reader FOLDER` to make it again; it knows all words of the arena, but in the
+practice rooms a name means another look.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from evaluators.media import Pixels
+from evaluators.metrics.sampling import sample_frames
+from evaluators.suites.universe.questions import AnswerSpace, Pair, pairs
+from evaluators.worlds import arena
+from evaluators.worlds.arena_drawing import Scene
+from evaluators.worlds.arena_looks import CHARACTERS, COLOURS, ENVIRONMENTS, HATS, SKINS, Environment, Skin
+
+if TYPE_CHECKING:
+    from evaluators.models.adapt_practice import Seen, Turn
+    from evaluators.models.small import VlmSize
+
+SPACE = AnswerSpace(tuple(sorted(arena.ACTIONS)), tuple(sorted(CHARACTERS)))
+PRACTICE = tuple(environment for environment in ENVIRONMENTS if environment.game == "practice")
+EDGE = 64
+CLASSES = (len(COLOURS), len(COLOURS), len(HATS), 2, 3)
+"""Body, head, hat, riding, and whether somebody stands, jumps or rolls."""
+SHARES = {"binary_pos": 0.22, "binary_neg": 0.22, "mc": 0.08, "oe": 0.48}
+ACTION_SHARE = 0.65
+"""Actions take longer to learn than characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """How long each part of the pre-training takes, and from how much."""
+
+    pictures: int = 10000
+    clips: int = 3000
+    tower_steps: int = 600
+    steps: int = 1800
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Clips:
+    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB."""
+
+    frames: Pixels
+    labels: tuple[tuple[str, str], ...]
+
+
+def size() -> VlmSize:
+    """A PaliGemma of about a million parameters: 16 visual tokens a frame, so that eight frames are quick."""
+    from evaluators.models.small import VlmSize
+
+    return VlmSize(image=EDGE, patch=16, vision_width=96, vision_layers=2, vision_heads=4, width=128, layers=4,
+                   heads=4, kv_heads=2, mlp=256, spread=0.05, embedding=1.0)  # fmt: skip
+
+
+def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
+    """Build the model from config, teach it, and save it as an ordinary folder."""
+    from evaluators.models.adapt import Plan
+    from evaluators.models.adapt_practice import practise, teach_tower
+    from evaluators.models.small import make_paligemma
+    from evaluators.models.vlm import load_model
+
+    model, processor = load_model(make_paligemma(folder, course.seed, size(), sentences()))
+    pictures = _pictures(course.pictures, course.seed)
+    told(f"{course.pictures} pictures")
+    plan = Plan(steps=course.tower_steps, rate=2e-3, seed=course.seed)
+    teach_tower(model, processor, lambda step: _some(pictures, step), CLASSES, plan, _every(50, told, "tower"))
+    clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
+    told(f"{course.clips} clips")
+    plan = Plan(steps=course.steps, rate=1.5e-3, seed=course.seed)
+    practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "reader"))
+    model.save_pretrained(folder)
+    return folder
+
+
+def sentences() -> tuple[str, ...]:
+    """Every word of the arena's questions and answers, alone and behind a space: what the tokenizer is trained on."""
+    found = [pair for action in SPACE.actions for pair in pairs(action, SPACE.characters[0], SPACE, 0)]
+    found += [pair for character in SPACE.characters for pair in pairs(SPACE.actions[0], character, SPACE, 0)]
+    text = " ".join(f"{pair.question} {pair.answer}" for pair in found)
+    words = sorted({"answer", "en", *(word.strip(",.:?") for word in text.split())})
+    return tuple(f"{word} {word}" for word in words)
+
+
+def draw_clips(environments: Sequence[str], number: int, seed: int, first: int = 0) -> Clips:
+    """So many clips from these environments in turn, labels balanced, shrunk as the image processor would."""
+    labels = arena.draw_labels(number, seed)
+    frames = np.empty((number, arena.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
+    for i, (action, character) in enumerate(labels):
+        play = arena.play_clip(
+            environments[i % len(environments)], action, character, 1_000_000 * (seed + 1) + first + i
+        )
+        frames[i] = shrunk(arena.render(play, arena.clip_times()))
+    return Clips(frames, tuple(labels))
+
+
+def shrunk(frames: Pixels) -> Pixels:
+    """Frames at the model's size, resized as its image processor does."""
+    from PIL import Image
+
+    pictures = (Image.fromarray(frame).resize((EDGE, EDGE), Image.Resampling.BICUBIC) for frame in frames)
+    return np.stack([np.asarray(picture) for picture in pictures])
+
+
+def _pictures(number: int, seed: int) -> Seen:
+    """Single pictures of rooms and skins put together at random; no skin of the arena is among them."""
+    from evaluators.models.adapt_practice import Seen
+
+    rng = np.random.default_rng([seed, 8])
+    found = [_picture(rng) for _ in range(number)]
+    frames = shrunk(np.stack([frame for frame, _, _ in found]))
+    return Seen(frames, tuple(classes for _, classes, _ in found), tuple(places for _, _, places in found))
+
+
+def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[float, ...]]:
+    body, head, hat = _skin(rng)
+    skin = Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat])
+    scene = Scene(_room(rng), skin, int(rng.integers(2**31)), arena.SIZE)
+    state = np.zeros(arena.STATES)
+    state[[arena.X, arena.Y, arena.HEIGHT]] = rng.uniform(0, 1, 3)
+    pose = int(rng.integers(3))
+    state[arena.LIFT if pose == 1 else arena.ROLL] = rng.uniform(0.3, 1.0) if pose else 0.0
+    state[arena.RIDING] = riding = int(rng.integers(2))
+    across, along = state[arena.X], state[arena.Y]
+    places = (scene.landmark_at[0] - across, scene.landmark_at[1] + state[arena.HEIGHT],
+              scene.marking_at[0] - across, scene.marking_at[1] + along)  # fmt: skip
+    return scene.draw(state), (body, head, hat, riding, pose), tuple(float(place) % 1 for place in places)
+
+
+def _skin(rng: np.random.Generator) -> tuple[int, int, int]:
+    taken = set(SKINS["arena"].values())
+    while True:
+        body, head, hat = int(rng.integers(6)), int(rng.integers(6)), int(rng.integers(4))
+        if Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat]) not in taken:
+            return body, head, hat
+
+
+def _room(rng: np.random.Generator) -> Environment:
+    """The wall of one room, the floor of another, and figures of a third."""
+    wall, floor, figures = (PRACTICE[int(i)] for i in rng.integers(0, len(PRACTICE), 3))
+    return replace(wall, floor=floor.floor, landmark=figures.landmark, landmark_shape=figures.landmark_shape,
+                   marking=figures.marking, marking_shape=floor.marking_shape)  # fmt: skip
+
+
+def _some(pictures: Seen, step: int, number: int = 96) -> Seen:
+    from evaluators.models.adapt_practice import Seen
+
+    chosen = np.random.default_rng([step, 9]).integers(0, len(pictures.frames), number)
+    classes, places = ([values[i] for i in chosen] for values in (pictures.classes, pictures.places))
+    return Seen(pictures.frames[chosen], tuple(classes), tuple(places))
+
+
+def _turn(clips: Clips, seed: int, step: int) -> Turn:
+    """Lessons of one step: two, four or eight frames, under either mask, so that the model can do all of it."""
+    from evaluators.models.adapt_batches import Lesson
+    from evaluators.models.adapt_practice import Turn
+
+    rng = np.random.default_rng([seed, step, 10])
+    frames = int(rng.choice([2, 4, 8], p=[0.65, 0.15, 0.2]))
+    own = bool(rng.uniform() < 0.25)
+    mask: Literal["own", "image_first"] = "own" if own else "image_first"
+    seen = sample_frames(arena.CLIP_FRAMES, frames, "uniform_n")
+    chosen = rng.integers(0, len(clips.frames), 16)
+    asked = [_asked(clips.labels[i], rng, 2 if own else 4) for i in chosen]
+    return Turn(mask, [Lesson(clips.frames[i][list(seen)], one) for i, one in zip(chosen, asked, strict=True)])
+
+
+def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> tuple[tuple[str, str], ...]:
+    eight = pairs(*labels, SPACE, int(rng.integers(2**31)))
+    weights = np.array([_weight(pair) for pair in eight])
+    chosen = rng.choice(len(eight), number, replace=False, p=weights / weights.sum())
+    return tuple((eight[i].question, eight[i].answer) for i in chosen)
+
+
+def _weight(pair: Pair) -> float:
+    return SHARES[pair.kind] * (ACTION_SHARE if pair.task == "action_recognition" else 1 - ACTION_SHARE)
+
+
+def _every(steps: int, told: Callable[[str], None], what: str) -> Callable[[int, float], None]:
+    recent: list[float] = []
+    began = time.monotonic()
+
+    def tell(step: int, loss: float) -> None:
+        recent.append(loss)
+        if (step + 1) % steps == 0:
+            told(f"{what} step {step + 1}: loss {np.mean(recent[-steps:]):.3f}, {time.monotonic() - began:.0f} s")
+
+    return tell
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), Course(), lambda text: print(text, flush=True))  # noqa: T201

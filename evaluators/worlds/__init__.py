@@ -1,0 +1,1 @@
+"""Small simulated worlds whose truth is known."""

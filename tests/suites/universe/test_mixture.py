@@ -1,0 +1,71 @@
+"""The dataset builder: counts, frames and order are what the settings say, and the same seed gives the same items."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evaluators.suites.universe.construction import Built
+from evaluators.suites.universe.mixture import build, windows
+from evaluators.suites.universe.segments import Annotation
+
+
+def test_counts_follow_the_mixture_by_largest_remainder(built: tuple[Path, Built]) -> None:
+    data = build(*_data(built), total=100)
+
+    counts = Counter((item.task.split("_")[0], item.format) for item in data.items)
+
+    assert counts == {
+        ("action", "binary"): 12, ("action", "multiple_choice"): 4, ("action", "open_ended"): 64,
+        ("character", "binary"): 3, ("character", "multiple_choice"): 1, ("character", "open_ended"): 16,
+    }  # fmt: skip
+
+
+def test_one_item_a_clip_unless_told_otherwise(built: tuple[Path, Built]) -> None:
+    assert len(build(*_data(built))) == len(built[1].annotations)
+
+
+def test_no_clip_comes_again_before_all_were_drawn(built: tuple[Path, Built]) -> None:
+    only = {"open_ended": 1.0, "binary": 0.0, "multiple_choice": 0.0}
+    clips = len(built[1].annotations)
+
+    data = build(*_data(built), {"action_recognition": 1.0, "character_recognition": 0.0}, only, total=2 * clips + 1)
+
+    assert sorted(Counter(item.filename for item in data.items).values()) == [2] * (clips - 1) + [3]
+
+
+def test_the_same_seed_gives_the_same_items_and_another_one_others(built: tuple[Path, Built]) -> None:
+    assert build(*_data(built), total=40).items == build(*_data(built), total=40).items
+    assert build(*_data(built), total=40).items != build(*_data(built), total=40, seed=1).items
+
+
+def test_frames_are_first_or_uniform_and_long_contexts_slide(built: tuple[Path, Built]) -> None:
+    first = build(*_data(built), context_length=2, sampling_strategy="first_n")
+    uniform = build(*_data(built), context_length=2)
+
+    assert {item.frames for item in first.items} == {(0, 1)}
+    assert {item.frames for item in uniform.items} == {(0, 13)}
+    assert all(len(window) == 8 for window in windows(14))
+    assert windows(14)[0][0] == 0 and windows(14)[-1][-1] == 13
+
+
+def test_an_item_is_a_lesson_with_its_frames(built: tuple[Path, Built]) -> None:
+    data = build(*_data(built), context_length=4)
+
+    lesson = data[0]
+
+    assert lesson.frames.shape == (4, 180, 300, 3)
+    assert lesson.asked == ((data.items[0].question, data.items[0].answer),)
+
+
+def test_no_clips_and_no_frames_are_mistakes_that_are_told(built: tuple[Path, Built]) -> None:
+    with pytest.raises(ValueError, match="no clip to ask about"):
+        build(built[0], ())
+    with pytest.raises(ValueError, match="at least 1"):
+        build(*_data(built), context_length=0)
+
+
+def _data(built: tuple[Path, Built]) -> tuple[Path, tuple[Annotation, ...]]:
+    return built[0], built[1].annotations
