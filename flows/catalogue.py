@@ -17,6 +17,7 @@ from evaluators.suites import all_suites
 from flows.board_keys import items_sha256
 from infra import tables
 from infra.db import add_new, put
+from leaderboard import places
 from submissions.answers import Rule
 from submissions.bundle import Catalogue, SuiteFacts
 
@@ -48,6 +49,7 @@ def load(db: Session) -> None:
         if fresh:
             put(db, tables.Sample, [_sample_row(suite, number, s) for number, s in enumerate(suite.samples())])
         _load_published(db, suite)
+        places.recount(db, suite.name)
 
 
 def _suite_row(suite: Suite, position: int) -> dict[str, Any]:

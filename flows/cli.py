@@ -14,7 +14,7 @@ from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
     from infra.settings import Settings
-    from leaderboard.queries import Place
+    from leaderboard.places import Place
 
 app = typer.Typer(
     name="armillary",
@@ -146,7 +146,8 @@ def board(
     """Print a suite's ranking."""
     from infra.db import session
     from leaderboard.export import as_csv, as_json
-    from leaderboard.queries import Address, metric_named, places, ranking
+    from leaderboard.places import places
+    from leaderboard.queries import Address, metric_named, ranking
 
     with told() as settings, session(settings.database) as db:
         rows = ranking(db, suite, metric, Address(scenario, task, setting, modality))

@@ -15,7 +15,7 @@ from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows.shards import Done
 from infra import tables
-from infra.db import add_new, claim, put
+from infra.db import add_many, add_new, claim, put
 
 
 def outputs_of(db: Session, submission_id: str) -> dict[str, tables.Output]:
@@ -102,12 +102,8 @@ def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:
 
 def store_results(db: Session, run_id: str, scores: Sequence[Score], cells: Sequence[Cell]) -> None:
     """Write a run's scores and cells, replacing none."""
-    add_new(
-        db,
-        tables.Score,
-        [_score_row(run_id, score) for score in scores],
-    )
-    add_new(db, tables.Cell, [cell_row(run_id, cell) for cell in cells])
+    add_many(db, tables.Score, (_score_row(run_id, score) for score in scores))
+    add_many(db, tables.Cell, (cell_row(run_id, cell) for cell in cells))
 
 
 def _score_row(run_id: str, score: Score) -> dict[str, Any]:
@@ -115,7 +111,7 @@ def _score_row(run_id: str, score: Score) -> dict[str, Any]:
         "run_id": run_id,
         "sample_id": score.sample_id,
         "metric": score.metric,
-        "outcome": score.outcome.value,
+        "outcome": str(score.outcome),
         "value": score.value,
         "detail": dict(score.detail),
     }

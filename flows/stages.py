@@ -22,6 +22,7 @@ from flows.rows import outputs_of, store_outputs, store_results, store_verdicts,
 from flows.shards import pieces, records_of
 from infra import tables
 from infra.db import session
+from leaderboard import publication
 from submissions.expectations import check_outputs
 from submissions.lifecycle import State, advance
 
@@ -225,6 +226,7 @@ def publish(case: Case) -> None:
         if run is None or run.state == "published":
             return
         _set_run(db, case, state="published", published_at=tables.now())
+        publication.keep_up(db, case.run.id)
         text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
         advance(db, case.submission.id, State.PUBLISHED, text)
 

@@ -380,4 +380,4 @@ class Attempt(SQLModel, table=True):
 
 
 # Their own modules, one a subject; known to the metadata by being imported here.
-from infra import tables_door, tables_operations  # noqa: E402, F401
+from infra import tables_board, tables_door, tables_operations  # noqa: E402, F401

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
-from leaderboard.queries import ALL, FACETS, Address, Entry, Place
+from leaderboard.places import Place
+from leaderboard.queries import ALL, FACETS, Address, Entry
 
 ANY = "all"
 
@@ -81,5 +82,6 @@ def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
         if choice.by in (ANY, entry.evaluator)
         and choice.trust in (ANY, entry.trust)
         and choice.organisation in (ANY, entry.organisation)
+        and choice.weights in (ANY, entry.weights)
         and asked in f"{entry.model} {entry.organisation} {entry.team}".casefold()
     ]

@@ -10,7 +10,8 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Verdict
-from leaderboard.queries import FACETS, Address
+from leaderboard.places import places
+from leaderboard.queries import FACETS, Address, evaluators
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,54 +145,47 @@ def last_published(db: Session) -> datetime | None:
 
 def published_figures(db: Session, suite: str) -> list[Figure]:
     """Every figure the papers print for a suite."""
-    return [_figure(row) for row in db.execute(_figures().where(Run.suite == suite, Submission.trust == "C"))]
+    return _figures(db, [Run.suite == suite, Submission.trust == "C"])
 
 
 def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
     """Every cell of some runs."""
-    return [_figure(row) for row in db.execute(_figures().where(col(Run.id).in_(run_ids)))]
+    return _figures(db, [col(Run.id).in_(run_ids)])
 
 
 def figures_of_suite(db: Session, suite: str) -> list[Figure]:
     """Every published cell of a suite, ours and the papers'."""
-    return [_figure(row) for row in db.execute(_figures().where(Run.suite == suite, Run.state == "published"))]
+    return _figures(db, [Run.suite == suite, Run.state == "published"])
 
 
 def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address) -> list[Figure]:
     """One metric along one facet, all else as at the address, for everyone who has it."""
+    known = sorted({getattr(place.at, facet) for place in places(db, suite, metric)})
     fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other != facet]
-    query = _figures().where(Run.suite == suite, Run.state == "published", Cell.metric == metric, *fixed)
-    return [_figure(row) for row in db.execute(query)]
+    along = col(getattr(Cell, facet)).in_(known)
+    return _figures(db, [Run.suite == suite, Run.state == "published"], Cell.metric == metric, *fixed, along)
 
 
-def _figures() -> Any:
-    cell = (
-        "metric",
-        "scenario",
-        "task",
-        "setting",
-        "modality",
-        "value",
-        "low",
-        "high",
-        "spread",
-        "n_scored",
-        "n_expected",
-    )
-    rest = (Cell.source, Cell.note, Run.id, Run.board, Judge.kind, Judge.card)
-    columns = (Submission.model, Submission.trust, *(getattr(Cell, name) for name in cell), *rest)
-    return (
-        select(*columns)
-        .join(Run, col(Run.id) == col(Cell.run_id))
+CELL = tuple(name for name in Figure.__dataclass_fields__ if name in Cell.model_fields and name != "run_id")
+
+
+def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:
+    """Runs first, then their cells by key: a join would leave it to the database, and SQLite reads every cell."""
+    facts: Any = (Run.id, Submission.model, Run.judge, Submission.trust, Run.board)
+    query = (
+        select(*facts)
         .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .join(Judge, col(Judge.fingerprint) == col(Run.judge))
+        .where(*which)
         .order_by(col(Submission.created_at), col(Submission.id), col(Run.id))
     )
-
-
-def _figure(row: Any) -> Figure:
-    model, trust, *rest, kind, card = row
-    return Figure(model, str(card["model"]) if kind == "paper" else kind, trust, *rest)
+    judges, runs = evaluators(db), {row[0]: row[1:] for row in db.execute(query)}
+    columns = (Cell.run_id, *(getattr(Cell, name) for name in CELL))
+    found: dict[str, list[Figure]] = {run: [] for run in runs}
+    for run, *rest in db.execute(select(*columns).where(col(Cell.run_id).in_(runs), *cells)):
+        model, judge, trust, board = runs[run]
+        values: tuple[Any, ...] = (model, judges[judge].by, trust, *rest, run, board)
+        found[run].append(Figure(*values))
+    return [one for some in found.values() for one in some]
 
 
 def judges(db: Session) -> list[Judge]:

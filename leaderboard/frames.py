@@ -30,6 +30,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataF
             "Look": samples_link(entry.run_id, metric.name, at),
             "Trust": entry.trust,
             "Organisation": name(entry.organisation),
+            "Weights": plain(entry.weights),
             "By": entry.evaluator,
             "Judge": name(entry.judge),
             "Set": entry.subset,
@@ -40,7 +41,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataF
         for entry in entries
     ]
     made = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
-    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Note")
+    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Weights", "Note")
 
 
 def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFrame:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import case, func
 from sqlmodel import Session, and_, col, select
 
-from infra.tables import Cell, Judge, Metric, Run, Sample, Submission, Suite
+from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
+from infra.tables_board import Declared
 
 ALL = "*"
 FACETS = ("scenario", "task", "setting", "modality")
@@ -29,15 +29,6 @@ class Address:
     task: str = ALL
     setting: str = ALL
     modality: str = ALL
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """An address with figures: how many of entries we judged, how many of papers."""
-
-    at: Address
-    ours: int
-    papers: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +59,7 @@ class Entry:
     best_rank: int | None = None
     worst_rank: int | None = None
     role: str = "entry"
+    weights: str = ""
 
     def brief(self) -> dict[str, Any]:
         """The columns for a terminal."""
@@ -96,58 +88,27 @@ def metrics(db: Session, suite: str) -> list[Metric]:
     return list(db.exec(select(Metric).where(Metric.suite == suite).order_by(col(Metric.position))))
 
 
-def places(db: Session, suite: str, metric: str) -> list[Place]:
-    """Every address at which a metric has figures, in the suite's own order of facet values."""
-    columns = [getattr(Cell, facet) for facet in FACETS]
-    paper = case((col(Submission.trust) == "C", 1), else_=0)
-    query = (
-        select(*columns, func.count(), func.sum(paper))  # type: ignore[call-overload]
-        .join(Run, col(Run.id) == col(Cell.run_id))
-        .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .where(Run.suite == suite, Run.state == "published", Cell.metric == metric, col(Cell.value).is_not(None))
-        .group_by(*columns)
-    )
-    found = [Place(Address(*row[:4]), row[4] - row[5], row[5]) for row in db.exec(query)]
-    order = facet_order(db, suite)
-    return sorted(found, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS))
-
-
-def has_figures(db: Session, suite: str, metric: str) -> bool:
-    """Whether a metric has a figure anywhere on a suite's board."""
-    query = select(Cell.run_id).join(Run, col(Run.id) == col(Cell.run_id))
-    found = query.where(
-        Run.suite == suite, Run.state == "published", Cell.metric == metric, col(Cell.value).is_not(None)
-    )
-    return db.exec(found.limit(1)).first() is not None
-
-
-def facet_order(db: Session, suite: str) -> dict[str, list[str]]:
-    """Each facet's values as they first occur among the suite's samples; papers' own values are not there."""
-    found: dict[str, list[str]] = {}
-    for facet in FACETS:
-        column = getattr(Sample, facet)
-        query = select(column).where(Sample.suite == suite).group_by(column).order_by(func.min(Sample.position))
-        found[facet] = list(db.exec(query))
-    return found
-
-
-def _position(order: dict[str, list[str]], facet: str, value: str) -> tuple[int, int, str]:
-    known = order[facet]
-    return value != ALL, known.index(value) if value in known else len(known), value
-
-
-def facet_values(found: Sequence[Place]) -> dict[str, list[str]]:
-    """Which values each facet takes among some places, `*` first where it occurs."""
-    values = {facet: list(dict.fromkeys(getattr(place.at, facet) for place in found)) for facet in FACETS}
-    return {facet: sorted(some, key=lambda value: value != ALL) for facet, some in values.items()}
-
-
 def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[Entry]:
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
     chosen = metric_named(db, suite, metric)
-    found = [_entry(row) for row in db.execute(_query(suite, chosen.name, at))]
+    judges = evaluators(db)
+    found = [_entry(row, judges) for row in db.execute(_query(suite, chosen.name, at))]
     shown = [entry for entry in found if entry is not None]
     return ranked(shown, best_is_high=chosen.direction == "higher")
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """Who judged: a judge's name, and whether that is a machine (auto) or people (human)."""
+
+    name: str
+    by: str
+
+
+def evaluators(db: Session) -> dict[str, Evaluator]:
+    """All judges by fingerprint. They are few: a card read once is not read again for each of a thousand rows."""
+    rows = db.execute(select(Judge.fingerprint, Judge.name, Judge.kind, Judge.card))
+    return {key: Evaluator(name, str(card["model"]) if kind == "paper" else kind) for key, name, kind, card in rows}
 
 
 def metric_named(db: Session, suite: str, name: str | None) -> Metric:
@@ -162,59 +123,40 @@ def metric_named(db: Session, suite: str, name: str | None) -> Metric:
     raise NotOnBoard(f"{suite} has no metric {name!r}. It has: {', '.join(metric.name for metric in known)}.")
 
 
-RUN = ("id", "board", "subset", "suite_version", "eligible", "why_not", "published_at")
-SUBMISSION = ("id", "model", "organisation", "team", "trust", "role", "state")
-CELL = ("value", "low", "high", "spread", "n_scored", "n_expected", "why_empty", "note", "source")
+RUN = (Run.judge, Run.eligible, Run.why_not, Run.subset, Run.board, Run.published_at, Run.id, Run.suite_version)
+SUBMISSION = (Submission.id, Submission.model, Submission.organisation, Submission.team, Submission.trust)
+FIGURE = (Cell.value, Cell.low, Cell.high, Cell.spread, Cell.n_scored, Cell.n_expected)
+WORDS = (Cell.why_empty, Cell.note, Cell.source)
 
 
 def _query(suite: str, metric: str, at: Address) -> Any:
     """Columns by name: a submission's manifest lists every file and must not be read for a ranking."""
     address = [getattr(Cell, facet) == getattr(at, facet) for facet in FACETS]
-    named = [*_named(Run, "run", RUN), *_named(Submission, "sub", SUBMISSION), *_named(Cell, "cell", CELL)]
     return (
-        select(*named, col(Cell.run_id).label("there"), Judge.name, Judge.kind, Judge.card)  # type: ignore[call-overload]
+        select(Cell.run_id, Submission.state, Submission.role, Declared.weights, *RUN, *SUBMISSION, *FIGURE, *WORDS)  # type: ignore[call-overload]
         .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .join(Judge, col(Judge.fingerprint) == col(Run.judge))
+        .outerjoin(Declared, col(Declared.submission_id) == col(Submission.id))
         .outerjoin(Cell, and_(col(Cell.run_id) == col(Run.id), col(Cell.metric) == metric, *address))
+        .select_from(Run)
         .where(Run.suite == suite, Run.state == "published")
-        .order_by(col(Run.board), col(Run.created_at), col(Run.id))
     )
 
 
-def _named(table: Any, prefix: str, names: Sequence[str]) -> list[Any]:
-    return [getattr(table, name).label(f"{prefix}_{name}") for name in names]
-
-
-def _entry(row: Any) -> Entry | None:
+def _entry(row: Sequence[Any], judges: dict[str, Evaluator]) -> Entry | None:
     """A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty."""
-    if row.there is None and row.sub_trust == "C":
+    there, state, role, weights, judge, eligible, why_not, subset, board, at, run, version, *rest = row
+    submission, model, organisation, team, trust, *figure, why_empty, note, source = rest
+    paper = trust == "C"
+    if there is None and paper:
         return None
-    empty = "not measured here" if row.there is None else row.cell_why_empty
-    why_not = row.run_why_not if row.sub_trust != "C" else ""
-    return Entry(
-        rank=0 if row.run_eligible and row.sub_state == "published" else None,
-        model=row.sub_model,
-        organisation=row.sub_organisation,
-        team=row.sub_team,
-        trust=row.sub_trust,
-        evaluator=str(row.card["model"]) if row.kind == "paper" else row.kind,
-        value=row.cell_value,
-        low=row.cell_low,
-        high=row.cell_high,
-        spread=row.cell_spread,
-        n_scored=row.cell_n_scored,
-        n_expected=row.cell_n_expected,
-        judge=row.name,
-        subset=row.run_subset,
-        board=row.run_board,
-        published_at=row.run_published_at,
-        submission_id=row.sub_id,
-        note="; ".join(filter(None, (empty, row.cell_note, why_not))),
-        source=row.cell_source or "",
-        run_id=row.run_id,
-        version=row.run_suite_version,
-        role=row.sub_role,
-    )
+    why_empty = "not measured here" if there is None else why_empty
+    notes = [text for text in (why_empty, note, "" if paper else why_not) if text]
+    by, rank = judges[judge], 0 if eligible and state == "published" else None
+    # In the order of an entry's fields: a thousand rows by keyword cost twice as much.
+    who = (rank, model, organisation, team, trust, by.by)
+    where = (by.name, subset, board, at, submission, "; ".join(notes), source or "", run, version)
+    values: tuple[Any, ...] = (*who, *figure, *where, None, None, role, weights or "")
+    return Entry(*values)
 
 
 def ranked(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
@@ -249,10 +191,10 @@ def _with_ranks(board: Sequence[Entry], sign: int) -> list[Entry]:
         if entry.rank is None or entry.value is None:
             done.append(replace(entry, rank=None))
             continue
-        made = replace(entry, rank=1 + bisect_left(values, sign * entry.value))
+        ranks: dict[str, Any] = {"rank": 1 + bisect_left(values, sign * entry.value)}
         if len(spans) == len(field) and entry.low is not None and entry.high is not None:
             best, worst = sorted((sign * entry.low, sign * entry.high))
-            worse = len(starts) - bisect_right(starts, worst)
-            made = replace(made, best_rank=1 + bisect_left(ends, best), worst_rank=len(field) - worse)
-        done.append(made)
+            ranks["best_rank"] = 1 + bisect_left(ends, best)
+            ranks["worst_rank"] = len(field) - (len(starts) - bisect_right(starts, worst))
+        done.append(replace(entry, **ranks))
     return done

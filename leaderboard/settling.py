@@ -8,9 +8,10 @@ from dataclasses import asdict, dataclass, replace
 from sqlmodel import Session
 
 from infra.tables import Metric, Suite
-from leaderboard import queries
+from leaderboard import places, queries
 from leaderboard.choice import ANY, Choice, fullest, nearest
-from leaderboard.queries import ALL, FACETS, Address, Entry, Place
+from leaderboard.places import Place
+from leaderboard.queries import ALL, FACETS, Address, Entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ def settle(db: Session, said: Choice) -> Settled | None:
     suite = said.suite if said.suite in [one.name for one in suites] else suites[0].name
     metrics = tuple(queries.metrics(db, suite))
     metric = _metric(db, suite, said.metric, [one.name for one in metrics])
-    found = tuple(queries.places(db, suite, metric))
+    found = tuple(places.places(db, suite, metric))
     choice = replace(said, suite=suite, metric=metric)
     named = any(getattr(said, facet) for facet in FACETS)
     return Settled(choice.moved(said.at if named else nearest(found, Address())), suites, metrics, found)
@@ -61,7 +62,7 @@ def moved(db: Session, said: Choice) -> Choice:
     settled = settle(db, said)
     if settled is None:
         return said
-    known = queries.facet_values(settled.places)
+    known = places.facet_values(settled.places)
     at = asdict(settled.choice.at)
     kept = Address(**{facet: value if value in known[facet] else ALL for facet, value in at.items()})
     return replace(settled.choice, board="", organisation=ANY).moved(nearest(settled.places, kept))
@@ -90,4 +91,4 @@ def best_first(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
 def _metric(db: Session, suite: str, said: str, names: Sequence[str]) -> str:
     if said in names:
         return said
-    return next((name for name in names if queries.has_figures(db, suite, name)), names[0])
+    return next((name for name in names if places.has_figures(db, suite, name)), names[0])

@@ -13,7 +13,7 @@ from sqlmodel import Session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
-from leaderboard import behind, entries, queries
+from leaderboard import behind, entries, places, queries
 from leaderboard.behind import Item, RunFacts, Said, Show
 from leaderboard.entries import Figure, Happened
 from leaderboard.queries import Address, Entry, NotOnBoard
@@ -78,9 +78,9 @@ def metrics(ask: Ask, suite: str) -> list[Metric]:
 
 
 @router.get("/suites/{suite}/places")
-def places(ask: Ask, suite: str, metric: str) -> list[queries.Place]:
+def where(ask: Ask, suite: str, metric: str) -> list[places.Place]:
     """Where a metric has figures."""
-    return ask(queries.places, suite, metric)
+    return ask(places.places, suite, metric)
 
 
 @router.get("/suites/{suite}/ranking")

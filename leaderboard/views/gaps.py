@@ -8,9 +8,10 @@ from functools import partial
 
 import streamlit as st
 
-from leaderboard import charts, choice, entries, frames, queries
+from leaderboard import charts, choice, entries, frames, places
 from leaderboard.choice import ANY
-from leaderboard.queries import ALL, FACETS, Address, Place
+from leaderboard.places import Place
+from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.settling import Settled, settle
 from leaderboard.suite_charts import charts_of, table
 from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
@@ -82,7 +83,7 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: 
         pick("line", "Where", list(known), _title(at), width=340, words=str, then=partial(_go, known))
     params = {"suite": suite.name, "metric": metric.name, "along": along, "by": by}
     address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
-    order = ask(queries.facet_order, suite.name)[along]
+    order = ask(places.facet_order, suite.name)[along]
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
     points = frames.along([one for one in figures if by in (ANY, one.evaluator)], along, order)
     best = metric.direction == "higher"

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Submission
-from leaderboard import behind, charts, entries, frames, queries
+from leaderboard import behind, charts, entries, frames, places, queries
 from leaderboard.behind import RunFacts
 from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
@@ -62,7 +62,7 @@ def _run(run: RunFacts) -> None:
     st.caption(
         f"Board {escaped(run.board)}, {run.n_scored}/{run.n_expected} samples scored. {escaped(run.why_not, 200)}"
     )
-    points = frames.profile(figures, metrics, "scenario", ask(queries.facet_order, run.suite)["scenario"])
+    points = frames.profile(figures, metrics, "scenario", ask(places.facet_order, run.suite)["scenario"])
     titles = list(dict.fromkeys(points["metric"]))
     for column, title in zip(st.columns(max(len(titles), 1)), titles, strict=False):
         with column:

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Suite
-from leaderboard import entries, papers, queries
+from leaderboard import entries, papers, places, queries
 from leaderboard.entries import Figure
 from leaderboard.papers import Grid
 from leaderboard.widgets import address, ask, downloads, link, no_board, pick, press
@@ -56,7 +56,7 @@ def _forget_table(params: dict[str, str]) -> dict[str, str]:
 
 def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:
     metrics = {metric.name: metric for metric in ask(queries.metrics, suite.name)}
-    made = papers.grid(figures, metrics, suite.facet_titles, ask(queries.facet_order, suite.name))
+    made = papers.grid(figures, metrics, suite.facet_titles, ask(places.facet_order, suite.name))
     st.caption(f"{LEGEND} Trust C: shown as printed, never ranked with entries that we judged.")
     picked: Any = st.dataframe(
         made.frame.style.apply(lambda _: _weights(made), axis=None),

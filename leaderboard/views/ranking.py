@@ -10,9 +10,10 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Metric, Suite
-from leaderboard import charts, choice, frames, queries
+from leaderboard import charts, choice, frames, places, queries
 from leaderboard.choice import ANY, Choice
-from leaderboard.queries import ALL, FACETS, Address, Entry, Place
+from leaderboard.places import Place
+from leaderboard.queries import ALL, FACETS, Address, Entry
 from leaderboard.settling import Settled, best_first, moved, settle
 from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press, search
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
@@ -49,7 +50,7 @@ def _move(params: dict[str, str]) -> dict[str, str]:
 def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:
     chosen = settled.choice
     titles = {one.name: f"{one.title} {'↑' if one.direction == 'higher' else '↓'}" for one in settled.metrics}
-    values = queries.facet_values(settled.places)
+    values = places.facet_values(settled.places)
     with st.container(horizontal=True):
         pick("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, width=260, then=_move)
         for facet in FACETS:
@@ -74,6 +75,8 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
                 chosen.organisation,
                 lambda one: name(plain(one), 60),
             )
+        if any(entry.weights for entry in entries):
+            pick("weights", "Weights", [ANY, "open", "closed"], chosen.weights)
         if len(boards) > 1:
             pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=260, help=BOARD)
         search("q", "Search", chosen.q, "model, team, organisation")

@@ -9,7 +9,7 @@ import streamlit as st
 
 from infra.settings import Settings
 from infra.store import Store, open_store
-from leaderboard import behind, queries
+from leaderboard import behind, places, queries
 from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
 from leaderboard.frames import answer_table
 from leaderboard.panels import Shown, panel_of
@@ -55,7 +55,7 @@ def _choose(
     with st.container(horizontal=True):
         pick("run", "Entry", list(titles), run.run_id, titles.__getitem__, width=340, then=_first_page)
         pick("metric", "Metric", list(metrics), metric, metrics.__getitem__, width=220, then=_first_page)
-        order = ask(queries.facet_order, run.suite)
+        order = ask(places.facet_order, run.suite)
         for facet in FACETS:
             pick(facet, plain(facet), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
 

@@ -29,6 +29,7 @@ from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
 from infra.store import Store, blob_key, open_store
+from leaderboard import publication
 from submissions.lifecycle import State, advance, record
 
 START = datetime.fromisoformat("2026-11-02T02:00:00+00:00")
@@ -201,6 +202,7 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     for sample in samples():
         _store_answers(db, judge, sample, there[sample.id].media_sha256, made.answers[sample.id])
     store_results(db, run, made.scores, made.cells)
+    publication.keep_up(db, run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ from infra.settings import Settings
 from leaderboard import agreement, behind, choice, paired
 from leaderboard.choice import Choice
 from leaderboard.paired import Scored
-from leaderboard.queries import Address, Entry, Place, ranked
+from leaderboard.places import Place
+from leaderboard.queries import Address, Entry, ranked
 from tests.leaderboard.made_board import samples
 
 

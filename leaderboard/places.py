@@ -1,0 +1,93 @@
+"""Where figures are: one row an address, kept up at publication, so that no page counts cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import case, delete, func, insert
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlmodel import Session, col, select
+
+from infra import tables_board
+from infra.tables import Cell, Run, Sample, Submission
+from leaderboard.queries import ALL, FACETS, Address
+
+COLUMNS = ("suite", "metric", *FACETS, "ours", "papers")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """An address with figures: how many of entries we judged, how many of papers."""
+
+    at: Address
+    ours: int
+    papers: int
+
+
+def places(db: Session, suite: str, metric: str) -> list[Place]:
+    """Every address at which a metric has figures, in the suite's own order of facet values."""
+    table = tables_board.Place
+    columns = [getattr(table, name) for name in (*FACETS, "ours", "papers")]
+    query = select(*columns).where(table.suite == suite, table.metric == metric)
+    found = [Place(Address(*row[:4]), row[4], row[5]) for row in db.execute(query)]
+    order = facet_order(db, suite)
+    return sorted(found, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS))
+
+
+def has_figures(db: Session, suite: str, metric: str) -> bool:
+    """Whether a metric has a figure anywhere on a suite's board."""
+    table = tables_board.Place
+    found = select(table.metric).where(table.suite == suite, table.metric == metric)
+    return db.exec(found.limit(1)).first() is not None
+
+
+def facet_order(db: Session, suite: str) -> dict[str, list[str]]:
+    """Each facet's values as they first occur among the suite's samples; papers' own values are not there."""
+    columns = [col(getattr(Sample, facet)) for facet in FACETS]
+    query = select(*columns).where(Sample.suite == suite).group_by(*columns).order_by(func.min(Sample.position))
+    rows = db.execute(query).all()
+    return {facet: list(dict.fromkeys(row[number] for row in rows)) for number, facet in enumerate(FACETS)}
+
+
+def _position(order: dict[str, list[str]], facet: str, value: str) -> tuple[int, int, str]:
+    known = order[facet]
+    return value != ALL, known.index(value) if value in known else len(known), value
+
+
+def facet_values(found: Sequence[Place]) -> dict[str, list[str]]:
+    """Which values each facet takes among some places, `*` first where it occurs."""
+    values = {facet: list(dict.fromkeys(getattr(place.at, facet) for place in found)) for facet in FACETS}
+    return {facet: sorted(some, key=lambda value: value != ALL) for facet, some in values.items()}
+
+
+def count(db: Session, run_id: str) -> None:
+    """Count a run that comes on the board, in the transaction that publishes it."""
+    table = tables_board.Place
+    backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
+    made: Any = backend.insert(table.__table__).from_select(COLUMNS, _counted(Cell.run_id == run_id))  # type: ignore
+    more = {name: getattr(table, name) + made.excluded[name] for name in ("ours", "papers")}
+    db.connection().execute(made.on_conflict_do_update(index_elements=("suite", "metric", *FACETS), set_=more))
+
+
+def recount(db: Session, suite: str) -> None:
+    """Count a suite's places from all its cells; the same rows as counting run by run gives."""
+    table = tables_board.Place
+    db.connection().execute(delete(table).where(col(table.suite) == suite))
+    chosen = _counted(Run.suite == suite, Run.state == "published")
+    db.connection().execute(insert(table).from_select(COLUMNS, chosen))
+
+
+def _counted(*where: Any) -> Any:
+    """In one order, so that of two that publish at once neither waits for the other for good."""
+    key = [col(Run.suite), col(Cell.metric), *(col(getattr(Cell, facet)) for facet in FACETS)]
+    paper = case((col(Submission.trust) == "C", 1), else_=0)
+    return (
+        select(*key, func.sum(1 - paper), func.sum(paper))  # type: ignore[call-overload]
+        .join(Run, col(Run.id) == col(Cell.run_id))
+        .join(Submission, col(Submission.id) == col(Run.submission_id))
+        .where(col(Cell.value).is_not(None), *where)
+        .group_by(*key)
+        .order_by(*key)
+    )
