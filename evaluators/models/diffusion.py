@@ -6,7 +6,7 @@ import hashlib
 import inspect
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -41,7 +41,7 @@ TRUE_GUIDANCE = frozenset({"QwenImagePipeline", "QwenImage21Pipeline"})
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 
-_BUSY = threading.Lock()
+BUSY = threading.Lock()
 """A pipeline's scheduler has state, so one thread at a time."""
 
 
@@ -86,22 +86,22 @@ class DiffusionGenerator:
             try:
                 outputs = self._make(batch, folder)
             except Exception as error:
-                if _device_broke(error):
+                if device_broke(error):
                     raise
                 if len(batch) > 1:
                     size = len(batch) // 2 if _out_of_memory(error) else 1
                     continue
-                outputs = [Output(batch[0].id, Outcome.MODEL_FAILED, reason=_why(error))]
+                outputs = [Output(batch[0].id, Outcome.MODEL_FAILED, reason=why_failed(error))]
             yield from outputs
             todo = todo[len(batch) :]
 
     def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
         pipeline = load_pipeline(self.folder, self.device, self.dtype)
-        settings = _settings(pipeline, self.pipeline_class, self.modality, self.sampling)
+        settings = settings_of(pipeline, self.pipeline_class, self.modality, self.sampling)
         seeds = [sample_seed(self.seed, sample.id) for sample in batch]
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
         noise = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
-        with _BUSY, torch.inference_mode():
+        with BUSY, torch.inference_mode():
             made = pipeline(prompt=[s.prompt for s in batch], generator=noise, output_type="np", **settings)
         blocked = getattr(made, "nsfw_content_detected", None) or [False] * len(batch)
         arrays = made.images if self.modality == "image" else made.frames
@@ -119,7 +119,7 @@ class DiffusionGenerator:
         if not np.isfinite(array).all():
             reason = "The pipeline returned pixels that are not numbers. Try another precision."
             return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=reason)
-        file, shown = _write(_pixels(array), folder / sample.id, self.modality, self.sampling.fps)
+        file, shown = _write(as_pixels(array), folder / sample.id, self.modality, self.sampling.fps)
         return Output(sample.id, Outcome.SCORED, file, {**record, **shown, "sha256": sha256_file(file)})
 
     def _record(self, seed: int) -> dict[str, Json]:
@@ -137,14 +137,19 @@ class DiffusionGenerator:
 
 def detect(folder: Path) -> tuple[str, Modality]:
     """The pipeline class of a folder and what it makes; an error for anything not in the table."""
+    name = class_of(folder, PIPELINES, "text-to-image or text-to-video")
+    return name, PIPELINES[name]
+
+
+def class_of(folder: Path, known: Collection[str], what: str) -> str:
+    """The pipeline class that a folder names, if it is a known one."""
     index = folder / "model_index.json"
     if not index.is_file():
         raise ValueError(f"{folder} has no model_index.json. Give a folder written by a diffusers save_pretrained().")
     name = str(json.loads(index.read_text()).get("_class_name"))
-    if name not in PIPELINES:
-        raise ValueError(f"{name} in {index} is not a known text-to-image or text-to-video pipeline. "
-                         f"Known are: {', '.join(sorted(PIPELINES))}.")  # fmt: skip
-    return name, PIPELINES[name]
+    if name not in known:
+        raise ValueError(f"{name} in {index} is not a known {what} pipeline. Known are: {', '.join(sorted(known))}.")
+    return name
 
 
 def sample_seed(base: int, sample_id: str) -> int:
@@ -184,7 +189,7 @@ def _plain_ascii(text: str) -> str:
     return text
 
 
-def _settings(pipeline: Any, name: str, modality: Modality, sampling: Sampling) -> dict[str, Any]:
+def settings_of(pipeline: Any, name: str, modality: Modality, sampling: Sampling) -> dict[str, Any]:
     asked: dict[str, Any] = {"num_inference_steps": sampling.steps, "height": sampling.height, "width": sampling.width}
     if name in TRUE_GUIDANCE:
         asked |= {"true_cfg_scale": sampling.guidance, "negative_prompt": " "}
@@ -198,7 +203,7 @@ def _settings(pipeline: Any, name: str, modality: Modality, sampling: Sampling) 
     return asked
 
 
-def _pixels(array: Any) -> Pixels:
+def as_pixels(array: Any) -> Pixels:
     return np.asarray((np.clip(array, 0.0, 1.0) * 255).round(), dtype=np.uint8)
 
 
@@ -215,12 +220,12 @@ def _out_of_memory(error: Exception) -> bool:
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "t allocate memory" in str(error)
 
 
-def _device_broke(error: Exception) -> bool:
+def device_broke(error: Exception) -> bool:
     """A lost device is our fault, not the model's: the shard is tried again elsewhere."""
     return isinstance(error, getattr(torch, "AcceleratorError", ())) and not _out_of_memory(error)
 
 
-def _why(error: Exception) -> str:
+def why_failed(error: Exception) -> str:
     if _out_of_memory(error):
         return f"Out of memory with a batch of one: {str(error)[:300]}"
     return f"{type(error).__name__}: {str(error)[:300]}"

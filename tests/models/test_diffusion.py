@@ -162,7 +162,7 @@ def test_every_known_pipeline_exists_and_takes_our_settings(tmp_path: Path) -> N
     library: Any = diffusers
     for name, modality in diffusion.PIPELINES.items():
         instance = object.__new__(getattr(library, name))
-        assert diffusion._settings(instance, name, modality, PICTURE)["num_inference_steps"] == 2
+        assert diffusion.settings_of(instance, name, modality, PICTURE)["num_inference_steps"] == 2
 
 
 def test_words_that_need_cleaning_say_so_where_the_cleaner_is_missing() -> None:

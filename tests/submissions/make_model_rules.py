@@ -39,11 +39,12 @@ KEPT = (
 def main() -> None:
     """Collect the names and write them."""
     from evaluators.models.diffusion import PIPELINES
+    from evaluators.models.image_to_video import PIPELINES as FILMING
 
     classes, keys = set[str](), set[str](KEPT)
     import diffusers
 
-    for name in [*PIPELINES, "WanImageToVideoPipeline"]:
+    for name in [*PIPELINES, *FILMING]:
         if hasattr(diffusers, name):
             _pipeline(getattr(diffusers, name), classes, keys)
     for name in dir(diffusers):
@@ -52,7 +53,7 @@ def main() -> None:
             keys |= _parameters(getattr(diffusers, name))
     _languages(classes, keys)
     rules = {
-        "pipelines": sorted({*PIPELINES, "WanImageToVideoPipeline"}),
+        "pipelines": sorted({*PIPELINES, *FILMING}),
         "architectures": sorted(VISION_LANGUAGE),
         "parts": sorted((classes | MORE_PARTS) - NO_PARTS),
         "keys": sorted(key for key in keys - NEVER if key in KEPT or not (key.startswith("_") or "impl" in key)),

@@ -12,11 +12,11 @@ from evaluators.judges.budget import BUDGET, Budget
 from evaluators.judges.completions import Completion
 from evaluators.judges.endpoint import REPLY_RETRIES, HttpJudgeConfig
 from evaluators.judges.faults import Fault
+from evaluators.judges.line import Line
 from evaluators.judges.prompts import Message
 from evaluators.judges.quoting import storable
 from evaluators.judges.replies import FINISHED, BadReply
 from evaluators.suites.tailor.curation import Ask
-from evaluators.suites.tailor.curation_line import Line
 from evaluators.suites.tailor.curation_prompts import correction
 
 Status = Literal["done", "failed", "error", "budget"]

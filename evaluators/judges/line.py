@@ -1,4 +1,4 @@
-"""A line to a language model behind an OpenAI-compatible endpoint: some calls at once, tried again, within a budget."""
+"""A line to a model behind an OpenAI-compatible endpoint: some calls at once, tried again, within a budget."""
 
 from __future__ import annotations
 

@@ -1,0 +1,106 @@
+"""The loop around real, small random models: an image-to-video pipeline, and a chat model that says nothing of use."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from evaluators.journal import FolderJournal
+from evaluators.judges.chat import Talker
+from evaluators.media import probe, read_frames
+from evaluators.models import small
+from evaluators.models.diffusion import Sampling
+from evaluators.models.image_to_video import DiffusionVideo
+from evaluators.models.vlm_talk import LocalTalker
+from evaluators.suites.liva.course import Options, Tools
+from evaluators.suites.liva.loop import run_case
+from evaluators.suites.liva.trace import Trace
+from evaluators.suites.liva.video import stitch
+from tests.suites.liva.films import RuledVideo, small_case
+from tests.suites.liva.oracle import Script, serving
+
+QUICK = Sampling(steps=1, guidance=1.0, height=32, width=32, frames=5, fps=8)
+torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def i2v(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return small.make_image_to_video(tmp_path_factory.mktemp("i2v"))
+
+
+def verdicts(said: Sequence[bool]) -> Any:
+    """A script for reflection: these verdicts in turn, then success."""
+    left: Iterator[bool] = iter(said)
+
+    def verdict(row: dict[str, Any]) -> dict[str, Any]:
+        good = next(left, True)
+        return {**row, "success": good, "reason": "as scripted", "correction": None if good else "slower"}
+
+    return verdict
+
+
+def run(folder: Path, vlm: Talker, model: Path, **options: Any) -> Trace:
+    work = folder / "work"
+    work.mkdir(parents=True)
+    tools = Tools(vlm, DiffusionVideo(model, QUICK), FolderJournal(folder / "journal"), work)
+    return run_case(small_case(folder), tools, Options(**options))
+
+
+@pytest.mark.parametrize(
+    ("said", "never_done", "end", "accepted", "rejected"),
+    [
+        ([True, True], False, "completed", 2, 0),
+        ([False, False, True, True], False, "completed", 2, 2),
+        ([True, False, False, False], False, "failed_after_retries", 1, 3),
+        ([False, True, True, True, True], True, "max_steps", 4, 1),
+    ],
+)
+def test_a_case_filmed_by_the_small_model_ends_as_its_verdicts_say(
+    tmp_path: Path, i2v: Path, said: list[bool], never_done: bool, end: str, accepted: int, rejected: int
+) -> None:
+    with serving(Script(verdict=verdicts(said), never_done=never_done)) as endpoint:
+        trace = run(tmp_path, endpoint.talker(), i2v)
+
+    video = stitch(trace, FolderJournal(tmp_path / "journal").find, tmp_path / "final.mp4")
+    hashes = [attempt.clip.sha256 for attempt in trace.attempts if attempt.clip]
+    assert video and trace.end == end
+    assert (len(trace.clips), len(trace.attempts)) == (accepted, accepted + rejected)
+    assert len(set(hashes)) == len(hashes) == trace.spent.clips, "another seed or frame is another clip"
+    assert [part.end - part.start for part in video.parts] == [5] * accepted
+    assert probe(tmp_path / "final.mp4").frames == len(read_frames(tmp_path / "final.mp4")) == 5 * accepted
+
+
+def test_a_video_model_that_cannot_be_loaded_is_the_generators_error(tmp_path: Path, i2v: Path) -> None:
+    broken = shutil.copytree(i2v, tmp_path / "broken")
+    for weights in broken.rglob("*.safetensors"):
+        weights.write_bytes(b"nothing")
+
+    with serving(Script()) as endpoint:
+        trace = run(tmp_path, endpoint.talker(), broken)
+
+    assert trace.end == "generator_error" and trace.clips == ()
+    assert trace.steps[0].attempts[0].error == trace.reason != ""
+
+
+def test_a_folder_that_films_nothing_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "model_index.json").write_text('{"_class_name": "StableDiffusionPipeline"}')
+
+    with pytest.raises(ValueError, match="not a known image-to-video pipeline"):
+        DiffusionVideo(tmp_path)
+
+
+def test_a_small_random_chat_model_never_keeps_to_the_form_and_the_case_says_so(tmp_path: Path) -> None:
+    talker = LocalTalker(small.make_chat_vlm(tmp_path / "vlm"), limit=8)
+    (tmp_path / "work").mkdir()
+    tools = Tools(talker, RuledVideo(), FolderJournal(tmp_path / "journal"), tmp_path / "work")
+
+    trace = run_case(small_case(tmp_path), tools, Options(repairs=1))
+
+    assert trace.end == "vlm_unusable" and trace.reason.startswith("init")
+    assert len(trace.closing[0].replies) == 2 and trace.spent.vlm_calls == 2
+    assert trace.closing[0].tokens_out == 16
