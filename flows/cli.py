@@ -332,6 +332,7 @@ app.command()(cli_curate.curate)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
 app.command()(cli_door.intake)
+app.command()(cli_door.report)
 app.add_typer(cli_door.teams, name="team")
 app.add_typer(cli_door.tokens, name="token")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from flows.terminal import fail, say, table, told
 
 if TYPE_CHECKING:
+    from infra.settings import Settings
     from submissions.inbox import Taken
 
 teams = typer.Typer(help="Teams that may use the API.", no_args_is_help=True)
@@ -32,6 +34,42 @@ def intake() -> None:
                 for one in done
             ]
         )
+
+
+def report(
+    submission_id: str,
+    most: Annotated[int, typer.Option(min=1, help="How many files are shown, the worst first.")] = 20,
+    docs: Annotated[
+        Path | None, typer.Option(help="Also write Great Expectations' own pages into this folder.")
+    ] = None,
+) -> None:
+    """Show what the gates between the stages found in a submission, file by file, the worst first."""
+    from infra.store import open_store
+    from submissions.validation import kept, summary, worst
+
+    with told() as settings:
+        found = kept(open_store(settings.objects, settings.s3_endpoint), submission_id)
+        if not found:
+            fail(f"No gate has seen {submission_id} yet. `armillary status` lists the submissions.")
+        table(summary(found))
+        lines = worst(found, most)
+        if lines:
+            table(lines)
+        if docs:
+            say(f"Written: {_docs(settings, submission_id, docs)}")
+
+
+def _docs(settings: Settings, submission_id: str, folder: Path) -> Path:
+    from flows.engine import prepare
+
+    prepare(settings)
+    from flows import gates
+    from flows.case import open_case
+    from submissions.expectations import write_docs
+
+    case = open_case(settings, submission_id)
+    seen = (gates.after_intake(case), gates.after_generation(case), gates.before_publication(case))
+    return write_docs(seen, folder)
 
 
 def _first(taken: Taken) -> str:

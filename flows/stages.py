@@ -14,7 +14,7 @@ from sqlmodel import Session, col
 from evaluators.cells import cells, share_of_our_failures
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score, Suite
 from evaluators.judges.card import question_key
-from flows import work
+from flows import gates, work
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.progress import begin, reach
@@ -23,7 +23,6 @@ from flows.shards import pieces, records_of
 from infra import tables
 from infra.db import session
 from leaderboard import publication
-from submissions.expectations import check_outputs
 from submissions.lifecycle import State, advance
 
 MOST_OUR_FAILURES = 0.01
@@ -54,6 +53,8 @@ def outputs(case: Case) -> int:
     """Generate what the model has to make, or take over what was handed in; return how many were made now."""
     with session(case.settings.database) as db:
         there = outputs_of(db, case.submission.id).keys()
+    if not there:
+        gates.hold(case, gates.after_intake(case))
     todo = [piece for piece in _output_works(case) if not there >= set(piece.sample_ids)]
     _advance(case, State.GENERATING, f"Preparing {len(case.samples)} outputs.", bool(todo))
     made = taken = 0
@@ -88,25 +89,7 @@ def validate(case: Case) -> None:
     if case.run.state != "open":
         return
     _advance(case, State.VALIDATING, "Checking the outputs as a whole.")
-    with session(case.settings.database) as db:
-        rows = [_facts(row) for row in outputs_of(db, case.submission.id).values()]
-    findings = check_outputs(rows, [sample.id for sample in case.samples], list(Outcome))
-    if findings:
-        said = "; ".join(f"{finding.column}: {finding.expectation}, {finding.found}" for finding in findings[:5])
-        raise Stopped(
-            "E_VALIDATION", "ours", f"The stored outputs are not sound ({said}). An operator has to look at this."
-        )
-
-
-def _facts(row: tables.Output) -> dict[str, Any]:
-    named = {name: row.record.get(name) for name in ("width", "height", "frames")}
-    return {
-        "sample_id": row.sample_id,
-        "outcome": row.outcome,
-        "media_sha256": row.media_sha256,
-        "size": row.size,
-        **named,
-    }
+    gates.hold(case, gates.after_generation(case))
 
 
 def judge(case: Case) -> int:
@@ -221,6 +204,8 @@ def _answers(
 
 def publish(case: Case) -> None:
     """Put the run on its board."""
+    if case.run.state != "published":
+        gates.hold(case, gates.before_publication(case))
     with session(case.settings.database) as db:
         run = db.get(tables.Run, case.run.id)
         if run is None or run.state == "published":

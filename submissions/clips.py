@@ -12,6 +12,7 @@ from typing import Any
 import av
 
 from submissions.media import (
+    DARK,
     LEAST_FRAMES,
     MOST_FRAMES,
     MOST_PIXELS,
@@ -36,6 +37,7 @@ class Seen:
 
     times: list[float]
     static: bool = True
+    black: int = 0
     width: int = 0
     height: int = 0
     first: bytes = b""
@@ -104,7 +106,9 @@ def _facts(file: Any, container: str, asked: Asked) -> MediaFacts:
     _check_count(len(seen.times), stream.frames)
     _check_times(seen.times)
     rate = float(stream.average_rate) if stream.average_rate else None
-    facts = MediaFacts(f"video/{container}", seen.width, seen.height, len(seen.times), rate, seen.static, "YUV")
+    facts = MediaFacts(
+        f"video/{container}", seen.width, seen.height, len(seen.times), rate, seen.static, "YUV", seen.black
+    )
     _check_asked(facts, asked)
     return facts
 
@@ -123,6 +127,7 @@ def _decode(file: Any, stream: Any) -> Seen:
         light = bytes(memoryview(frame.planes[0])[::STRIDE])
         seen.first = seen.first or light
         seen.static = seen.static and light == seen.first
+        seen.black += max(light) <= DARK
         if len(seen.times) > MOST_FRAMES:
             break
     return seen

@@ -1,4 +1,7 @@
-"""The gate between stages: what a table of rows must be before anything is built on it (Great Expectations)."""
+"""The gate between stages: what a table of rows must be before anything is built on it (Great Expectations).
+
+The library takes seconds to import, so it is imported where a gate runs and nowhere else.
+"""
 
 from __future__ import annotations
 
@@ -6,60 +9,166 @@ import logging
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
 
-SHA256 = r"^[0-9a-f]{64}$"
-MEDIA_OUTCOME = "scored"
+Row = Mapping[str, Any]
+Severity = Literal["critical", "warning"]
+KEY = "key"
+MOST_KEYS = 200
+WORDS = {
+    "expect_table_row_count_to_equal": "one row for each that is expected",
+    "expect_column_distinct_values_to_equal_set": "just the rows that are expected",
+    "expect_column_values_to_be_unique": "each only once",
+    "expect_column_values_to_not_be_null": "a value everywhere",
+    "expect_column_values_to_be_null": "no value here",
+    "expect_column_values_to_match_regex": "the right form",
+    "expect_column_values_to_be_in_set": "one of the known values",
+    "expect_column_values_to_be_between": "values in range",
+    "expect_column_mean_to_be_between": "a small share",
+    "expect_column_proportion_of_unique_values_to_be_between": "few repeats",
+}
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One expectation that does not hold, in words."""
+    """One expectation that does not hold, in words, and the rows that break it, if it is about single rows."""
 
+    table: str
     expectation: str
     column: str
     found: str
+    severity: Severity
+    keys: tuple[str, ...] = ()
 
 
-def check_outputs(rows: Sequence[Mapping[str, Any]], expected: Sequence[str], outcomes: Sequence[str]) -> list[Finding]:
-    """Every expected sample has just one row; every row that has media has sound facts about it."""
-    if len(rows) != len(expected):
-        return [Finding("row count", "sample_id", f"{len(rows)} rows where {len(expected)} were expected")]
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Some rows, each with a `key`, and what is expected of them."""
+
+    name: str
+    rows: Sequence[Row]
+    expectations: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The rows that must be there, exactly, and the tables in which they are looked at."""
+
+    name: str
+    expected: Sequence[str]
+    rows: Sequence[Row]
+    tables: Sequence[Table] = ()
+
+
+def findings(gate: Gate) -> list[Finding]:
+    """What is wrong: the number of rows and their keys first; only when these are right, all the rest."""
+    if not gate.rows or not gate.expected:
+        found = f"{len(gate.rows)} rows where {len(gate.expected)} were expected"
+        return [Finding(gate.name, "rows at all", KEY, found, "critical")]
+    first = _validate(_keys(gate))
+    if first:
+        return [_counted(one, gate) for one in first]
+    return [finding for table in gate.tables if table.rows for finding in _validate(table)]
+
+
+def write_docs(gates: Sequence[Gate], folder: Path) -> Path:
+    """Great Expectations' own pages about the same gates, for whoever wants all the detail; returns the index."""
+    gx, context = _library(), _fresh_context()
+    place = {"class_name": "TupleFilesystemStoreBackend", "base_directory": str(folder.resolve())}
+    site = {
+        "class_name": "SiteBuilder",
+        "store_backend": place,
+        "site_index_builder": {"class_name": "DefaultSiteIndexBuilder"},
+    }
+    for name in list(context.get_site_names()):
+        context.delete_data_docs_site(name)
+    context.add_data_docs_site(site_name="gates", site_config=site)
+    source = context.data_sources.add_pandas("gates")
+    for gate in gates:
+        for table in (_keys(gate), *gate.tables):
+            if table.rows:
+                _checkpoint(gx, context, source, f"{gate.name}-{table.name}", table)
+    context.build_data_docs()
+    return folder / "index.html"
+
+
+def _keys(gate: Gate) -> Table:
     import great_expectations.expectations as gxe
 
-    media = [row for row in rows if row["outcome"] == MEDIA_OUTCOME]
-    keys = [
-        gxe.ExpectColumnValuesToBeUnique(column="sample_id"),
-        gxe.ExpectColumnDistinctValuesToEqualSet(column="sample_id", value_set=list(expected)),
-        gxe.ExpectColumnValuesToBeInSet(column="outcome", value_set=list(outcomes)),
-    ]
-    facts = [
-        gxe.ExpectColumnValuesToNotBeNull(column="media_sha256"),
-        gxe.ExpectColumnValuesToMatchRegex(column="media_sha256", regex=SHA256),
-        *(
-            gxe.ExpectColumnValuesToBeBetween(column=column, min_value=1)
-            for column in ("size", "width", "height", "frames")
-        ),
-    ]
-    return _validate(rows, keys) + (_validate(media, facts) if media else [])
+    return Table(
+        "keys",
+        gate.rows,
+        [
+            gxe.ExpectTableRowCountToEqual(value=len(gate.expected)),
+            gxe.ExpectColumnValuesToBeUnique(column=KEY),
+            gxe.ExpectColumnDistinctValuesToEqualSet(column=KEY, value_set=list(gate.expected)),
+        ],
+    )
 
 
-def _validate(rows: Sequence[Mapping[str, Any]], expectations: Sequence[Any]) -> list[Finding]:
+def _counted(finding: Finding, gate: Gate) -> Finding:
+    """Say which keys are missing or too many instead of showing all of them."""
+    there, wanted = {str(row[KEY]) for row in gate.rows}, set(gate.expected)
+    missing, extra = sorted(wanted - there), sorted(there - wanted)
+    parts = [
+        f"{len(some)} {word}, first {some[0]}" for some, word in ((missing, "missing"), (extra, "too many")) if some
+    ]
+    parts = [f"{len(gate.rows)} rows where {len(wanted)} were expected", *parts]
+    return Finding(gate.name, finding.expectation, finding.column, "; ".join(parts), "critical", finding.keys)
+
+
+def _validate(table: Table) -> list[Finding]:
+    import pandas as pd
+
+    gx = _library()
+    batch = _context().data_sources.pandas_default.read_dataframe(pd.DataFrame(table.rows))
+    wanted = {
+        "result_format": "COMPLETE",
+        "unexpected_index_column_names": [KEY],
+        "return_unexpected_index_query": False,
+    }
+    suite = gx.ExpectationSuite(name="gate", expectations=list(table.expectations))
+    result = batch.validate(suite, result_format=wanted)
+    return [_finding(table.name, one) for one in result.results if not one.success]
+
+
+def _finding(table: str, result: Any) -> Finding:
+    config, said = result.expectation_config, result.result
+    keys = tuple(str(one[KEY]) for one in said.get("unexpected_index_list") or ())
+    shown = said.get("partial_unexpected_list") or said.get("observed_value")
+    words = WORDS.get(config.type, config.type.removeprefix("expect_").replace("_", " "))
+    found = str(shown)[:200] if shown is not None else f"could not be checked: {str(result.exception_info)[:200]}"
+    severity: Severity = "warning" if "warning" in str(config.severity).lower() else "critical"
+    return Finding(table, words, config.kwargs.get("column", ""), found, severity, keys[:MOST_KEYS])
+
+
+def _checkpoint(gx: Any, context: Any, source: Any, name: str, table: Table) -> None:
+    import pandas as pd
+
+    batch = source.add_dataframe_asset(name).add_batch_definition_whole_dataframe("all")
+    suite = context.suites.add(gx.ExpectationSuite(name=name, expectations=list(table.expectations)))
+    definition = gx.ValidationDefinition(name=name, data=batch, suite=suite)
+    context.validation_definitions.add(definition).run(batch_parameters={"dataframe": pd.DataFrame(table.rows)})
+
+
+@lru_cache(maxsize=1)
+def _context() -> Any:
+    """One for the process: making it takes longer than a gate."""
+    return _fresh_context()
+
+
+def _fresh_context() -> Any:
+    context = _library().get_context(mode="ephemeral")
+    context.variables.progress_bars = {"globally": False}
+    return context
+
+
+def _library() -> Any:
     os.environ.setdefault("GX_ANALYTICS_ENABLED", "false")
     import great_expectations as gx
-    import pandas as pd
 
     # This one module sets its own level to INFO when it is imported.
     logging.getLogger("great_expectations.data_context.types.base").setLevel(logging.WARNING)
-    context = gx.get_context(mode="ephemeral")
-    context.variables.progress_bars = {"globally": False}
-    asset = context.data_sources.add_pandas("rows").add_dataframe_asset("rows")
-    batch = asset.add_batch_definition_whole_dataframe("all").get_batch({"dataframe": pd.DataFrame(rows)})
-    result = batch.validate(gx.ExpectationSuite(name="gate", expectations=list(expectations)))
-    return [_finding(one) for one in result.results if not one.success]
-
-
-def _finding(result: Any) -> Finding:
-    config = result.expectation_config
-    shown = result.result.get("partial_unexpected_list") or result.result.get("observed_value") or result.exception_info
-    return Finding(config.type, config.kwargs.get("column", ""), str(shown)[:200])
+    return gx

@@ -17,6 +17,8 @@ MOST_PIXELS = 16_000_000
 LEAST_SIDE, MOST_ASPECT = 16, 8
 MOST_FRAMES, LEAST_FRAMES = 2_000, 2
 MOST_METADATA = 1 << 20
+DARK = 20
+"""A frame that is nowhere brighter is black; video calls 16 black."""
 MOST_MEDIA_BYTES = 512 << 20
 
 
@@ -31,6 +33,8 @@ class MediaFacts:
     fps: float | None
     static: bool
     mode: str = "RGB"
+    black: int = 0
+    """How many of its frames are black."""
 
 
 @dataclass(frozen=True, slots=True)

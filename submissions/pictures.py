@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from PIL import Image
 
-from submissions.media import MOST_METADATA, MediaFacts, Refused, animated, broken, check_size, extra, metadata
+from submissions.media import DARK, MOST_METADATA, MediaFacts, Refused, animated, broken, check_size, extra, metadata
 from submissions.media import too_many_pixels as too_many
 
 MAGIC = {"PNG": b"\x89PNG\r\n\x1a\n", "JPEG": b"\xff\xd8\xff"}
@@ -46,7 +46,8 @@ def picture(data: bytes, wanted: str) -> tuple[MediaFacts, Image.Image]:
     except Exception:  # Pillow's plugins raise a dozen kinds, and all mean the same here
         raise broken("picture") from None
     static = _one_colour(image)
-    return MediaFacts(Image.MIME[kind], image.width, image.height, 1, None, static, image.mode), image
+    black = int(static and _is_black(image))
+    return MediaFacts(Image.MIME[kind], image.width, image.height, 1, None, static, image.mode, black), image
 
 
 def difference_hash(image: Image.Image) -> str:
@@ -70,6 +71,11 @@ def _one_colour(image: Image.Image) -> bool:
         return False
     found = (image if image.mode == "RGB" else image.convert("RGB")).getextrema()
     return all(low == high for low, high in found)  # type: ignore[misc]
+
+
+def _is_black(image: Image.Image) -> bool:
+    red, green, blue = image.convert("RGB").resize((1, 1)).tobytes()
+    return max(red, green, blue) <= DARK
 
 
 def _check_parts(data: bytes, kind: str) -> None:

@@ -20,7 +20,7 @@ from infra.store import open_store
 from infra.tables import Submission, Suite, Upload
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import refused
-from submissions import inbox, strict_json, uploads
+from submissions import inbox, strict_json, uploads, validation
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import report_key
 from submissions.lifecycle import State, advance, state_of, timeline
@@ -204,12 +204,11 @@ def events(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]
 
 @router.get("/submissions/{submission_id}/report")
 def report(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
-    """What the door found in the bundle, file by file."""
+    """What the door found in the bundle, and what the gates between the stages found since, the worst files first."""
     _owned(settings, who.team, submission_id)
-    found: dict[str, Any] = json.loads(
-        open_store(settings.objects, settings.s3_endpoint).get(report_key(submission_id))
-    )
-    return found
+    store = open_store(settings.objects, settings.s3_endpoint)
+    found: dict[str, Any] = json.loads(store.get(report_key(submission_id)))
+    return {**found, "validation": [asdict(gate) for gate in validation.kept(store, submission_id)]}
 
 
 @router.post("/submissions/{submission_id}/cancel")
