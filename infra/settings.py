@@ -46,7 +46,8 @@ class Settings(BaseSettings):
     quota_scored: int = Field(3, ge=0, description="scored submissions of a team in a suite within the quota's days")
     quota_days: float = Field(7, gt=0, description="how long a scored submission counts against the quota")
     quota_running: int = Field(1, ge=1, description="submissions of a team in a suite that are evaluated at once")
-    rate_requests: int = Field(600, ge=1, description="requests a minute for a token, and for an address without one")
+    rate_requests: int = Field(600, ge=1, description="requests a minute for a token")
+    rate_address: int = Field(1200, ge=1, description="requests a minute from one address, whatever tokens it has")
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
     @field_validator("home")

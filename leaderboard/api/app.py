@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Awaitable, Callable
+from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
 from leaderboard.api import routes, submissions
+from leaderboard.api.problems import refusals
 from leaderboard.queries import NotOnBoard
 from leaderboard.reading import NoBoard
 
 CACHE = "public, max-age=30, stale-while-revalidate=300"
-PRIVATE = ("/v1/submissions", "/v1/teams")
+ABSENT: dict[int | str, dict[str, Any]] = {
+    status: {"description": text, "content": {"application/json": {"schema": {"type": "object"}}}}
+    for status, text in ((404, "There is no such thing on the board."), (503, "The board cannot be read just now."))
+}
+PRIVATE = ("/v1/submissions", "/v1/teams", "/v1/inbox")
 """What a team reads about its own; no cache between may keep it."""
 Next = Callable[[Request], Awaitable[Response]]
 
@@ -25,7 +31,7 @@ def create(settings: Settings) -> FastAPI:
         title="Armillary", version="1", description=__doc__, openapi_url="/v1/openapi.json", docs_url="/v1/docs"
     )
     app.state.settings = settings
-    app.include_router(routes.router, prefix="/v1")
+    app.include_router(routes.router, prefix="/v1", responses={**refusals(400), **ABSENT})
     submissions.install(app)
     app.middleware("http")(tagged)
     app.exception_handler(NotOnBoard)(_not_found)

@@ -30,6 +30,7 @@ def _caller(request: Request, scope: str) -> Caller:
     address = request.client.host if request.client else "unknown"
     with Session(engine(settings.database)) as db:
         try:
+            spend(db, f"address {address}", settings.rate_address, tokens.MINUTE)
             who = tokens.caller(db, _secret(request), address, settings.rate_wrong_tokens)
             spend(db, f"token {who.prefix}", settings.rate_requests, tokens.MINUTE)
             tokens.need(who, scope)

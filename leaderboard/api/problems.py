@@ -7,6 +7,8 @@ from typing import Any
 
 from fastapi import Request
 from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from starlette.routing import compile_path
 
 from submissions.errors import IntakeError
 from submissions.rates import TooOften
@@ -22,14 +24,65 @@ STATUS = {
     **dict.fromkeys(("E_RATE", "E_QUOTA"), 429),
 }
 """The HTTP status of a code; every other one is 422."""
+WORDS = {
+    400: "The request is not understood.",
+    401: "No token, or one that opens nothing.",
+    403: "Not with this token, or not by this team.",
+    404: "There is no such thing here.",
+    409: "It does not fit what is there already.",
+    413: "Too large.",
+    415: "Of the wrong kind.",
+    422: "Understood, and refused.",
+    429: "Too often, or over the quota.",
+}
 WHOLE_BODY = ("body", "part", "size")
 """Where E_TOO_LARGE means the request itself, not a member of the bundle."""
+
+
+class Told(BaseModel):
+    """One problem."""
+
+    code: str
+    where: str
+    message: str
+    hint: str
+    limit: float | None = None
+
+
+class Refused(Told):
+    """The first problem, and all of them."""
+
+    problems: list[Told]
+    total: int
+
+
+class Refusal(BaseModel):
+    """The answer to a request that was refused."""
+
+    error: Refused
+    submission: str | None
+
+
+def refusals(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """How a route may say no, for its description."""
+    return {status: {"model": Refusal, "description": WORDS[status]} for status in statuses}
 
 
 def refused(_request: Request, error: Exception) -> JSONResponse:
     """The answer to a request that was refused."""
     assert isinstance(error, IntakeError)
     return answer(error)
+
+
+def wrong_method(request: Request, _error: Exception) -> JSONResponse:
+    """405 with every method that the place knows; the framework itself names only those of one route."""
+    known = {
+        method.upper()
+        for path, methods in request.app.openapi()["paths"].items()
+        if compile_path(path)[0].match(request.url.path)
+        for method in methods
+    }
+    return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(known))})
 
 
 def answer(error: IntakeError, submission: str | None = None) -> JSONResponse:

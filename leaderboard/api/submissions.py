@@ -19,12 +19,13 @@ from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Submission, Suite, Upload
 from leaderboard.api.caller import Conf, Reads, Submits
-from leaderboard.api.problems import refused
+from leaderboard.api.problems import WORDS, refusals, refused, wrong_method
 from submissions import inbox, strict_json, uploads, validation
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import report_key
 from submissions.lifecycle import State, advance, state_of, timeline
 from submissions.links import upload_link
+from submissions.logs import lines as log_lines
 from submissions.quotas import allowance
 from submissions.strict_json import BadJson
 
@@ -46,8 +47,9 @@ class Create(BaseModel):
 
 def install(app: FastAPI) -> None:
     """Add the routes and the shape of their refusals to an application that has `app.state.settings`."""
-    app.include_router(router, prefix="/v1")
+    app.include_router(router, prefix="/v1", responses=refusals(*WORDS))
     app.exception_handler(IntakeError)(refused)
+    app.exception_handler(405)(wrong_method)
     app.exception_handler(RequestValidationError)(_invalid)
 
 
@@ -170,7 +172,7 @@ class FromInbox(BaseModel):
     uri: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-@router.post("/submissions/from-inbox", status_code=202)
+@router.post("/inbox", status_code=202)
 def from_inbox(settings: Conf, who: Submits, asked: FromInbox) -> dict[str, Any]:
     """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked through."""
     taken = inbox.hand_in_now(settings, who.team, asked.uri)
@@ -200,6 +202,14 @@ def events(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]
     _owned(settings, who.team, submission_id)
     with session(settings.database) as db:
         return [event.model_dump(mode="json") for event in timeline(db, submission_id)]
+
+
+@router.get("/submissions/{submission_id}/logs")
+def logs(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]]:
+    """What was done for a submission, line by line, oldest first; it grows while the work goes on."""
+    _owned(settings, who.team, submission_id)
+    with session(settings.database) as db:
+        return [{**asdict(line), "at": line.at.isoformat()} for line in log_lines(db, submission_id)]
 
 
 @router.get("/submissions/{submission_id}/report")

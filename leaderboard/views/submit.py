@@ -18,11 +18,13 @@ from leaderboard import entries
 from leaderboard.entries import Handed
 from leaderboard.widgets import ask_now, link, pick, table
 from leaderboard.words import escaped, name, plain
+from submissions import validation
 from submissions.errors import IntakeError, Problem
 from submissions.intake import Received, receive
 from submissions.lifecycle import PATH, TERMINAL, State
 
 MOST_MEGABYTES = 200
+MOST_LINES = 200
 REFRESH = 3.0
 WHOSE = {"ours": "This is our fault and costs you nothing.", "submitter": "This can be mended by you."}
 STEPS = """
@@ -100,6 +102,7 @@ def _status(submissions: Sequence[Handed]) -> None:
     pick("id", "Submission", list(titles), chosen.id, titles.__getitem__, width=520)
     going = chosen.state not in TERMINAL
     st.fragment(_timeline, run_every=REFRESH if going else None)(chosen.id, going)
+    _validation(chosen.id)
     st.subheader("All submissions", anchor=False)
     rows = [
         {
@@ -134,6 +137,17 @@ def _timeline(submission_id: str, going: bool) -> None:
     events = ask_now(entries.timeline, chosen.id)
     table([{"When (UTC)": one.at, "What": plain(one.kind), "Text": name(one.text, 300)} for one in events])
     link("model", "The entry's page", {"id": chosen.id}, ":material/badge:")
+
+
+def _validation(submission_id: str) -> None:
+    """What the gates between the stages found, the worst files first."""
+    settings = Settings()
+    found = validation.kept(open_store(settings.objects, settings.s3_endpoint), submission_id)
+    if found:
+        with st.expander("Validation report"):
+            for rows in (validation.summary(found), validation.worst(found, MOST_LINES)):
+                if rows:
+                    table([{head.capitalize(): name(str(value), 300) for head, value in row.items()} for row in rows])
 
 
 def _share(state: str) -> float:

@@ -37,7 +37,7 @@ class Desk:
 
 @pytest.fixture
 def desk(machine: Settings) -> Iterator[Desk]:
-    settings = machine.model_copy(update={"rate_requests": 100_000})
+    settings = machine.model_copy(update={"rate_requests": 100_000, "rate_address": 100_000})
     with session(settings.database) as db:
         tokens.add_team(db, TEAM)
         secret = tokens.create(db, TEAM)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlalchemy import delete
 
 from infra.db import session
+from infra.tables import Shard
 from submissions import tokens
 from submissions.lifecycle import State, advance
 from tests.submissions.bad.case import bundle, pictures
@@ -67,3 +69,37 @@ def test_the_openapi_says_how_to_hand_in(desk: Desk) -> None:
 
     assert set(paths["/v1/submissions"]) == {"get", "post"}
     assert "requestBody" in paths["/v1/submissions"]["post"]
+
+
+def test_the_log_tells_what_was_done_line_by_line(desk: Desk, handed: str) -> None:
+    with session(desk.settings.database) as db:
+        advance(db, handed, State.GENERATING, "Preparing 2 outputs.")
+        db.add(Shard(owner=handed, stage="outputs", inputs_sha256="i", key="k", sha256="ab" * 32, items=2, seconds=1.5))
+
+    said = desk.client.get(f"/v1/submissions/{handed}/logs", headers=desk.headers()).json()
+
+    assert [line["stage"] for line in said] == ["received", "generating", "outputs"]
+    assert said[2]["text"] == "2 items in 1.5 s, result abababababab."
+    with session(desk.settings.database) as db:
+        db.connection().execute(delete(Shard))
+
+
+def test_one_address_is_limited_whatever_tokens_it_comes_with(desk: Desk) -> None:
+    desk.client.app.state.settings = desk.settings.model_copy(update={"rate_address": 5})  # type: ignore[attr-defined]
+    with session(desk.settings.database) as db:
+        other = tokens.create(db, "Test team")
+
+    answers = [
+        desk.client.get("/v1/submissions", headers={"Authorization": f"Bearer {token}"})
+        for token in [desk.token, other] * 12
+    ]
+
+    limited = [answer for answer in answers if answer.status_code == 429]
+    assert limited and {answer.json()["error"]["code"] for answer in limited} == {"E_RATE"}
+    assert all(int(answer.headers["Retry-After"]) >= 1 for answer in limited)
+
+
+def test_a_wrong_method_is_told_all_that_the_place_knows(desk: Desk) -> None:
+    answer = desk.client.delete("/v1/submissions", headers=desk.headers())
+
+    assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")

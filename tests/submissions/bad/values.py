@@ -21,7 +21,7 @@ def add_suite(db: Session) -> None:
     """The made-up suite, as rows."""
     row = Suite(
         name="made", position=9, version="1.0", scorer_version="1", items_sha256="", title="Made",
-        subsets={"full": len(ITEMS)}, accepts=["outputs"],
+        subsets={"full": len(ITEMS)}, accepts=["outputs"], facts=[],
     )  # fmt: skip
     put(db, Suite, [row.model_dump()])
     put(db, Sample, [_sample(number, name).model_dump() for number, name in enumerate(ITEMS)])
