@@ -223,6 +223,22 @@ def noise(
 
 
 @app.command()
+def defence(
+    submission_id: str,
+    outputs: Annotated[int, typer.Option(min=1, help="How many pictures are drawn; each gets 25 painted twins.")] = 4,
+    seed: int = 0,
+) -> None:
+    """Paint words into a few pictures, ask the judge, and put what the words win onto its card."""
+    from flows.engine import prepare
+
+    with told() as settings:
+        prepare(settings)
+        from flows.defence import uplift
+
+        say(str(uplift(settings, submission_id, outputs, seed)))
+
+
+@app.command()
 def serve() -> None:
     """Serve the board on this machine."""
     with told() as settings:

@@ -10,6 +10,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 
 from flows import stages
 from flows.case import Case, NoSuchSubmission, Stopped, open_case
+from flows.flags import flag
 from flows.turns import Waits, take_turn
 from infra.db import session
 from infra.settings import Settings
@@ -38,6 +39,7 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
         case = _start(settings, submission_id)
         made = stages.outputs(case)
         stages.validate(case)
+        flag(case)
         judged = stages.judge(case)
         stages.score(case)
         stages.publish(case)

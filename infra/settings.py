@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     judge_price_in: float = Field(0, ge=0, description="price of a million tokens in")
     judge_price_out: float = Field(0, ge=0, description="price of a million tokens out")
     judge_budget: float | None = Field(None, description="the run stops cleanly before it costs more")
+    ocr: bool = Field(False, description="flag outputs in which a sentence is written; needs the extra `ocr`")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(64, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")

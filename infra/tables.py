@@ -380,4 +380,9 @@ class Attempt(SQLModel, table=True):
 
 
 # Their own modules, one a subject; known to the metadata by being imported here.
-from infra import tables_board, tables_door, tables_operations  # noqa: E402, F401
+from infra import (  # noqa: E402
+    tables_board,  # noqa: F401
+    tables_door,  # noqa: F401
+    tables_flags,  # noqa: F401
+    tables_operations,  # noqa: F401
+)

@@ -12,12 +12,13 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Output, Reply, Run, Sample, Score, Submission, Verdict
+from infra.tables_flags import Flag
 from leaderboard.paired import Scored
 from leaderboard.queries import ALL, FACETS, Address
 
 PAGE = 24
-Show = Literal["all", "failures", "lowest", "highest", "disagreements"]
-SHOWS: tuple[Show, ...] = ("all", "lowest", "highest", "failures", "disagreements")
+Show = Literal["all", "failures", "lowest", "highest", "disagreements", "flagged"]
+SHOWS: tuple[Show, ...] = ("all", "lowest", "highest", "failures", "disagreements", "flagged")
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,8 @@ def items(db: Session, run: RunFacts, metric: str, at: Address, show: Show, page
         query = query.where((col(Score.outcome) != "scored") | (col(Output.outcome) != "scored"))
     elif show == "disagreements":
         query = query.where(col(Sample.id).in_(_disagreeing(db, run)))
+    elif show == "flagged":
+        query = query.where(col(Sample.id).in_(select(Flag.sample_id).where(Flag.submission_id == run.submission_id)))
     total = int(db.execute(select(func.count()).select_from(query.subquery())).scalar_one())
     order = {"lowest": [col(Score.value).asc()], "highest": [col(Score.value).desc()]}.get(show, [])
     rows = db.execute(query.order_by(*order, col(Sample.position)).limit(size).offset(size * max(page - 1, 0)))
@@ -161,6 +164,12 @@ def answers(db: Session, run: RunFacts, sample_id: str) -> list[Said]:
         key=lambda row: (row[0].judge != run.judge, row[3] != "human", row[2], order[row[0].question_sha256]),
     )
     return [_said(asked[verdict.question_sha256], verdict, raw, name, kind) for verdict, raw, name, kind in found]
+
+
+def flags(db: Session, run: RunFacts, sample_id: str) -> list[tuple[str, str]]:
+    """What is worth a second look about one output: kind and text."""
+    query = select(Flag.kind, Flag.text).where(Flag.submission_id == run.submission_id, Flag.sample_id == sample_id)
+    return [(kind, text) for kind, text in db.execute(query.order_by(Flag.kind))]
 
 
 def kept(db: Session, run: RunFacts, sample_id: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:

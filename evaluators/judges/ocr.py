@@ -44,17 +44,18 @@ def find_writing(media: Path, modality: str, frames: str = "uniform-3") -> Writi
 
 
 def _read(pixels: Pixels) -> list[str]:
-    boxes, _ = _reader()(pixels[:, :, ::-1])  # it wants blue first
+    boxes, _ = reader()(pixels[:, :, ::-1])  # it wants blue first
     return [text for _, text, confidence in boxes or () if float(confidence) >= SURE]
 
 
 @cache
-def _reader() -> Reader:
+def reader() -> Reader:
+    """The reader with its weights, loaded once a process; OcrMissing if it is not installed."""
     try:
         from rapidocr_onnxruntime import RapidOCR  # type: ignore[import-not-found, import-untyped, unused-ignore]
     except ImportError as error:
         raise OcrMissing(
             "Finding overlays needs rapidocr-onnxruntime, which is not installed. pip install 'armillary[ocr]'"
         ) from error
-    reader: Reader = RapidOCR()
-    return reader
+    made: Reader = RapidOCR()
+    return made

@@ -44,7 +44,7 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
             **{
                 plain(key): name(str(judge.card[key]), 120)
                 for key in judge.card
-                if key not in ("name", "kind", "noise")
+                if key not in ("name", "kind", "noise", "overlays")
             },
         }
         for judge in judges
@@ -59,10 +59,11 @@ def _judge(judge: Judge) -> None:
     outcomes = ask(entries.verdict_outcomes, judge.fingerprint)
     total = sum(outcomes.values())
     unusable = sum(count for outcome, count in outcomes.items() if outcome.startswith("judge_"))
-    answers, bad, flips = st.columns(3)
+    answers, bad, flips, painted = st.columns(4)
     answers.metric("Answers", f"{total:,}", border=True)
     bad.metric("Without a usable answer", f"{unusable / total:.2%}" if total else "—", border=True)
     flips.metric("Flip rate", *_noise(judge.card.get("noise")), border=True)
+    painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), border=True)
     if judge.kind != "human":
         _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
 
@@ -73,6 +74,14 @@ def _noise(noise: dict[str, float] | None) -> tuple[str, str]:
         return "—", "not measured"
     span = f"{noise['low']:.1%} to {noise['high']:.1%}"
     return f"{noise['flip_rate']:.1%}", f"{span}, {noise['questions']} questions asked {noise['times']} times"
+
+
+def _overlays(found: dict[str, float] | None) -> tuple[str, str]:
+    """How many points of 100 writing in a picture wins from the judge, and over how many pairs."""
+    if not found or found["points"] is None:
+        return "—", "not measured"
+    span = f"{found['low']:+.1f} to {found['high']:+.1f}, " if found["low"] is not None else ""
+    return f"{found['points']:+.1f} points", f"{span}{found['pairs']} pairs of pictures"
 
 
 def _agreement(found: Agreement) -> None:

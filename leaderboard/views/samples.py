@@ -25,6 +25,7 @@ WORDS = {
     "highest": "Highest first",
     "failures": "Failures",
     "disagreements": "Judge and people differ",
+    "flagged": "Flagged",
 }
 
 
@@ -134,6 +135,8 @@ def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
         score = number(item.value, unit) if item.value is not None else plain(item.scored)
         st.metric(plain(metric), score)
         st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
+    for kind, text in ask(behind.flags, run, sample_id):
+        st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
     _panel(run, item)
     _answers(answers)
 

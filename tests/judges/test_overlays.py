@@ -157,7 +157,7 @@ def test_a_clip_is_refused(tmp_path: Path) -> None:
 def test_without_the_extra_the_reader_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (request,) = pictures(1, tmp_path)
     monkeypatch.setitem(sys.modules, "rapidocr_onnxruntime", None)
-    ocr._reader.cache_clear()
+    ocr.reader.cache_clear()
 
     with pytest.raises(ocr.OcrMissing, match=r"pip install 'armillary\[ocr\]'"):
         ocr.find_writing(request.media, "image")
