@@ -12,8 +12,8 @@ API_PORT = 8502
 
 
 def run_board(settings: Settings, address: str = "127.0.0.1") -> None:
-    """Replace this process by Streamlit serving the board."""
-    app = str(files("leaderboard") / "app.py")
+    """Replace this process by Streamlit serving the board, with the API under /api for what its pages send."""
+    app = str(files("leaderboard") / "one_address.py")
     options = {
         "server.address": address,
         "server.port": str(settings.port),

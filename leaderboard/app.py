@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from infra.settings import Settings
+from leaderboard import snapshot
 from leaderboard.reading import NoBoard
 from leaderboard.views import (
     compare,
@@ -27,7 +28,7 @@ from leaderboard.widgets import know, no_board, notice
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 PAGES = [
-    st.Page(overview.page, title="Overview", url_path="overview", icon=":material/language:", default=True),
+    st.Page(overview.page, title="Overview", icon=":material/language:", default=True),
     st.Page(ranking.page, title="Ranking", url_path="ranking", icon=":material/leaderboard:"),
     st.Page(gaps.page, title="Gaps", url_path="gaps", icon=":material/trending_down:"),
     st.Page(samples.page, title="Samples", url_path="samples", icon=":material/image_search:"),
@@ -40,13 +41,24 @@ PAGES = [
     st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),
 ]
 
-if Settings().review:
+
+def front() -> None:
+    """The front page under its own name too, for those who type it."""
+    overview.page()
+
+
+PAGES.append(st.Page(front, title="Overview", url_path="overview", visibility="hidden"))
+settings = Settings()
+snapshot.keep(settings.database, snapshot.path(settings))
+if settings.review:
     PAGES.append(st.Page(review.page, title="Review", url_path="review", icon=":material/rate_review:"))
 
 chosen = st.navigation(PAGES, position="top")
 know(PAGES)
+above = st.container()
 try:
     chosen.run()
-    notice()
+    with above:
+        notice()
 except NoBoard as missing:
     no_board(str(missing))

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func
+from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Verdict
@@ -134,6 +135,23 @@ def ahead_of(db: Session, submission_id: str) -> int | None:
         return None
     query = select(func.count()).where(Submission.state == "received", Submission.created_at < own.created_at)
     return int(db.execute(query).scalar_one())
+
+
+def usual_seconds(db: Session, suite: str) -> float | None:
+    """How long the last twenty submissions of a suite took from their first step to the board, in the middle."""
+    begun, ended = aliased(Event), aliased(Event)
+    same: Any = ended.subject == begun.subject
+    query = (
+        select(func.min(begun.at), func.max(ended.at))
+        .join(Submission, col(Submission.id) == begun.subject)
+        .join(ended, same)
+        .where(Submission.suite == suite, Submission.state == "published", ended.kind == "published")
+        .where(col(begun.kind).in_(("generating", "validating", "judging")))
+        .group_by(begun.subject)
+        .order_by(func.max(ended.id).desc())
+    )
+    took = sorted((end - start).total_seconds() for start, end in db.execute(query.limit(20)))
+    return took[len(took) // 2] if took else None
 
 
 def last_published(db: Session) -> datetime | None:

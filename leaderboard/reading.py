@@ -1,4 +1,4 @@
-"""Asking the database for a page: answers are kept a moment, and stand when the database is gone."""
+"""Asking the database for a page: answers are kept a moment; when it is gone, they stand, or a file's do."""
 
 from __future__ import annotations
 
@@ -12,21 +12,23 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy.engine import make_url
 from sqlalchemy.exc import DBAPIError
 from sqlmodel import Session
 
 from infra.db import session
+from infra.settings import Settings
 from infra.tables import now
+from leaderboard import snapshot
 
 P = ParamSpec("P")
 T = TypeVar("T")
 KEEP_SECONDS = 5.0
+REST_SECONDS = 2.0
 MOST_ANSWERS = 2000
 
 
 class NoBoard(Exception):
-    """There is no database, or it holds no tables, and no earlier answer either; the message says what to do."""
+    """There is no database, or it holds no tables, and no earlier answer either; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +43,67 @@ class Kept:
 class Reader:
     """Asks questions of one database. Safe to share between the threads of a page server."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, snapshot: Path) -> None:
         self.url = url
+        self.snapshot = snapshot
         self.stale_since: datetime | None = None
         self._kept: OrderedDict[Any, Kept] = OrderedDict()
         self._lock = threading.Lock()
+        self._gone_until = 0.0
 
     def ask(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Answer from memory if the answer is young, else from the database, else from memory after all."""
+        """Answer from memory if the answer is young, else from the database, else from memory or the file after all."""
         key = (question, args, tuple(sorted(kwargs.items())))
         kept = self._kept.get(key)
         if kept and time.monotonic() - kept.clock < KEEP_SECONDS:
             return kept.value  # type: ignore[no-any-return]
         try:
-            value = self.ask_now(question, *args, **kwargs)
-        except NoBoard:
+            value = self._ask(question, *args, **kwargs)
+        except NoBoard as gone:
             if kept is None:
-                raise
-            self.stale_since = self.stale_since or kept.at
+                return self._ask_snapshot(gone, question, *args, **kwargs)
+            self._is_stale(kept.at)
             return kept.value  # type: ignore[no-any-return]
         self.stale_since = None
         self._keep(key, value)
         return value
 
+    def _ask(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """A database that just did not answer is not asked again at once: every reader would wait for it."""
+        if time.monotonic() < self._gone_until:
+            raise NoBoard("The database does not answer.")
+        try:
+            return self.ask_now(question, *args, **kwargs)
+        except NoBoard:
+            self._gone_until = time.monotonic() + REST_SECONDS
+            raise
+
     def ask_now(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Answer from the database, or raise NoBoard."""
-        if not _is_there(self.url):
+        if not snapshot.is_there(self.url):
             raise NoBoard("There is no database yet.")
         try:
             with session(self.url) as db:
                 return question(db, *args, **kwargs)
         except DBAPIError as error:
             raise NoBoard("The database does not answer, or has no tables.") from error
+
+    def _ask_snapshot(
+        self, gone: NoBoard, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        at = snapshot.taken_at(self.snapshot)
+        if at is None:
+            raise gone
+        try:
+            with snapshot.opened(self.snapshot) as db:
+                value = question(db, *args, **kwargs)
+        except DBAPIError:
+            raise gone from None
+        self._is_stale(at)
+        return value
+
+    def _is_stale(self, at: datetime) -> None:
+        self.stale_since = min(self.stale_since or at, at)
 
     def _keep(self, key: Any, value: Any) -> None:
         with self._lock:
@@ -82,13 +113,9 @@ class Reader:
                 self._kept.popitem(last=False)
 
 
-@lru_cache(maxsize=8)
-def reader(url: str) -> Reader:
-    """The reader for a database, one a process."""
-    return Reader(url)
+def reader(settings: Settings) -> Reader:
+    """The reader for a board, one a process."""
+    return _reader(settings.database, snapshot.path(settings))
 
 
-def _is_there(url: str) -> bool:
-    """Opening a SQLite file that is missing would make an empty one."""
-    parsed = make_url(url)
-    return parsed.get_backend_name() != "sqlite" or Path(parsed.database or "").is_file()
+_reader = lru_cache(maxsize=8)(Reader)

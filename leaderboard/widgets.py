@@ -12,7 +12,7 @@ import streamlit as st
 from sqlmodel import Session
 
 from infra.settings import Settings
-from leaderboard import charts
+from leaderboard import charts, snapshot
 from leaderboard.export import frame_as_csv, frame_as_json, frame_as_parquet
 from leaderboard.reading import reader
 from leaderboard.words import plain
@@ -25,12 +25,12 @@ Then = Callable[[dict[str, str]], dict[str, str]]
 
 def ask(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Put a question to the board's database."""
-    return reader(Settings().database).ask(question, *args, **kwargs)
+    return reader(Settings()).ask(question, *args, **kwargs)
 
 
 def ask_now(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Put a question whose answer must not be a moment old."""
-    return reader(Settings().database).ask_now(question, *args, **kwargs)
+    return reader(Settings()).ask_now(question, *args, **kwargs)
 
 
 def address(params: Mapping[str, str]) -> None:
@@ -142,6 +142,9 @@ def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = No
 
 def no_board(why: str) -> None:
     """What stands where a board would, while there is none."""
+    if snapshot.taken_at(snapshot.path(Settings())):
+        _away()
+        return
     st.title("Armillary")
     st.info(f"{why} This board has nothing to show yet.", icon=":material/info:")
     st.markdown("Create the database and load the suites with the figures their papers print:")
@@ -154,8 +157,20 @@ def no_board(why: str) -> None:
     st.button("Look again", icon=":material/refresh:")
 
 
+def _away() -> None:
+    """A page that needs the database itself, while only the last board is here."""
+    st.title("Back in a while")
+    st.info("This page needs the database, which does not answer now. The board can be read.", icon=":material/info:")
+    link("ranking", "The last published ranking", icon=":material/leaderboard:")
+    st.button("Look again", icon=":material/refresh:")
+
+
 def notice() -> None:
     """Say so when the database is gone and what is shown is remembered."""
-    since = reader(Settings().database).stale_since
+    since = reader(Settings()).stale_since
     if since:
-        st.warning(f"The database does not answer. What you see is the board as it was at {since:%Y-%m-%d %H:%M} UTC.")
+        st.warning(
+            f"The database does not answer. What you see is the board as it was at {since:%Y-%m-%d %H:%M} UTC; "
+            "single outputs and answers may be missing.",
+            icon=":material/cloud_off:",
+        )

@@ -84,4 +84,14 @@ def titled(title: str, unit: str) -> str:
     return f"{title} ({short})" if short else title
 
 
+def spell(seconds: float) -> str:
+    """A span of time in words.
+
+    >>> spell(40), spell(400), spell(9000)
+    ('1 minute', '7 minutes', '2.5 hours')
+    """
+    minutes = max(1, round(seconds / 60))
+    return f"{seconds / 3600:.1f} hours" if minutes >= 120 else f"{minutes} minute{'s' * (minutes > 1)}"
+
+
 ARROW = {True: "↑ higher is better", False: "↓ lower is better"}

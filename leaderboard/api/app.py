@@ -13,7 +13,7 @@ from infra.settings import Settings
 from leaderboard.api import routes, submissions
 from leaderboard.api.problems import refusals
 from leaderboard.queries import NotOnBoard
-from leaderboard.reading import NoBoard
+from leaderboard.reading import NoBoard, reader
 
 CACHE = "public, max-age=30, stale-while-revalidate=300"
 ABSENT: dict[int | str, dict[str, Any]] = {
@@ -56,6 +56,9 @@ async def tagged(request: Request, call: Next) -> Response:
     body = b"".join([part async for part in answer.body_iterator])  # type: ignore[attr-defined]
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
     headers = {**dict(answer.headers), "ETag": tag, "Cache-Control": CACHE, "Access-Control-Allow-Origin": "*"}
+    since = reader(request.app.state.settings).stale_since
+    if since:
+        headers["X-Board-As-Of"] = since.isoformat()
     if tag in request.headers.get("if-none-match", ""):
         headers.pop("content-length", None)
         return Response(status_code=304, headers=headers)

@@ -40,7 +40,7 @@ class Asking:
         self.settings: Settings = request.app.state.settings
 
     def __call__(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        return reader(self.settings.database).ask(question, *args, **kwargs)
+        return reader(self.settings).ask(question, *args, **kwargs)
 
 
 Ask = Annotated[Asking, Depends()]

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-import shutil
-import tempfile
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
 
-import pandas as pd
 import streamlit as st
-from sqlmodel import Session
 
 from infra.settings import Settings
 from infra.store import open_store
 from leaderboard import entries
 from leaderboard.entries import Handed
+from leaderboard.uploader import uploader
 from leaderboard.widgets import ask_now, link, pick, table
-from leaderboard.words import escaped, name, plain
+from leaderboard.words import escaped, name, plain, spell
 from submissions import validation
-from submissions.errors import IntakeError, Problem
-from submissions.intake import Received, receive
 from submissions.lifecycle import PATH, TERMINAL, State
 
-MOST_MEGABYTES = 200
 MOST_LINES = 200
 REFRESH = 3.0
 WHOSE = {"ours": "This is our fault and costs you nothing.", "submitter": "This can be mended by you."}
 STEPS = """
 armillary check bundle.zip      # every problem at once, before anything is sent
-armillary submit bundle.zip     # the same door as below
+armillary submit bundle.zip     # on the machine of the board
+armillary submit bundle.zip --server ADDRESS --token TOKEN
 armillary status                # where it stands
 """.strip()
 
@@ -38,66 +31,33 @@ def page() -> None:
     """Hand in, then watch."""
     st.title("Submit and status")
     submissions = ask_now(entries.handed_in)
+    known = {one.id: one for one in submissions}
+    chosen = known.get(st.query_params.get("id", ""), submissions[0] if submissions else None)
     door, watch = st.tabs(["Submit", "Status"], default="Status" if st.query_params.get("id") else "Submit")
     with door:
-        _door()
+        _door(chosen if st.query_params.get("id") else None)
     with watch:
-        _status(submissions)
+        _status(submissions, chosen)
 
 
-def _door() -> None:
+def _door(chosen: Handed | None) -> None:
     st.markdown(
-        "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing in it is executed."
+        "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing in it is executed. "
+        "It goes from your browser to the store in parts; after a cut, hand it in again and only the rest is sent."
     )
-    st.code(STEPS, language="bash")
-    st.caption(f"Bundles above {MOST_MEGABYTES} MB, models, and s3:// addresses go through the command line.")
-    uploaded = st.file_uploader("A bundle (zip)", type="zip", max_upload_size=MOST_MEGABYTES, key="bundle")
-    if uploaded is not None and st.button("Hand in", type="primary", icon=":material/upload:"):
-        with st.spinner("Checking the bundle"):
-            _hand_in(uploaded)
+    done = uploader(chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED))
+    if done:
+        st.query_params["id"] = done
+        st.success(f"{escaped(done)}: see its way under **Status**.", icon=":material/check:")
+    st.caption("“Take back” is for the submission chosen under Status. The token opens only what is your team's.")
+    with st.expander("The same by the command line"):
+        st.code(STEPS, language="bash")
 
 
-def _hand_in(uploaded: Any) -> None:
-    """Through a file on disk, so that the check never holds the bundle in memory."""
-    with tempfile.TemporaryDirectory(prefix="armillary-page-") as folder:
-        path = Path(folder) / "bundle.zip"
-        with path.open("wb") as file:
-            shutil.copyfileobj(uploaded, file, 1 << 20)
-        try:
-            received = ask_now(_receive, path)
-        except IntakeError as error:
-            _refused(error)
-            return
-    st.query_params["id"] = received.submission_id
-    again = " It was here already." if received.duplicate else ""
-    st.success(f"Received as {received.submission_id}.{again} It is evaluated in its turn.", icon=":material/check:")
-    _problems(received.warnings)
-    st.markdown("Its way to the board is under **Status**.")
-
-
-def _receive(db: Session, path: Path) -> Received:
-    settings = Settings()
-    return receive(db, open_store(settings.objects, settings.s3_endpoint), path)
-
-
-def _refused(error: IntakeError) -> None:
-    st.error(f"Not taken: {error.total} problem{'s' * (error.total > 1)}. Nothing was stored.", icon=":material/block:")
-    _problems(error.problems)
-
-
-def _problems(problems: Sequence[Problem]) -> None:
-    if problems:
-        heads = ("Code", "Where", "What is wrong", "What to do")
-        rows = [[name(text, 300) for text in (one.code, one.where, one.message, one.hint)] for one in problems]
-        table(pd.DataFrame(rows, columns=list(heads)))
-
-
-def _status(submissions: Sequence[Handed]) -> None:
-    if not submissions:
+def _status(submissions: Sequence[Handed], chosen: Handed | None) -> None:
+    if chosen is None:
         st.info("Nothing was handed in yet.", icon=":material/info:")
         return
-    known = {one.id: one for one in submissions}
-    chosen = known.get(st.query_params.get("id", ""), submissions[0])
     titles = {one.id: f"{name(one.model, 50)} · {one.state} · {one.id}" for one in submissions}
     pick("id", "Submission", list(titles), chosen.id, titles.__getitem__, width=520)
     going = chosen.state not in TERMINAL
@@ -129,8 +89,12 @@ def _timeline(submission_id: str, going: bool) -> None:
         whose = WHOSE.get(chosen.fault, "")
         st.error(f"{escaped(chosen.code)} {escaped(chosen.reason, 600)} {whose}", icon=":material/error:")
     ahead = ask_now(entries.ahead_of, chosen.id)
+    usual = ask_now(entries.usual_seconds, chosen.suite)
     if ahead is not None:
-        st.info(f"Waiting: {ahead} before it in the queue.", icon=":material/hourglass_empty:")
+        when = f" Expected in about {spell(usual * (ahead + 1))}." if usual else ""
+        st.info(f"Waiting: {ahead} before it in the queue.{when}", icon=":material/hourglass_empty:")
+    elif usual and chosen.state not in TERMINAL:
+        st.caption(f"The last ones of this suite took about {spell(usual)} from their first step to the board.")
     done = ask_now(entries.progress, chosen.id)
     if done and chosen.state not in TERMINAL:
         st.caption("Done so far: " + ", ".join(f"{escaped(stage)} {count} samples" for stage, count in done.items()))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
+from infra.db import session
 from infra.settings import Settings
+from submissions import tokens
 from tests.browser.visit import PATIENCE, Visit
 from tests.leaderboard.pages import VIEWS
 
@@ -142,9 +146,12 @@ def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(visit: Visit, si
     settings = site[1]
     bundle = _bundle(settings)
     visit.go("submit")
-    visit.page.locator("input[type=file]").set_input_files(bundle)
+    visit.page.get_by_label("Your team's token").fill(_token(settings, bundle))
+    visit.page.get_by_role("button", name="Quota left").click(timeout=PATIENCE)
+    expect(visit.page.get_by_text("tailor: 3")).to_be_visible(timeout=PATIENCE)
+    visit.page.get_by_label("A bundle (zip)").set_input_files(bundle)
     visit.page.get_by_role("button", name="Hand in").click(timeout=PATIENCE)
-    expect(visit.page.get_by_text("Received as")).to_be_visible(timeout=PATIENCE)
+    visit.page.wait_for_url("**id=sub-*", timeout=PATIENCE)
     visit.shot("received")
     received = visit.page.url.partition("id=")[2]
 
@@ -160,6 +167,14 @@ def _bundle(settings: Settings) -> Path:
     from flows.demo import _outputs_bundle
 
     return _outputs_bundle(settings)
+
+
+def _token(settings: Settings, bundle: Path) -> str:
+    """A key for the team that the bundle names."""
+    with zipfile.ZipFile(bundle) as archive, session(settings.database) as db:
+        team = json.loads(archive.read("manifest.json"))["team"]
+        tokens.add_team(db, team)
+        return tokens.create(db, team)
 
 
 def _evaluate(settings: Settings, submission: str) -> None:
