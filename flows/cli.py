@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_liva
+from flows import cli_curate, cli_door, cli_liva, cli_trust
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -31,12 +31,14 @@ Format = Literal["table", "csv", "json"]
 def init() -> None:
     """Create or upgrade the database and load the suites, their metrics, samples and published figures."""
     from flows.catalogue import load
+    from flows.seals import seal_catalogue
     from infra.db import migrate, session
 
     with told() as settings:
         migrate(settings.database)
         with session(settings.database) as db:
             load(db)
+            seal_catalogue(db)
         say(f"Ready: {_hidden(settings.database)}")
 
 
@@ -185,26 +187,6 @@ def publish() -> None:
 
 
 @app.command()
-def verify(submission_id: str) -> None:
-    """Recompute every score of a submission from stored artefacts and compare."""
-    from flows.engine import prepare
-
-    with told() as settings:
-        prepare(settings)
-        from flows.verify import verify as recompute
-
-        found = recompute(settings, submission_id)
-        for line in found.differences[:20]:
-            say(f"[red]differs[/red] {line}")
-        say(
-            f"{found.files} files, {found.verdicts} verdicts, {found.scores} scores and {found.cells} cells recomputed."
-        )
-        if found.differences:
-            fail(f"{len(found.differences)} do not agree with the board.")
-        say("[green]All agree with the board.[/green]")
-
-
-@app.command()
 def noise(
     submission_id: str,
     times: Annotated[int, typer.Option(min=2, max=20, help="How often each question is asked in all.")] = 3,
@@ -259,11 +241,13 @@ def api(port: int = 8502) -> None:
 @app.command()
 def export(folder: Path) -> None:
     """Write the whole board as files that any web server can serve."""
+    from flows import receipt_files
     from infra.db import session
     from leaderboard.static_site import write
 
     with told() as settings, session(settings.database) as db:
-        say(f"{len(write(db, folder))} files. Open {folder / 'index.html'}.")
+        files, receipts = len(write(db, folder)), receipt_files.write(db, folder)
+        say(f"{files} files and {receipts} receipts. Open {folder / 'index.html'}.")
 
 
 @app.command()
@@ -344,6 +328,9 @@ def _hidden(url: str) -> str:
     return make_url(url).render_as_string(hide_password=True)
 
 
+app.command()(cli_trust.verify)
+app.command()(cli_trust.audit)
+app.command()(cli_trust.withdraw)
 app.command()(cli_curate.curate)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")

@@ -13,6 +13,7 @@ from flows.catalogue import load
 from flows.door import receive
 from flows.engine import prepare
 from flows.progress import begin, tick
+from flows.seals import seal_catalogue
 from infra.db import migrate, session
 from infra.settings import Settings
 from submissions.pack import pack_model, pack_outputs
@@ -28,6 +29,7 @@ def run(settings: Settings, say: Say) -> None:
     migrate(settings.database)
     with session(settings.database) as db:
         load(db)
+        seal_catalogue(db)
     say(
         "[bold]2/5[/bold] Small random models: a text-to-image pipeline to be ranked, a vision-language model to judge."
     )

@@ -6,6 +6,7 @@ from evaluators.suites.tailor.curation import CannotCurate
 from evaluators.suites.tailor.graph import NoGraph
 from flows.case import NoSuchSubmission, Stopped
 from flows.judges import UnknownJudge
+from flows.receipt_files import NoReceipt
 from flows.turns import Waits
 from infra.db import DatabaseUnavailable
 from infra.store import StoreError
@@ -21,6 +22,7 @@ FORESEEN = (
     NotOnBoard,
     CannotCurate,
     NoGraph,
+    NoReceipt,
     NotDecided,
     Waits,
 )

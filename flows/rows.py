@@ -11,6 +11,7 @@ from sqlalchemy import delete
 from sqlalchemy import select as sa_select
 from sqlmodel import Session, col, select
 
+from evaluators.cells import Bounds
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows.shards import Done
@@ -100,10 +101,13 @@ def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:
     return claim(db, tables.Shard, {"owner": owner, "stage": stage, "at": tables.now(), **kept})
 
 
-def store_results(db: Session, run_id: str, scores: Sequence[Score], cells: Sequence[Cell]) -> None:
+def store_results(
+    db: Session, run_id: str, scores: Sequence[Score], cells: Sequence[Cell], bounds: Sequence[Bounds] = ()
+) -> None:
     """Write a run's scores and cells, replacing none."""
     add_many(db, tables.Score, (_score_row(run_id, score) for score in scores))
-    add_many(db, tables.Cell, (cell_row(run_id, cell) for cell in cells))
+    known = {(one.metric, one.facets): one for one in bounds}
+    add_many(db, tables.Cell, (cell_row(run_id, cell, known.get((cell.metric, cell.facets))) for cell in cells))
 
 
 def _score_row(run_id: str, score: Score) -> dict[str, Any]:
@@ -117,7 +121,7 @@ def _score_row(run_id: str, score: Score) -> dict[str, Any]:
     }
 
 
-def cell_row(run_id: str, cell: Cell) -> dict[str, Any]:
+def cell_row(run_id: str, cell: Cell, bounds: Bounds | None = None) -> dict[str, Any]:
     """A cell as a row."""
     return {
         "run_id": run_id,
@@ -129,6 +133,8 @@ def cell_row(run_id: str, cell: Cell) -> dict[str, Any]:
         "value": cell.value,
         "low": cell.low,
         "high": cell.high,
+        "if_worst": bounds.if_worst if bounds else None,
+        "if_best": bounds.if_best if bounds else None,
         "n_scored": cell.n_scored,
         "n_expected": cell.n_expected,
         "why_empty": cell.why_empty,

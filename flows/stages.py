@@ -11,10 +11,12 @@ from prefect.cache_policies import NO_CACHE
 from sqlalchemy import update
 from sqlmodel import Session, col
 
-from evaluators.cells import cells, share_of_our_failures
-from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score, Suite
+from evaluators.cells import Bounds, bounds, share_of_our_failures
+from evaluators.columns import scored_metrics, tabulate
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score
 from evaluators.judges.card import question_key
 from flows import gates, work
+from flows import publish as publication
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.progress import begin, reach
@@ -22,7 +24,6 @@ from flows.rows import outputs_of, store_outputs, store_results, store_verdicts,
 from flows.shards import pieces, records_of
 from infra import tables
 from infra.db import session
-from leaderboard import publication
 from submissions.lifecycle import State, advance
 
 MOST_OUR_FAILURES = 0.01
@@ -47,6 +48,7 @@ class Scored:
 
     scores: tuple[Score, ...]
     cells: tuple[Cell, ...]
+    bounds: tuple[Bounds, ...]
 
 
 def outputs(case: Case) -> int:
@@ -151,7 +153,7 @@ def score(case: Case) -> None:
             "E_JUDGE", "ours", f"The judge gave no usable answer for {share:.1%} of the scores. Evaluate it again."
         )
     with session(case.settings.database) as db:
-        store_results(db, case.run.id, found.scores, found.cells)
+        store_results(db, case.run.id, found.scores, found.cells, found.bounds)
         headline = [score for score in found.scores if score.metric == case.suite.metrics[0].name]
         scored = sum(score.outcome is Outcome.SCORED for score in headline)
         _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples))
@@ -167,20 +169,8 @@ def compute(case: Case) -> Scored:
     for sample in case.samples:
         output = _output(sample, rows.get(sample.id))
         scores += case.suite.score(sample, output, _answers(case, sample, rows.get(sample.id), answered))
-    return Scored(tuple(scores), tabulate(case.suite, case.samples, scores))
-
-
-def tabulate(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
-    """All cells of a run, by the suite's own rule or as means over samples."""
-    if suite.tabulate:
-        made = suite.tabulate(samples, scores)
-    else:
-        made = cells([metric for metric in suite.metrics if _is_scored(metric.name, scores)], samples, scores)
-    return made + (suite.derive(made) if suite.derive else ())
-
-
-def _is_scored(metric: str, scores: Sequence[Score]) -> bool:
-    return any(score.metric == metric for score in scores)
+    within = () if case.suite.tabulate else bounds(scored_metrics(case.suite, scores), case.samples, scores)
+    return Scored(tuple(scores), tabulate(case.suite, case.samples, scores), within)
 
 
 def _output(sample: Sample, row: tables.Output | None) -> Output:
@@ -203,17 +193,10 @@ def _answers(
 
 
 def publish(case: Case) -> None:
-    """Put the run on its board."""
+    """Put the run on its board, with its rank."""
     if case.run.state != "published":
         gates.hold(case, gates.before_publication(case))
-    with session(case.settings.database) as db:
-        run = db.get(tables.Run, case.run.id)
-        if run is None or run.state == "published":
-            return
-        _set_run(db, case, state="published", published_at=tables.now())
-        publication.keep_up(db, case.run.id)
-        text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
-        advance(db, case.submission.id, State.PUBLISHED, text)
+    publication.publish(case)
 
 
 def _set_run(db: Session, case: Case, **values: Any) -> None:

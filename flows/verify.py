@@ -49,7 +49,9 @@ def verify(settings: Settings, submission_id: str) -> Verified:
                 _address(row.model_dump()): _figures(row.model_dump()) for row in _rows(db, tables.Cell, case)
             }
         fresh = {(score.sample_id, score.metric): (str(score.outcome), score.value) for score in found.scores}
-        again = {_address(row): _figures(row) for row in (cell_row(case.run.id, cell) for cell in found.cells)}
+        within = {(one.metric, one.facets): one for one in found.bounds}
+        rows = [cell_row(case.run.id, cell, within.get((cell.metric, cell.facets))) for cell in found.cells]
+        again = {_address(row): _figures(row) for row in rows}
         differences += _compare("score", stored_scores, fresh) + _compare("cell", stored_cells, again)
         scores, cells = scores + len(fresh), cells + len(again)
     return Verified(files, verdicts, scores, cells, tuple(differences))
@@ -122,7 +124,7 @@ def _address(row: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _figures(row: dict[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("value", "low", "high", "n_scored", "n_expected"))
+    return tuple(row[name] for name in ("value", "low", "high", "if_worst", "if_best", "n_scored", "n_expected"))
 
 
 def _compare(kind: str, stored: dict[Any, Any], fresh: dict[Any, Any]) -> list[str]:

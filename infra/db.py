@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -11,7 +12,7 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine, create_engine, event, literal
+from sqlalchemy import Engine, create_engine, event, func, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
@@ -119,6 +120,15 @@ def claim(db: Session, table: type[SQLModel], row: Mapping[str, Any]) -> bool:
 def _insert(db: Session, table: type[SQLModel]) -> Any:
     backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
     return backend.insert(table.__table__)  # type: ignore[attr-defined]
+
+
+def alone(db: Session, name: str) -> None:
+    """Be the only one inside this name until the transaction ends. SQLite has one writer anyway."""
+    if db.get_bind().dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
+        db.connection().execute(select(func.pg_advisory_xact_lock(number)))
+    else:
+        db.connection().exec_driver_sql("UPDATE alembic_version SET version_num = version_num")
 
 
 def put(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:

@@ -233,7 +233,10 @@ class Score(SQLModel, table=True):
 
 
 class Cell(SQLModel, table=True):
-    """A metric over all samples at one address of one run. `*` is: over all values of that facet."""
+    """A metric over all samples at one address of one run. `*` is: over all values of that facet.
+
+    `if_worst` and `if_best` are what it would be if everything unknown in it were as bad, and as good, as can be.
+    """
 
     __tablename__ = "cell"
     run_id: str = Field(primary_key=True, foreign_key="run.id")
@@ -246,6 +249,8 @@ class Cell(SQLModel, table=True):
     low: float | None = None
     high: float | None = None
     spread: float | None = None
+    if_worst: float | None = None
+    if_best: float | None = None
     n_scored: int | None = None
     n_expected: int | None = None
     why_empty: str = ""
@@ -385,4 +390,5 @@ from infra import (  # noqa: E402
     tables_door,  # noqa: F401
     tables_flags,  # noqa: F401
     tables_operations,  # noqa: F401
+    tables_standing,  # noqa: F401
 )

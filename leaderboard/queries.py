@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,6 +12,7 @@ from sqlmodel import Session, and_, col, select
 
 from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables_board import Declared
+from leaderboard import ranks
 
 ALL = "*"
 FACETS = ("scenario", "task", "setting", "modality")
@@ -33,7 +34,7 @@ class Address:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One row of a ranking; `best_rank` and `worst_rank` are the ranks its 95 % interval allows."""
+    """One row of a ranking; its true rank lies from `best_rank` to `worst_rank`, or `why_no_ranks` says why not."""
 
     rank: int | None
     model: str
@@ -60,6 +61,8 @@ class Entry:
     worst_rank: int | None = None
     role: str = "entry"
     weights: str = ""
+    attempt: int | None = None
+    why_no_ranks: str = ""
 
     def brief(self) -> dict[str, Any]:
         """The columns for a terminal."""
@@ -94,7 +97,10 @@ def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[En
     judges = evaluators(db)
     found = [_entry(row, judges) for row in db.execute(_query(suite, chosen.name, at))]
     shown = [entry for entry in found if entry is not None]
-    return ranked(shown, best_is_high=chosen.direction == "higher")
+    boards = {entry.board for entry in shown if entry.trust != "C"}
+    stored, attempts = ranks.stored(db, boards, chosen.name, at), ranks.tried(db, boards)
+    known = ranked(shown, best_is_high=chosen.direction == "higher")
+    return [ranks.placed(entry, stored.get(entry.board), attempts) for entry in known]
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,20 +187,11 @@ def _boards(entries: Sequence[Entry]) -> list[list[Entry]]:
 
 
 def _with_ranks(board: Sequence[Entry], sign: int) -> list[Entry]:
-    """An interval wholly on the better side of another's beats it; where any is missing no rank interval is given."""
-    field = [entry for entry in board if entry.rank is not None and entry.value is not None]
-    values = sorted(sign * (entry.value or 0.0) for entry in field)
-    spans = [sorted((sign * one.low, sign * one.high)) for one in field if one.low is not None and one.high is not None]
-    starts, ends = sorted(span[0] for span in spans), sorted(span[1] for span in spans)
-    done = []
-    for entry in board:
-        if entry.rank is None or entry.value is None:
-            done.append(replace(entry, rank=None))
-            continue
-        ranks: dict[str, Any] = {"rank": 1 + bisect_left(values, sign * entry.value)}
-        if len(spans) == len(field) and entry.low is not None and entry.high is not None:
-            best, worst = sorted((sign * entry.low, sign * entry.high))
-            ranks["best_rank"] = 1 + bisect_left(ends, best)
-            ranks["worst_rank"] = len(field) - (len(starts) - bisect_right(starts, worst))
-        done.append(replace(entry, **ranks))
-    return done
+    """Ranks by value alone; publication knows better ones where it compared task by task."""
+    values = sorted(sign * entry.value for entry in board if entry.rank is not None and entry.value is not None)
+    return [
+        replace(entry, rank=None)
+        if entry.rank is None or entry.value is None
+        else replace(entry, rank=1 + bisect_left(values, sign * entry.value))
+        for entry in board
+    ]

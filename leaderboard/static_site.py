@@ -16,6 +16,7 @@ from leaderboard import behind, entries, queries, settling
 from leaderboard.choice import Choice
 from leaderboard.export import as_csv, as_json, frame_as_csv, frame_as_json, frame_as_parquet
 from leaderboard.frames import cell_table
+from leaderboard.ranks import audit_head
 from leaderboard.words import name, number, titled
 
 STYLE = (
@@ -33,6 +34,7 @@ def write(db: Session, folder: Path) -> list[Path]:
     made = [_put(folder / "suites.json", _json([suite.model_dump(mode="json") for suite in queries.suites(db)]))]
     made.append(_put(folder / "judges.json", _json([judge.model_dump(mode="json") for judge in entries.judges(db)])))
     made.append(_put(folder / "models.json", _json([asdict(one) for one in entries.handed_in(db, 100_000)])))
+    made.append(_put(folder / "audit.json", _json(audit_head(db))))
     for suite in queries.suites(db):
         made += _suite(db, suite, folder / suite.name)
     made.append(_put(folder / "index.html", _index(db).encode()))

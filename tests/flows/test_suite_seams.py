@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from evaluators.columns import tabulate
 from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Score
 from evaluators.suites import suite_named
-from flows.stages import tabulate
 from flows.work import _kept
 from infra.store import open_store
 

@@ -22,8 +22,10 @@ from evaluators.cells import cells
 from evaluators.contracts import Answer, Cell, JudgeCard, Outcome, Output, Sample, Score
 from evaluators.judges.card import fingerprint, question_key, request_key
 from evaluators.suites import suite_named
+from evaluators.summaries import Summary, summaries
 from flows.board_keys import board_key
 from flows.catalogue import judge_row, load
+from flows.publish import rank
 from flows.rows import store_results
 from infra import tables
 from infra.db import add_new, migrate, session
@@ -202,6 +204,7 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     for sample in samples():
         _store_answers(db, judge, sample, there[sample.id].media_sha256, made.answers[sample.id])
     store_results(db, run, made.scores, made.cells)
+    rank(db, suite, _submission(model, at), _run(run, model, judge, board, at), made.summaries)
     publication.keep_up(db, run)
 
 
@@ -212,6 +215,7 @@ class Results:
     answers: dict[str, dict[str, Answer]]
     scores: list[Score]
     cells: list[Cell]
+    summaries: tuple[Summary, ...]
 
 
 @cache
@@ -227,7 +231,7 @@ def _results(skill: float, lost: int, kind: str) -> Results:
         scores += suite.score(sample, Output(sample.id, outcome), answers[sample.id])
     named = {score.metric for score in scores}
     made = cells([metric for metric in suite.metrics if metric.name in named], samples(), scores, resamples=200)
-    return Results(answers, scores, list(made + suite.derive(made)))
+    return Results(answers, scores, list(made + suite.derive(made)), summaries(suite, samples(), scores))
 
 
 def _rows(db: Session, model: Model) -> list[tables.Output]:

@@ -37,28 +37,13 @@ def test_the_nearest_place_shares_most_with_what_was_asked() -> None:
     assert choice.nearest([], Address("a")) == Address("a")
 
 
-def test_ranks_share_ties_and_intervals_that_overlap_leave_ranks_open() -> None:
+def test_without_stored_ranks_equal_values_share_one_and_no_rank_interval_is_claimed() -> None:
     found = ranked([_entry("a", 9, 8, 10), _entry("b", 7, 5, 8.5), _entry("c", 7, 6, 7.5), _entry("d", 1, 0, 2)], True)
 
-    assert [(one.model, one.rank, one.best_rank, one.worst_rank) for one in found] == [
-        ("a", 1, 1, 2),
-        ("b", 2, 1, 3),
-        ("c", 2, 2, 3),
-        ("d", 4, 4, 4),
-    ]
-
-
-def test_lower_is_better_turns_ranks_and_intervals_round() -> None:
-    found = ranked([_entry("a", 9, 8, 10), _entry("b", 1, 0, 2)], False)
-
-    assert [(one.model, one.rank, one.best_rank, one.worst_rank) for one in found] == [("b", 1, 1, 1), ("a", 2, 2, 2)]
-
-
-def test_one_missing_interval_leaves_the_whole_board_without_rank_intervals() -> None:
-    found = ranked([_entry("a", 9, 8, 10), _entry("b", 1, None, None)], True)
-
-    assert [one.best_rank for one in found] == [None, None]
-    assert [one.rank for one in found] == [1, 2]
+    assert [(one.model, one.rank, one.best_rank) for one in found] == [
+        ("a", 1, None), ("b", 2, None), ("c", 2, None), ("d", 4, None),
+    ]  # fmt: skip
+    assert [one.model for one in ranked(found, False)] == ["d", "b", "c", "a"]
 
 
 def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:

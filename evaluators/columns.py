@@ -1,0 +1,211 @@
+"""Every cell with what each cluster adds to its error, whatever it is: a mean, a difference, a rule's own.
+
+A mean knows its clusters by itself. What follows from other cells (`derive`) is worked out again with each cluster's
+part added to them, which is exact for differences. What a suite tabulates or pools by its own rule is worked out again
+without each cluster in turn (the jackknife).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+
+from evaluators.addresses import Counts, Flags, Floats, codes_of, estimates_at, places_of, table_of
+from evaluators.cells import cells
+from evaluators.contracts import ALL, FACETS, Cell, Facets, Metric, Sample, Score, Suite
+from evaluators.metrics.intervals import RESAMPLES, Estimates, intervals, join
+
+MOST_LEFT_OUT = 60
+"""Beyond so many clusters they are left out in groups."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A cell's value with what each of its clusters adds to its error; `ids` number the clusters among the samples.
+
+    `clusters` is how many of one size would carry as much.
+    """
+
+    value: float
+    ids: Counts
+    influence: Floats
+    clusters: int
+
+
+Key: TypeAlias = "tuple[str, Facets]"
+Columns: TypeAlias = "dict[Key, Column]"
+
+
+def without_intervals(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
+    """All cells of a run, by the suite's own rule or as means over samples, without intervals."""
+    if suite.tabulate:
+        made = suite.tabulate(samples, scores)
+    else:
+        made = cells(scored_metrics(suite, scores), samples, scores, resamples=0)
+    return made + (suite.derive(made) if suite.derive else ())
+
+
+def tabulate(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
+    """All cells of a run, with their intervals."""
+    made = suite.tabulate(samples, scores) if suite.tabulate else cells(scored_metrics(suite, scores), samples, scores)
+    return with_intervals(suite, samples, scores, made + (suite.derive(made) if suite.derive else ()))
+
+
+def scored_metrics(suite: Suite, scores: Sequence[Score]) -> list[Metric]:
+    """The metrics that samples have scores of; the others follow from these."""
+    named = {score.metric for score in scores}
+    return [metric for metric in suite.metrics if metric.name in named]
+
+
+def columns(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
+    """The columns of all cells that have a value."""
+    metrics = scored_metrics(suite, scores)
+    if _has_own_rule(suite):
+        return _left_out(suite, samples, scores)
+    found = _means(metrics, samples, scores)
+    if suite.derive:
+        base = cells(metrics, samples, scores, resamples=0)
+        found |= _derived(suite.derive, base, found)
+    return found
+
+
+def units(suite: Suite, samples: Sequence[Sample]) -> Counts:
+    """The number of each sample's cluster, or of the group of clusters that is left out together."""
+    clusters = codes_of(samples).clusters
+    return clusters % MOST_LEFT_OUT if _has_own_rule(suite) else clusters
+
+
+def _has_own_rule(suite: Suite) -> bool:
+    return suite.tabulate is not None or any(metric.pool for metric in suite.metrics)
+
+
+def _means(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
+    table, codes = table_of(metrics, samples, scores), codes_of(samples)
+    found: Columns = {}
+    for place in places_of(codes):
+        ids = np.unique(codes.clusters[place.members])
+        made = estimates_at(metrics, table.values, codes, place)
+        for number in np.flatnonzero(~np.isnan(made.values)).tolist():
+            influence, clusters = made.influence[:, number], int(made.clusters[number])
+            found[metrics[number].name, place.facets] = Column(float(made.values[number]), ids, influence, clusters)
+    return found
+
+
+def _derived(derive: Callable[[Sequence[Cell]], tuple[Cell, ...]], base: Sequence[Cell], known: Columns) -> Columns:
+    made = _by_key(derive(base))
+    count = 1 + max((int(column.ids[-1]) for column in known.values()), default=-1)
+    moved = np.zeros((count, len(made)))
+    for cluster, some in enumerate(_touched(base, known, count)):
+        changed = list(base)
+        for at in some:
+            changed[at] = _moved(base[at], known, cluster)
+        again = _by_key(derive(changed))
+        moved[cluster] = [_less(again.get(key), cell) for key, cell in made.items()]
+    found: Columns = {}
+    at_address = {facets: column for (_, facets), column in known.items()}
+    for number, ((metric, facets), cell) in enumerate(made.items()):
+        there = at_address.get(facets)
+        if cell.value is not None and there:
+            found[metric, facets] = Column(cell.value, there.ids, moved[there.ids, number], there.clusters)
+    return found
+
+
+def _touched(base: Sequence[Cell], known: Columns, count: int) -> list[list[int]]:
+    """For each cluster the cells it is in."""
+    found: list[list[int]] = [[] for _ in range(count)]
+    for at, cell in enumerate(base):
+        if column := known.get((cell.metric, cell.facets)):
+            for cluster in column.ids:
+                found[cluster].append(at)
+    return found
+
+
+def _moved(cell: Cell, known: Columns, cluster: int) -> Cell:
+    column = known[cell.metric, cell.facets]
+    part = column.influence[np.searchsorted(column.ids, cluster)]
+    return replace(cell, value=column.value + float(part))
+
+
+def _less(again: Cell | None, cell: Cell) -> float:
+    if again is None or again.value is None or cell.value is None:
+        return 0.0
+    return again.value - cell.value
+
+
+def _left_out(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
+    """The jackknife: a cluster's part is what the value loses without it, times (n - 1) / n."""
+    made = _by_key(without_intervals(suite, samples, scores))
+    groups = units(suite, samples)
+    without = [_by_key(_kept(suite, samples, scores, groups != group)) for group in range(groups.max(initial=-1) + 1)]
+    found: Columns = {}
+    for key, cell in made.items():
+        ids = np.unique(groups[members(samples, cell.facets)])
+        values = [without[group].get(key) for group in ids]
+        left = np.array([np.nan if one is None or one.value is None else one.value for one in values])
+        if cell.value is not None and len(ids) > 1 and not np.isnan(left).any():
+            influence = (left.mean() - left) * (len(ids) - 1) / len(ids)
+            found[key] = Column(cell.value, ids, influence, len(ids))
+    return found
+
+
+def _kept(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], kept: Flags) -> tuple[Cell, ...]:
+    some = [sample for sample, stays in zip(samples, kept, strict=True) if stays]
+    names = {sample.id for sample in some}
+    return without_intervals(suite, some, [score for score in scores if score.sample_id in names])
+
+
+def members(samples: Sequence[Sample], facets: Facets) -> Counts:
+    """The samples at an address; those of a rule's own address that no sample has are all."""
+    fixed = [(facet, getattr(facets, facet)) for facet in FACETS if getattr(facets, facet) != ALL]
+    known = [(name, value) for name, value in fixed if any(getattr(s.facets, name) == value for s in samples)]
+    at = [all(getattr(sample.facets, name) == value for name, value in known) for sample in samples]
+    return np.flatnonzero(at)
+
+
+def _by_key(found: Sequence[Cell]) -> dict[Key, Cell]:
+    return {(cell.metric, cell.facets): cell for cell in found}
+
+
+def with_intervals(
+    suite: Suite,
+    samples: Sequence[Sample],
+    scores: Sequence[Score],
+    made: Sequence[Cell],
+    *,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> tuple[Cell, ...]:
+    """Give those cells an interval that have none and could: differences, pooled ones, a rule's own."""
+    bare = [cell for cell in made if cell.value is not None and cell.low is None]
+    if not bare or not resamples:
+        return tuple(made)
+    known = columns(suite, samples, scores)
+    ends = _ends(suite, [cell for cell in bare if (cell.metric, cell.facets) in known], known, resamples, seed)
+    return tuple(ends.get((cell.metric, cell.facets), cell) if cell.low is None else cell for cell in made)
+
+
+def _ends(
+    suite: Suite, bare: Sequence[Cell], known: Mapping[Key, Column], resamples: int, seed: int
+) -> dict[Key, Cell]:
+    """Cells with as many clusters share their draws, and so one matrix product."""
+    limits = {metric.name: sorted((metric.worst, metric.best)) for metric in suite.metrics}
+    alike: dict[int, list[Cell]] = {}
+    for cell in bare:
+        alike.setdefault(len(known[cell.metric, cell.facets].ids), []).append(cell)
+    found: dict[Key, Cell] = {}
+    for some in alike.values():
+        least, most = np.array([limits[cell.metric] for cell in some], float).T
+        wide = intervals(_joined(some, known), least, most, resamples=resamples, seed=seed)
+        for number, cell in enumerate(some):
+            if not np.isnan(wide.low[number]):
+                low, high = float(wide.low[number]), float(wide.high[number])
+                found[cell.metric, cell.facets] = replace(cell, low=low, high=high)
+    return found
+
+
+def _joined(some: Sequence[Cell], known: Mapping[Key, Column]) -> Estimates:
+    parts = [known[cell.metric, cell.facets] for cell in some]
+    return join([Estimates(np.array([p.value]), p.influence[:, None], np.array([p.clusters], np.int64)) for p in parts])

@@ -1,0 +1,105 @@
+"""Publication: a scored run goes onto its board, its rank and everybody's rank interval with it, in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from evaluators.contracts import Outcome, Score, Suite
+from evaluators.suites import suite_named
+from evaluators.summaries import Summary, summaries
+from flows import receipts
+from flows.attempts import attempt
+from flows.case import Case, NoSuchSubmission, Stopped
+from flows.ranks import enter, leave, store_summary
+from flows.seals import seal_board, seal_events, seal_run
+from infra import tables
+from infra.db import alone, session
+from infra.settings import Settings
+from infra.tables_standing import Roster
+from leaderboard import publication
+from submissions.errors import shown
+from submissions.lifecycle import State, advance, state_of
+
+PUBLICATION = "publication"
+
+
+def publish(case: Case) -> None:
+    """Put the run on its board; what is there already stays as it is."""
+    with session(case.settings.database) as db:
+        run = db.get_one(tables.Run, case.run.id)
+        if run.state == "published":
+            return
+        scores = scores_of(db, run.id)
+    found = summaries(case.suite, case.samples, scores)
+    with session(case.settings.database) as db:
+        alone(db, PUBLICATION)
+        run = db.get_one(tables.Run, case.run.id, populate_existing=True)
+        if run.state != "published":
+            _put_on_board(db, case, run, found)
+
+
+def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summary]) -> None:
+    _set_run(db, run, state="published", published_at=tables.now())
+    publication.keep_up(db, run.id)
+    text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
+    advance(db, case.submission.id, State.PUBLISHED, text)
+    rank(db, case.suite, case.submission, run, found)
+    receipts.keep(db, case.suite, case.submission, run, case.samples)
+    seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
+
+
+def rank(db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, found: Sequence[Summary]) -> None:
+    """Enter a run into the rosters of its board as its team's next attempt; one that does not move is only listed."""
+    made = attempt(db, suite, submission, run, found[0])
+    gone = withdrawn(db, run.board)
+    for summary in found:
+        store_summary(db, suite, run, summary)
+        if made.ranked:
+            enter(db, suite, run, summary, (*made.leaving, *gone))
+
+
+def settle(settings: Settings) -> int:
+    """Rank every board again that somebody was withdrawn from; return how many were withdrawn."""
+    with session(settings.database) as db:
+        alone(db, PUBLICATION)
+        boards: dict[str, str] = {board: suite for board, suite in db.execute(select(Roster.board, Roster.suite))}
+        gone = [(suite, run) for board, suite in boards.items() for run in withdrawn(db, board)]
+        for suite, run_id in gone:
+            leave(db, suite_named(suite), db.get_one(tables.Run, run_id))
+        for board in {db.get_one(tables.Run, run_id).board for _, run_id in gone}:
+            seal_board(db, board)
+        seal_events(db)
+        return len(gone)
+
+
+def withdraw(settings: Settings, submission_id: str, why: str) -> None:
+    """Mark a submission as withdrawn and rank the others without it; nothing is deleted."""
+    with session(settings.database) as db:
+        if db.get(tables.Submission, submission_id) is None:
+            raise NoSuchSubmission(f"There is no submission {shown(submission_id)}. `armillary status` lists them all.")
+        if not advance(db, submission_id, State.WITHDRAWN, why, actor="operator"):
+            raise Stopped("E_CLOSED", "submitter", f"{submission_id} is {state_of(db, submission_id)} already.")
+    settle(settings)
+
+
+def withdrawn(db: Session, board: str) -> tuple[str, ...]:
+    """Runs in the board's rosters whose submission is published no more."""
+    ranked = {run for runs in db.exec(select(Roster.runs).where(Roster.board == board)) for run in runs}
+    query = select(tables.Run.id).join(tables.Submission).where(tables.Run.board == board)
+    gone = set(db.exec(query.where(tables.Submission.state != "published")))
+    return tuple(sorted(ranked & gone))
+
+
+def scores_of(db: Session, run_id: str) -> list[Score]:
+    """A run's stored scores."""
+    table = tables.Score
+    query = select(table.sample_id, table.metric, table.outcome, table.value).where(table.run_id == run_id)
+    return [Score(sample, metric, Outcome(outcome), value) for sample, metric, outcome, value in db.execute(query)]
+
+
+def _set_run(db: Session, run: tables.Run, **values: Any) -> None:
+    db.connection().execute(update(tables.Run).where(col(tables.Run.id) == run.id).values(**values))

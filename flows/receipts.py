@@ -1,0 +1,143 @@
+"""Receipts: what an entry's numbers rest on, as canonical JSON (RFC 8785), and the records to recompute them from."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rfc8785
+from sqlmodel import Session, select
+
+import evaluators
+from evaluators.contracts import Answer, Sample, Suite
+from evaluators.judges.card import question_key, request_key
+from flows.board_keys import items_sha256
+from flows.rows import outputs_of, verdicts_of
+from infra import tables
+from infra.db import put
+from infra.tables_standing import Receipt
+
+SCHEMA = 1
+
+
+def keep(db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]) -> None:
+    """Write the receipt of a run that is being published."""
+    text = rfc8785.dumps(_receipt(db, suite, submission, run, samples)).decode()
+    row = {"run_id": run.id, "sha256": sha256(text.encode()), "text": text, "at": tables.now()}
+    put(db, Receipt, [row])
+
+
+def _receipt(
+    db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]
+) -> dict[str, Any]:
+    judge = db.get_one(tables.Judge, run.judge)
+    made = records(db, run, samples)
+    named = ("id", "team", "model", "organisation", "kind", "trust", "role", "subset")
+    return {
+        "schema": SCHEMA,
+        "submission": {name: getattr(submission, name) for name in named},
+        "run": run.id,
+        "board": run.board,
+        "suite": {
+            "name": suite.name,
+            "version": suite.version,
+            "scorer_version": suite.scorer_version,
+            "items_sha256": items_sha256(suite),
+        },
+        "inputs": {
+            "bundle_sha256": submission.bundle_sha256,
+            "contents_sha256": submission.contents_sha256,
+            "manifest_sha256": sha256(rfc8785.dumps(submission.manifest)),
+            "modalities": sorted({sample.facets.modality for sample in samples}),
+        },
+        "outputs": {"count": len(samples), "records_sha256": sha256(lines(made))},
+        "judge": {
+            "fingerprint": judge.fingerprint,
+            "card": {name: value for name, value in judge.card.items() if name != "noise"},
+        },
+        "numbers": {
+            "cells_sha256": sha256(lines(cells(db, run.id))),
+            "n_scored": run.n_scored,
+            "n_expected": run.n_expected,
+        },
+        "code": {"evaluators_sha256": code_sha256(), "release": release()},
+        "environment": environment(),
+    }
+
+
+def records(db: Session, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+    """One record a sample: what was handed in for it and what the judge answered, enough to score it again."""
+    rows = outputs_of(db, run.submission_id)
+    answered = verdicts_of(db, run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+    return [_record(sample, rows.get(sample.id), answered) for sample in samples]
+
+
+def _record(sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]) -> dict[str, Any]:
+    if row is None:
+        return {"sample": sample.id, "outcome": "output_missing", "media_sha256": "", "record": {}, "answers": {}}
+    request = request_key(sample.prompt, sample.facets.modality, sample.questions)
+    given = {
+        question.id: answered.get((row.media_sha256, question_key(request, question.id)))
+        for question in sample.questions
+    }
+    answers = {name: [str(answer.outcome), answer.value] for name, answer in given.items() if answer}
+    kept = {"outcome": row.outcome, "media_sha256": row.media_sha256, "record": row.record}
+    return {"sample": sample.id, **kept, "answers": answers}
+
+
+def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
+    """A run's cells as they are published, in the order of their addresses."""
+    table = tables.Cell
+    order = (table.metric, table.scenario, table.task, table.setting, table.modality)
+    found = db.exec(select(table).where(table.run_id == run_id))
+    rows = [row.model_dump(exclude={"run_id", "source", "note", "spread"}) for row in found]
+    return sorted(rows, key=lambda row: [row[column.key] for column in order])  # type: ignore[attr-defined]
+
+
+def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Canonical JSON, one object a line."""
+    return b"".join(rfc8785.dumps(dict(row)) + b"\n" for row in rows)
+
+
+def sha256(data: bytes) -> str:
+    """The hash in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@cache
+def code_sha256() -> str:
+    """The hash of all code and data that numbers are computed with."""
+    folder = Path(evaluators.__file__).parent
+    digest = hashlib.sha256()
+    for path in _sources(folder):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()
+
+
+def _sources(folder: Path) -> Iterator[Path]:
+    kinds = {".py", ".jsonl", ".json", ".csv", ".txt", ".md"}
+    yield from sorted(path for path in folder.rglob("*") if path.suffix in kinds and "__pycache__" not in path.parts)
+
+
+def release() -> str:
+    """The installed release."""
+    try:
+        return metadata.version("armillary")
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def environment() -> dict[str, str]:
+    """What a number could depend on beside the code."""
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": platform.system(),
+        "machine": platform.machine(),
+    }

@@ -1,0 +1,206 @@
+"""The audit's chain: digests of the rows behind published numbers, each link holding the hash of the one before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from sqlalchemy import func
+from sqlalchemy import select as sa_select
+from sqlmodel import Session, SQLModel, col, select
+
+from evaluators.contracts import OUR_FAILURES
+from infra import tables, tables_standing
+from infra.tables_standing import Seal
+
+BYTES = 8
+"""Of each hash so many are kept: of the row's key, then of the whole row."""
+
+FREE = {
+    "submission": {"state", "fault", "code", "reason", "updated_at"},
+    "suite": {"position"},
+    "metric": {"position"},
+}
+"""Columns that change in a row's life. A submission's state is held against its timeline instead."""
+
+OF_A_RUN = ("run", "score", "cell", "summary", "rung", "verdict", "receipt")
+OF_A_SUBMISSION = ("submission", "output")
+
+
+@dataclass(frozen=True, slots=True)
+class Sealed:
+    """One row as the chain knows it: its key in words, and what its key and the whole of it hash to."""
+
+    name: str
+    key: bytes
+    row: bytes
+
+
+def seal(db: Session, kind: str, owner: str) -> None:
+    """Add a link for the rows of a kind that belong to an owner, unless the last one says the same."""
+    rows = sealed(db, kind, owner)
+    digests = b"".join(sorted(row.key + row.row for row in rows))
+    last = last_link(db, kind, owner)
+    if last is None or last.digests != digests:
+        before = head(db)
+        at, seq = tables.now().replace(microsecond=0), before.seq + 1 if before else 1
+        link = Seal(seq=seq, at=at, kind=kind, owner=owner, rows=len(rows), digests=digests, previous="", sha256="")
+        link.previous = before.sha256 if before else ""
+        link.sha256 = link_sha256(link)
+        db.add(link)
+        db.flush()
+
+
+def seal_run(db: Session, run: tables.Run) -> None:
+    """Seal all that a published run rests on."""
+    for kind in OF_A_SUBMISSION:
+        seal(db, kind, run.submission_id)
+    for kind in OF_A_RUN:
+        seal(db, kind, run.id)
+    seal(db, "judge", run.judge)
+    seal_board(db, run.board)
+    seal_events(db)
+
+
+def seal_board(db: Session, board: str) -> None:
+    """Seal the ranks of a board."""
+    for kind in ("roster", "standing"):
+        seal(db, kind, board)
+
+
+def seal_catalogue(db: Session) -> None:
+    """Seal what the suites declare and the figures that papers print."""
+    for name in db.exec(select(tables.Suite.name).order_by(tables.Suite.name)).all():
+        for kind in ("suite", "metric", "sample"):
+            seal(db, kind, name)
+    papers = select(tables.Run.id).join(tables.Submission).where(tables.Submission.trust == "C")
+    for run_id in db.exec(papers.order_by(tables.Run.id)).all():
+        seal(db, "cell", run_id)
+
+
+def seal_events(db: Session) -> None:
+    """Seal the timeline's lines that are not in the chain yet."""
+    first = last_event(db) + 1
+    last = db.execute(sa_select(func.max(tables.Event.id))).scalar_one() or 0
+    if last >= first:
+        seal(db, "event", f"{first}-{last}")
+
+
+def last_event(db: Session) -> int:
+    """The number of the last line of the timeline that is sealed."""
+    query = select(Seal.owner).where(Seal.kind == "event").order_by(col(Seal.seq).desc()).limit(1)
+    return int((db.exec(query).first() or "0-0").split("-")[1])
+
+
+def head(db: Session) -> Seal | None:
+    """The last link."""
+    return db.exec(select(Seal).order_by(col(Seal.seq).desc()).limit(1)).first()
+
+
+def last_link(db: Session, kind: str, owner: str) -> Seal | None:
+    """The last link for the rows of an owner."""
+    query = select(Seal).where(Seal.kind == kind, Seal.owner == owner)
+    return db.exec(query.order_by(col(Seal.seq).desc()).limit(1)).first()
+
+
+def link_sha256(link: Seal) -> str:
+    """The hash of a link: everything in it, and the hash of the one before."""
+    content = hashlib.sha256(link.digests).hexdigest()
+    parts = [link.seq, link.previous, link.at.astimezone(UTC).isoformat(), link.kind, link.owner, link.rows, content]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def sealed(db: Session, kind: str, owner: str) -> list[Sealed]:
+    """The rows of a kind that belong to an owner, as the chain knows them."""
+    table = TABLES[kind]
+    columns: Sequence[Any] = table.__table__.columns  # type: ignore[attr-defined]
+    keys = [column.name for column in columns if column.primary_key]
+    kept = [column for column in columns if column.name not in FREE.get(kind, set())]
+    return [
+        _sealed(kind, keys, dict(zip([column.name for column in kept], row, strict=True)))
+        for row in _found(db, kind, owner, kept)
+    ]
+
+
+def _sealed(kind: str, keys: Sequence[str], row: dict[str, Any]) -> Sealed:
+    name = [row[key] for key in keys]
+    if kind == "judge":
+        row["card"] = {field: value for field, value in row["card"].items() if field != "noise"}
+    return Sealed(f"{kind} {' '.join(map(str, name))}", _hash(name), _hash(row))
+
+
+def _hash(value: Any) -> bytes:
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
+    return hashlib.sha256(text.encode()).digest()[:BYTES]
+
+
+def _plain(value: Any) -> str:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat()
+    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
+
+
+def _found(db: Session, kind: str, owner: str, columns: Sequence[Any]) -> Iterator[Any]:
+    for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
+        yield from db.connection().execute(sa_select(*columns).where(condition))
+
+
+def _owned(_db: Session, kind: str, owner: str) -> Iterator[Any]:
+    yield getattr(TABLES[kind], OWNER[kind]) == owner
+
+
+def _of_events(_db: Session, _kind: str, owner: str) -> Iterator[Any]:
+    first, last = map(int, owner.split("-"))
+    yield col(tables.Event.id).between(first, last)
+
+
+def _of_verdicts(db: Session, _kind: str, owner: str) -> Iterator[Any]:
+    """A run's verdicts: its judge's answers about the submission's files; a judge's failures may yet be mended."""
+    run, table = db.get_one(tables.Run, owner), tables.Verdict
+    files = select(tables.Output.media_sha256).where(tables.Output.submission_id == run.submission_id)
+    media = sorted(set(db.exec(files)) - {""})
+    answered = col(table.outcome).not_in([str(outcome) for outcome in OUR_FAILURES])
+    for start in range(0, len(media), 500):
+        yield (
+            (col(table.judge) == run.judge)
+            & (col(table.repeat) == 0)
+            & answered
+            & col(table.media_sha256).in_(media[start : start + 500])
+        )
+
+
+TABLES: Mapping[str, type[SQLModel]] = {
+    "submission": tables.Submission,
+    "output": tables.Output,
+    "run": tables.Run,
+    "score": tables.Score,
+    "cell": tables.Cell,
+    "verdict": tables.Verdict,
+    "judge": tables.Judge,
+    "event": tables.Event,
+    "suite": tables.Suite,
+    "metric": tables.Metric,
+    "sample": tables.Sample,
+    "summary": tables_standing.Summary,
+    "rung": tables_standing.Rung,
+    "receipt": tables_standing.Receipt,
+    "roster": tables_standing.Roster,
+    "standing": tables_standing.Standing,
+}
+OWNER: Mapping[str, str] = {
+    "submission": "id",
+    "output": "submission_id",
+    "run": "id",
+    "judge": "fingerprint",
+    "suite": "name",
+    "metric": "suite",
+    "sample": "suite",
+    "roster": "board",
+    "standing": "board",
+    **{kind: "run_id" for kind in ("score", "cell", "summary", "rung", "receipt")},
+}
+CHOSEN: Mapping[str, Callable[[Session, str, str], Iterator[Any]]] = {"event": _of_events, "verdict": _of_verdicts}
