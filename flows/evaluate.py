@@ -11,6 +11,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from flows import stages
 from flows.case import Case, NoSuchSubmission, Stopped, open_case
 from flows.flags import flag
+from flows.telling import tell
 from flows.turns import Waits, take_turn
 from infra.db import session
 from infra.settings import Settings
@@ -52,6 +53,8 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
         broken = Stopped("E_INTERNAL", "ours", text)
         _end(settings, submission_id, broken)
         raise broken from error
+    finally:
+        tell(settings)
     with session(settings.database) as db:
         return Evaluated(submission_id, case.run.id, state_of(db, submission_id), made, judged)
 

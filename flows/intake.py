@@ -8,6 +8,7 @@ from typing import Any
 
 from prefect import flow
 
+from flows.telling import tell
 from infra.db import session
 from infra.settings import Settings
 from submissions.inbox import Taken, take, waiting
@@ -23,11 +24,10 @@ def intake() -> list[dict[str, Any]]:
 
 def sweep(settings: Settings) -> list[Taken]:
     """Take everything that waits, one after the other; what fails by our fault stays for the next time."""
-    if not settings.inbox:
-        return []
     with session(settings.database) as db:
-        found = waiting(db, settings)
+        found = waiting(db, settings) if settings.inbox else []
     done = [take(settings, drop) for drop in found]
     for taken in done:
         log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    tell(settings)
     return done

@@ -51,6 +51,15 @@ class Settings(BaseSettings):
     rate_address: int = Field(1200, ge=1, description="requests a minute from one address, whatever tokens it has")
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
+    webhook_url: str = Field("", description="where to POST how submissions ended; empty: nowhere")
+    webhook_secret: SecretStr = Field(SecretStr(""), description="what the webhook's signature is made with")
+    smtp_host: str = Field("", description="mail server that tells teams how their submissions ended; empty: none")
+    smtp_port: int = Field(587, description="its port")
+    smtp_tls: bool = Field(True, description="speak TLS to it")
+    smtp_user: str = Field("", description="its user; empty: no log-in")
+    smtp_password: SecretStr = Field(SecretStr(""), description="the user's password")
+    smtp_from: str = Field("armillary@localhost", description="whom the e-mails are from")
+
     @field_validator("home")
     @classmethod
     def _absolute_home(cls, home: Path) -> Path:
