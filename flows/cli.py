@@ -69,8 +69,9 @@ def check(bundle: Path) -> None:
 @app.command()
 def submit(
     bundle: Annotated[str | None, typer.Argument(help="A bundle, or s3://bucket/key of one.")] = None,
-    model: Annotated[Path | None, typer.Option(help="A model folder instead of a bundle.")] = None,
-    manifest: Annotated[Path | None, typer.Option(help="With --model: the manifest without its files.")] = None,
+    model: Annotated[str | None, typer.Option(help="A model folder instead, here or at s3://bucket/prefix.")] = None,
+    hub: Annotated[str | None, typer.Option(help="A model on a hub instead: org/name@REVISION (40 digits).")] = None,
+    manifest: Annotated[Path | None, typer.Option(help="With --model or --hub: the manifest without files.")] = None,
     server: Annotated[str | None, typer.Option(help="Hand the bundle in at this server instead.")] = None,
     token: Annotated[str, typer.Option(envvar="ARMILLARY_TOKEN", help="With --server: your team's key.")] = "",
 ) -> None:
@@ -81,7 +82,7 @@ def submit(
         _send(server, token, Path(bundle))
         return
     with told() as settings:
-        received = receive(settings, bundle, model, manifest)
+        received = receive(settings, bundle, f"hub:{hub}" if hub else model, manifest)
         warn(received.warnings)
         again = " It was handed in before; this is the same submission." if received.duplicate else ""
         say(f"Received as {received.submission_id}.{again}")

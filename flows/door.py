@@ -1,4 +1,4 @@
-"""The same door for everyone: a bundle on disk, a bundle in S3, or a model folder that is bundled on the way."""
+"""The same door for everyone: a bundle on disk or in S3, or a model (a folder, in S3, on a hub) bundled on the way."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from infra.settings import Settings
 from infra.store import Missing, StoreError, open_store
 from submissions.declarations import DECLARATION, read_declaration
 from submissions.errors import IntakeError, Problem, shown
+from submissions.hub import fetch, read_hub
 from submissions.intake import Received
 from submissions.intake import receive as take_in
 from submissions.pack import pack_model
 from submissions.roles import Role
 
+HUB = "hub:"
+
 
 def receive(
-    settings: Settings, bundle: str | None, model: Path | None, manifest: Path | None, role: Role = "entry"
+    settings: Settings, bundle: str | None, model: Path | str | None, manifest: Path | None, role: Role = "entry"
 ) -> Received:
-    """Bring whatever was named to one local bundle and hand that in."""
+    """Bring whatever was named to one local bundle and hand that in; `model` may be s3://… or hub:org/name@revision."""
     if (bundle is None) == (model is None):
         raise _refused("E_ARGUMENTS", "arguments", "Name one thing to hand in.", "Give a BUNDLE, or --model DIR.")
     with tempfile.TemporaryDirectory(prefix="armillary-door-") as folder:
-        path = _model_bundle(Path(folder), model, manifest) if model else _local(Path(folder), bundle or "", settings)
+        here = Path(folder)
+        path = _model_bundle(here, model, manifest, settings) if model else _local(here, bundle or "", settings)
         with session(settings.database) as db:
             store = open_store(settings.objects, settings.s3_endpoint)
             return take_in(db, store, path, closes=settings.closes, role=role)
@@ -49,12 +53,38 @@ def _local(folder: Path, bundle: str, settings: Settings) -> Path:
     return folder / "bundle.zip"
 
 
-def _model_bundle(folder: Path, model: Path, manifest: Path | None) -> Path:
+def _model_bundle(folder: Path, named: Path | str, manifest: Path | None, settings: Settings) -> Path:
+    if str(named).startswith(HUB):
+        return _hub_bundle(folder, str(named).removeprefix(HUB), manifest, settings)
+    model = _from_s3(folder / "model", named, settings) if str(named).startswith("s3://") else Path(named)
     manifest = manifest or model / DECLARATION
     if not model.is_dir():
         hint = "Give the folder that save_pretrained made."
         raise _refused("E_NO_FILE", shown(str(model)), "There is no such folder.", hint)
     return pack_model(folder / "bundle.zip", read_declaration(manifest), model, skip=manifest)
+
+
+def _hub_bundle(folder: Path, named: str, manifest: Path | None, settings: Settings) -> Path:
+    """A model of a hub; the bundle says which commit it is."""
+    hub = read_hub(named)
+    declaration = read_declaration(manifest or folder / DECLARATION)
+    card = declaration.get("model")
+    if isinstance(card, dict):
+        declaration["model"] = {**card, "hub": hub.model_dump()}
+    fetch(hub, folder / "model", settings.upload_bytes)
+    return pack_model(folder / "bundle.zip", declaration, folder / "model")
+
+
+def _from_s3(folder: Path, place: Path | str, settings: Settings) -> Path:
+    """Everything under a prefix, as a folder."""
+    try:
+        store = open_store(str(place), settings.s3_endpoint)
+        for one in store.list(""):
+            store.fetch(one.key, folder / one.key)
+    except StoreError as error:
+        hint = "Check the address and the credentials."
+        raise _refused("E_S3_UNREADABLE", shown(str(place)), str(error), hint) from None
+    return folder
 
 
 def _refused(code: str, where: str, message: str, hint: str) -> IntakeError:

@@ -24,6 +24,8 @@ from submissions import remote
 from submissions.bundle import declared
 from submissions.declarations import DECLARATION, read_declaration
 from submissions.errors import IntakeError, Problem, refusal, shown
+from submissions.hub import fetch as fetch_from_hub
+from submissions.hub import hub_of
 from submissions.intake import Received, receive
 from submissions.pack import pack_model
 from submissions.quotas import check_quota
@@ -167,9 +169,11 @@ def _model(settings: Settings, found: Found, folder: Path) -> Path:
         except BadKey:
             raise refusal("E_S3_KEY", shown(one.key), "This is no name for a file.", "Use plain names.") from None
     _check_unchanged(store, found, f"{root}/")
-    return pack_model(
-        folder / "bundle.zip", read_declaration(model / DECLARATION, DECLARATION), model, model / DECLARATION
-    )
+    declaration = read_declaration(model / DECLARATION, DECLARATION)
+    on_a_hub = hub_of(declaration) if len(found.objects) == 1 else None
+    if on_a_hub:
+        fetch_from_hub(on_a_hub, model, settings.upload_bytes)
+    return pack_model(folder / "bundle.zip", declaration, model, model / DECLARATION)
 
 
 def _check_unchanged(store: Store, found: Found, prefix: str) -> None:
