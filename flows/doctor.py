@@ -48,6 +48,7 @@ def examine(settings: Settings) -> list[Finding]:
         _judge,
         _disk,
         _device,
+        _confinement,
     ]
     return [finding for look in looks for finding in look(settings)]
 
@@ -126,6 +127,17 @@ def _disk(settings: Settings) -> Iterator[Finding]:
     yield Finding(
         "disk", "wrong" if low else "good", f"{free / 1024**3:.0f} GB free", "Free some space." if low else ""
     )
+
+
+def _confinement(_settings: Settings) -> Iterator[Finding]:
+    """Whether handed-in models and files can be kept off the network."""
+    from infra.confinement import network_can_be_cut
+
+    if network_can_be_cut():
+        yield Finding("confinement", "good", "models and decoders run without network")
+    else:
+        remedy = "Allow user namespaces, or run workers in containers without network."
+        yield Finding("confinement", "note", "this system does not let a process leave the network", remedy)
 
 
 def _device(_settings: Settings) -> Iterator[Finding]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from evaluators.contracts import Generator, Outcome, Output, Production, Request, Sample
 from evaluators.suites import suite_named
+from flows.confined import confined
 from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
@@ -88,9 +89,7 @@ def _generated(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[s
 
 
 def _generator(folder: Path, work: OutputsWork, place: Place) -> Generator:
-    produce = suite_named(work.suite).produce
-    assert produce, f"{work.suite} takes models and does not say how to run them"
-    return produce(Production(folder, work.sampling, place.device))
+    return confined(work.suite, Production(folder, work.sampling, place.device))
 
 
 def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:

@@ -1,14 +1,13 @@
 """The child that decodes: `python -m submissions.decoding`. It reads one job a line, answers one line, owns nothing.
 
-Its memory, time and open files are limited and its environment is empty, so that a file made to hang, to crash or to
-take over a decoder takes over nothing.
+Its memory, time and open files are limited, it has no network where the system lets us, and its environment is empty,
+so that a file made to hang, to crash or to take over a decoder takes over nothing.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import resource
 import signal
 import sys
 import zlib
@@ -16,11 +15,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from infra.confinement import cut_network, limit
 from submissions import clips, pictures
 from submissions.layout import ARCHIVES
 from submissions.media import Asked, Refused, broken, check_kind
 
 MEMORY = 2 << 30
+OPEN_FILES = 64
 DEFLATE = -15
 MOST_DISTANCE = 3
 """Two pictures whose difference hashes differ in so many of 64 bits are the same picture."""
@@ -28,9 +29,8 @@ MOST_DISTANCE = 3
 
 def main() -> None:
     """Answer jobs until there are no more."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    limit(MEMORY, 0, OPEN_FILES)
+    cut_network()
     for line in sys.stdin:
         job = json.loads(line)
         signal.setitimer(signal.ITIMER_PROF, job["seconds"])

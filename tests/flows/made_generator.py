@@ -1,0 +1,62 @@
+"""A child with a made-up model whose deeds are named by its sampling: run by tests of the confinement."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evaluators.contracts import Outcome, Output, Sample
+from flows.generating import serve
+
+
+class Made:
+    """Does for its second sample what it was told, and writes a file for every other."""
+
+    def __init__(self, deed: str) -> None:
+        self.deed, self.made = deed, 0
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        for sample in samples:
+            said = _do(self.deed, folder) if sample.id.endswith(".1.predictive.image") else ""
+            file = folder / f"{sample.id}.txt"
+            file.write_text(said or "fine")
+            print("noise on stdout")
+            yield Output(sample.id, Outcome.SCORED, file, {"said": said, "pid": os.getpid()})
+
+
+def _do(deed: str, folder: Path) -> str:
+    if deed == "dies":
+        os.kill(os.getpid(), 9)
+    if deed == "sleeps":
+        time.sleep(600)
+    if deed == "raises":
+        raise ValueError("no such layer")
+    if deed == "fills":
+        with (folder / "big").open("wb") as file:
+            file.write(bytes(20 << 20))
+    if deed == "eats":
+        bytearray(8 << 30)
+    if deed == "calls":
+        try:
+            socket.create_connection(("127.0.0.1", int(os.environ.get("PORT", "9"))), 2)
+        except ConnectionRefusedError:
+            return "reached the machine"
+        except OSError as error:
+            return f"no network: {error.strerror}"
+    return str(sorted(os.environ)) if deed == "looks" else "done"
+
+
+def make(job: Mapping[str, Any]) -> Made:
+    """The model; one that cannot be loaded ends at once."""
+    if job["given"]["deed"] == "absent":
+        sys.exit(3)
+    return Made(job["given"]["deed"])
+
+
+if __name__ == "__main__":
+    serve(make)

@@ -1,0 +1,135 @@
+"""A handed-in model runs in a child: no network, bounded, replaced when it dies, and gone when we are."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from evaluators.contracts import Outcome, Output, Production
+from flows.confined import Confined, Limits, ModelBroke, confined, plain
+from infra.confinement import network_can_be_cut
+from tests.bundles import demo_samples
+
+COMMAND = (sys.executable, "-m", "tests.flows.made_generator")
+LIMITS = Limits(load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64)
+SAMPLES = [sample for sample in demo_samples() if sample.id.endswith(".predictive.image")][:4]
+Run = Callable[..., list[Output]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[Run]:
+    """Runs a made-up model that does one deed for the second of four samples."""
+    made: list[Confined] = []
+
+    def go(deed: str, limits: Limits = LIMITS) -> list[Output]:
+        made.append(Confined({"suite": "tailor", "given": {"deed": deed}}, limits, COMMAND))
+        return list(made[-1].generate(SAMPLES, tmp_path))
+
+    yield go
+    for one in made:
+        one.close()
+
+
+def outcomes(found: list[Output]) -> list[str]:
+    return [f"{output.sample_id.split('.')[1]} {output.outcome}" for output in found]
+
+
+def test_the_samples_have_a_second_one() -> None:
+    assert [sample.id.split(".")[1] for sample in SAMPLES][:2] == ["0", "1"]
+
+
+def test_a_well_behaved_model_answers_for_every_sample_from_one_process(run: Run) -> None:
+    found = run("")
+
+    assert [output.outcome for output in found] == [Outcome.SCORED] * len(SAMPLES)
+    assert all(output.file and output.file.exists() for output in found)
+    assert len({output.record["pid"] for output in found}) == 1
+
+
+def test_a_model_that_ends_its_process_fails_that_sample_only(run: Run) -> None:
+    found = run("dies")
+
+    assert (
+        [output.outcome for output in found].count(Outcome.MODEL_FAILED) == outcomes(found).count("1 model_failed") >= 1
+    )
+    assert {output.sample_id for output in found} == {sample.id for sample in SAMPLES}
+    assert "ended its own process" in next(one.reason for one in found if one.outcome is Outcome.MODEL_FAILED)
+
+
+def test_a_model_that_hangs_is_ended_in_time(run: Run) -> None:
+    found = run("sleeps", Limits(load_seconds=120, seconds=3, memory=None, file_bytes=1 << 20, open_files=64))
+
+    assert "over 3 seconds" in next(one.reason for one in found if one.outcome is Outcome.MODEL_FAILED)
+    assert len(found) == len(SAMPLES)
+
+
+@pytest.mark.parametrize(
+    ("deed", "says"), [("raises", "no such layer"), ("fills", "File too large"), ("eats", "Memory")]
+)
+def test_errors_and_limits_are_told_with_their_words(run: Run, deed: str, says: str) -> None:
+    with pytest.raises(ModelBroke, match=says):
+        run(deed)
+
+
+def test_a_model_that_cannot_be_loaded_is_said_to_be_so(run: Run) -> None:
+    with pytest.raises(ModelBroke, match="could not be loaded"):
+        run("absent")
+
+
+def test_the_child_sees_nothing_of_our_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARMILLARY_JUDGE_KEY", "secret")
+
+    said = str([output.record["said"] for output in run("looks")])
+
+    assert "ARMILLARY" not in said and "HF_HUB_OFFLINE" in said
+
+
+@pytest.mark.skipif(not network_can_be_cut(), reason="this system does not let a process leave the network")
+def test_the_child_reaches_no_network_not_even_this_machine(run: Run) -> None:
+    said = [str(output.record["said"]) for output in run("calls")]
+
+    assert any("no network" in one for one in said) and "reached the machine" not in said
+
+
+def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
+    code = f"""
+import sys, time
+from pathlib import Path
+from flows.confined import Confined
+from tests.flows.test_confined import COMMAND, LIMITS, SAMPLES
+job = {{"suite": "tailor", "given": {{"deed": ""}}}}
+child = Confined(job, LIMITS, COMMAND)
+print(next(iter(child.generate(SAMPLES, Path({str(tmp_path)!r})))).record["pid"], flush=True)
+time.sleep(600)
+"""
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout
+    child = Path(f"/proc/{int(parent.stdout.readline())}")
+    alive = child.exists()
+
+    parent.kill()
+    parent.wait()
+
+    until = time.monotonic() + 20
+    while child.exists() and "Z" not in _state(child) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert alive and (not child.exists() or "Z" in _state(child))
+
+
+def _state(process: Path) -> str:
+    try:
+        return (process / "stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return "Z"
+
+
+def test_what_a_suite_is_given_travels_to_the_child_that_stays_for_all_shards(tmp_path: Path) -> None:
+    given = Production(tmp_path, {"seed": 1}, "cpu")
+
+    assert plain(given) == {**plain(given), "folder": {"path:": str(tmp_path)}, "sampling": {"seed": 1}}
+    assert isinstance(confined("tailor", given), Confined) and confined("tailor", given) is confined("tailor", given)
