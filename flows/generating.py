@@ -63,7 +63,7 @@ def _produce(job: Mapping[str, Any]) -> Generator:
     given: dict[str, Any] = {
         name: Path(value[PATH]) if _is_path(value) else value for name, value in job["given"].items()
     }
-    return produce(Production(**given))  # type: ignore[arg-type]
+    return produce(Production(**given))
 
 
 def _is_path(value: object) -> bool:

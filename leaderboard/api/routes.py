@@ -19,10 +19,12 @@ from leaderboard.entries import Figure, Happened
 from leaderboard.queries import Address, Entry, NotOnBoard
 from leaderboard.reading import reader
 from leaderboard.thumbnails import media
+from submissions.derivatives import shown
 
 P = ParamSpec("P")
 T = TypeVar("T")
 router = APIRouter()
+MEDIA = ("image/", "video/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,14 +179,16 @@ def timeline(ask: Ask, entry: str) -> list[Happened]:
 
 @router.get("/media/{sha256}", response_class=FileResponse)
 def output(ask: Ask, sha256: str) -> FileResponse:
-    """An output's file, in ranges if asked; only what some entry shows."""
+    """An output, encoded again without metadata, in ranges if asked; only what some entry shows."""
     kind = ask(behind.media_type, sha256) or _missing("There is no such output.")
     settings = ask.settings
-    path = media(open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media")
-    if path is None:
+    store, folder = open_store(settings.objects, settings.s3_endpoint), settings.work / "page-media"
+    derived = shown(store, sha256, kind, folder)
+    path = derived.path if derived else media(store, sha256, folder)
+    if path is None or (derived is None and kind.startswith(MEDIA)):
         raise HTTPException(503, "The file cannot be fetched from the store now. Try again later.")
     headers = {"Cache-Control": "public, max-age=31536000, immutable", "Content-Security-Policy": "sandbox"}
-    return FileResponse(path, media_type=kind, headers=headers)
+    return FileResponse(path, media_type=derived.media_type if derived else kind, headers=headers)
 
 
 def _run(ask: Asking, run: str) -> RunFacts:

@@ -17,6 +17,7 @@ from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
 from leaderboard.widgets import ask, pick, press
 from leaderboard.words import escaped, long_text, name, number, plain
+from submissions.derivatives import shown
 
 ACROSS = 4
 WORDS = {
@@ -154,16 +155,24 @@ def _fetched(sha256: str) -> Path | None:
     return media(open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media")
 
 
+def _encoded_again(item: Item) -> Path | None:
+    """What people see of media: the pixels alone, in one format."""
+    settings = Settings()
+    store = open_store(settings.objects, settings.s3_endpoint)
+    found = shown(store, item.media_sha256, item.media_type, settings.work / "page-media")
+    return found.path if found else None
+
+
 def _show(item: Item) -> None:
     """The output itself; a clip is fetched only here, when somebody looks."""
     if not item.media_sha256:
         st.info(f"There is no output: {plain(item.outcome)}. {escaped(item.reason, 300)}")
         return
-    path = _fetched(item.media_sha256)
+    path = _encoded_again(item) if item.media_type.startswith(("image/", "video/")) else _fetched(item.media_sha256)
     if path is None:
         st.warning("The file cannot be fetched from the store now.")
     elif item.media_type.startswith("video/"):
-        st.video(path, format=item.media_type, loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
+        st.video(path, format="video/mp4", loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
     else:
         st.image(str(path), width="stretch", alt=f"Output for: {name(item.prompt, 200)}")
     st.caption(f"SHA-256 {item.media_sha256}")

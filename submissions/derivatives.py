@@ -1,0 +1,75 @@
+"""What people see of a picture or clip: encoded again in one format, without metadata, made once and kept by its hash.
+
+Judges look at decoded pixels anyway. The file as it was handed in is never shown: its tags, name and container could
+say who made it, or more than a browser should read.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from infra.store import Missing, Store, StoreError, fetch_blob
+from submissions.decoders import ROOT
+
+VERSION = 1
+COMMAND = (sys.executable, "-m", "submissions.deriving")
+SECONDS = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """A file that may be shown, and its type."""
+
+    path: Path
+    media_type: str
+
+
+def shown(store: Store, sha256: str, media_type: str, folder: Path) -> Shown | None:
+    """The derivative as a file in a folder; None if it is not media, is gone, or cannot be made now."""
+    if not media_type.startswith(("image/", "video/")):
+        return None
+    ending, kind = (".mp4", "video/mp4") if media_type.startswith("video/") else (".png", "image/png")
+    path, key = folder / f"{sha256}{ending}", f"shown/{VERSION}/{sha256}{ending}"
+    if path.is_file():
+        return Shown(path, kind)
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        store.fetch(key, path)
+    except Missing:
+        return Shown(path, kind) if _make(store, sha256, key, path) else None
+    except (StoreError, OSError):
+        return None
+    return Shown(path, kind)
+
+
+def _make(store: Store, sha256: str, key: str, path: Path) -> bool:
+    with TemporaryDirectory(prefix="derive-", dir=path.parent) as name:
+        source, target = Path(name) / "source", Path(name) / f"target{path.suffix}"
+        try:
+            fetch_blob(store, sha256, source)
+            if not _derived(source, target):
+                return False
+            store.put_file(key, target)
+        except (StoreError, OSError):
+            return False
+        target.replace(path)
+    return True
+
+
+def _derived(source: Path, target: Path) -> bool:
+    """Have a child do it, with limits, for the file is somebody else's."""
+    job = {"source": str(source.resolve()), "target": str(target.resolve()), "video": target.suffix == ".mp4"}
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+    try:
+        done = subprocess.run(
+            COMMAND, input=json.dumps(job).encode() + b"\n", env=environment, cwd="/", timeout=SECONDS, check=False,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return False
+    return done.returncode == 0 and target.is_file()
