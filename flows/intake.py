@@ -8,6 +8,7 @@ from typing import Any
 
 from prefect import flow
 
+from flows.publish import settle
 from flows.telling import tell
 from infra.db import session
 from infra.settings import Settings
@@ -23,11 +24,12 @@ def intake() -> list[dict[str, Any]]:
 
 
 def sweep(settings: Settings) -> list[Taken]:
-    """Take everything that waits, one after the other; what fails by our fault stays for the next time."""
+    """Take everything that waits; what fails by our fault stays for the next time. Settle what teams withdrew."""
     with session(settings.database) as db:
         found = waiting(db, settings) if settings.inbox else []
     done = [take(settings, drop) for drop in found]
     for taken in done:
         log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    settle(settings)
     tell(settings)
     return done

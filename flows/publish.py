@@ -16,6 +16,7 @@ from flows.attempts import attempt
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.ranks import enter, leave, store_summary
 from flows.seals import seal_board, seal_events, seal_run
+from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import alone, session
 from infra.settings import Settings
@@ -43,6 +44,7 @@ def publish(case: Case) -> None:
 
 
 def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summary]) -> None:
+    stop_if_taken_back(db, case.submission.id)
     _set_run(db, run, state="published", published_at=tables.now())
     publication.keep_up(db, run.id)
     text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."

@@ -22,6 +22,7 @@ from flows.engine import each_done
 from flows.progress import begin, reach
 from flows.rows import outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
+from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import session
 from submissions.lifecycle import State, advance
@@ -204,6 +205,7 @@ def _set_run(db: Session, case: Case, **values: Any) -> None:
 
 
 def _advance(case: Case, to: State, text: str, needed: bool = True) -> None:
-    if needed:
-        with session(case.settings.database) as db:
+    with session(case.settings.database) as db:
+        stop_if_taken_back(db, case.submission.id)
+        if needed:
             advance(db, case.submission.id, to, text)

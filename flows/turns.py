@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Session
 
+from flows.case import Stopped
 from infra.db import session
 from infra.settings import Settings
 from submissions import quotas
@@ -29,6 +30,12 @@ def take_turn(settings: Settings, submission_id: str) -> None:
             record(db, submission_id, WAITING, why)
     if why:
         raise Waits(f"{why} `armillary publish` takes it up when it can.")
+
+
+def stop_if_taken_back(db: Session, submission_id: str) -> None:
+    """Go no further with a submission that its team has cancelled on the way."""
+    if state_of(db, submission_id) is State.WITHDRAWN:
+        raise Stopped("E_WITHDRAWN", "submitter", "Its team has taken it back; nothing more is done for it.")
 
 
 def _why_not(db: Session, settings: Settings, submission_id: str) -> str:

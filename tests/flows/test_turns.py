@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from sqlmodel import Session
 
-from flows.turns import BEHIND, WAITING, Waits, take_turn
+from flows.case import Stopped
+from flows.turns import BEHIND, WAITING, Waits, stop_if_taken_back, take_turn
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.store import open_store
@@ -104,6 +105,17 @@ def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(setting
         assert db.get_one(Submission, names[3]).state == State.RECEIVED
     take_turn(settings, names[0])
     assert left(settings) == (0, 0)
+
+
+def test_a_submission_that_its_team_cancels_on_the_way_goes_no_further(settings: Settings) -> None:
+    with session(settings.database) as db:
+        name = hand_in(db, "sub-1")
+        stop_if_taken_back(db, name)
+        advance(db, name, State.JUDGING, "Asking the judge.")
+        advance(db, name, State.WITHDRAWN, "Cancelled by its team.", fault="submitter", code="E_WITHDRAWN")
+
+    with session(settings.database) as db, pytest.raises(Stopped, match="taken it back"):
+        stop_if_taken_back(db, name)
 
 
 def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Settings) -> None:
