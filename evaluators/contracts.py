@@ -196,6 +196,21 @@ class Production:
     device: str
 
 
+@dataclass(frozen=True, slots=True)
+class Yardstick:
+    """A row that is made rather than handed in and stands beside the ranking, never in it.
+
+    `make` writes one file a sample into a folder; where `spoils` is true it changes the outputs of an entry, which it
+    is given by sample.
+    """
+
+    title: str
+    role: Literal["sanity", "ceiling", "baseline"]
+    modality: str
+    make: Callable[[Sequence[Sample], Mapping[str, Path], Path], Mapping[str, Path]]
+    spoils: bool = False
+
+
 JudgeKind = Literal["auto", "human", "paper"]
 
 
@@ -267,3 +282,4 @@ class Suite:
     produce: Callable[[Production], Generator] | None = None
     own_judge: JudgeCard | None = None
     tabulate: Callable[[Sequence[Sample], Sequence[Score]], tuple[Cell, ...]] | None = None
+    yardsticks: tuple[Yardstick, ...] = ()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_liva, cli_trust
+from flows import cli_curate, cli_door, cli_liva, cli_trust, cli_yardsticks
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -172,6 +172,7 @@ def publish() -> None:
         prepare(settings)
         from flows.evaluate import run_here
         from flows.turns import Waits
+        from flows.yardsticks import stand
 
         waiting = unfinished(settings)
         for submission_id in waiting:
@@ -180,6 +181,8 @@ def publish() -> None:
                 say(f"{done.submission_id} is {done.state}.")
             except Waits as waits:
                 say(f"{submission_id} waits: {plain(str(waits))}")
+        for row in stand(settings):
+            say(f"{row.submission_id} is {row.state}.")
         say(
             f"{len(waiting)} submissions brought to the board."
             if waiting
@@ -333,6 +336,7 @@ app.command()(cli_trust.verify)
 app.command()(cli_trust.audit)
 app.command()(cli_trust.withdraw)
 app.command()(cli_curate.curate)
+app.command()(cli_yardsticks.sanity)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
 app.command()(cli_door.intake)

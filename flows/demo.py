@@ -25,22 +25,24 @@ SUBSET = "demo"
 def run(settings: Settings, say: Say) -> None:
     """Create the database, hand in a model and a bundle of outputs, evaluate both, publish."""
     prepare(settings)
-    say("[bold]1/5[/bold] Database and catalogue: four suites and the figures their papers print.")
+    say("[bold]1/6[/bold] Database and catalogue: four suites and the figures their papers print.")
     migrate(settings.database)
     with session(settings.database) as db:
         load(db)
         seal_catalogue(db)
     say(
-        "[bold]2/5[/bold] Small random models: a text-to-image pipeline to be ranked, a vision-language model to judge."
+        "[bold]2/6[/bold] Small random models: a text-to-image pipeline to be ranked, a vision-language model to judge."
     )
     judge = f"vlm:{_judge_folder(settings)}"
-    say("[bold]3/5[/bold] Handing in a model (we generate) and a bundle of drawn pictures (they generated).")
+    say("[bold]3/6[/bold] Handing in a model (we generate) and a bundle of drawn pictures (they generated).")
     bundles = (_model_bundle(settings), _outputs_bundle(settings))
     ids = [receive(settings, str(bundle), None, None).submission_id for bundle in bundles]
-    say("[bold]4/5[/bold] Evaluating: outputs, validation, verdicts, scores.")
+    say("[bold]4/6[/bold] Evaluating: outputs, validation, verdicts, scores.")
     for submission_id in ids:
         _evaluate(settings, submission_id, judge, say)
-    say("[bold]5/5[/bold] Published. `armillary board tailor` prints the ranking, `armillary status` the submissions.")
+    say("[bold]5/6[/bold] Sanity rows beside the ranking: black, noise, the prompt as text, another prompt's output.")
+    _stand(settings, judge, say)
+    say("[bold]6/6[/bold] Published. `armillary board tailor` prints the ranking, `armillary status` the submissions.")
 
 
 def _evaluate(settings: Settings, submission_id: str, judge: str, say: Say) -> None:
@@ -48,6 +50,13 @@ def _evaluate(settings: Settings, submission_id: str, judge: str, say: Say) -> N
 
     done = run_here(submission_id, settings, judge)
     say(f"      {submission_id} is {done.state}: {done.made} outputs made, {done.judged} judged in this run.")
+
+
+def _stand(settings: Settings, judge: str, say: Say) -> None:
+    from flows.yardsticks import stand
+
+    for done in stand(settings, judge):
+        say(f"      {done.submission_id} is {done.state}: {done.judged} judged in this run.")
 
 
 def _judge_folder(settings: Settings) -> Path:

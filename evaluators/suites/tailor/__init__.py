@@ -8,6 +8,7 @@ from evaluators.suites.tailor.bank import samples
 from evaluators.suites.tailor.gaps import gaps
 from evaluators.suites.tailor.metrics import METRICS
 from evaluators.suites.tailor.producing import produce
+from evaluators.suites.tailor.sanity import yardsticks
 from evaluators.suites.tailor.scoring import score
 
 DEMO_TASKS = ("cut_", "pour_", "tie_")
@@ -47,4 +48,5 @@ SUITE = Suite(
     derive=gaps,
     accepts=("outputs", "model"),
     produce=produce,
+    yardsticks=yardsticks(),
 )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
-from evaluators.contracts import Sample
+from evaluators.contracts import Sample, Yardstick
 from evaluators.media import Pixels, read_frames, write_mp4, write_png
 
 WIDTH, HEIGHT = 256, 192
@@ -74,7 +75,7 @@ def shuffled(sample: Sample, frames: Pixels) -> Pixels:
 
 
 DRAWN = (
-    Drawn("black", "Black picture", black),
+    Drawn("black", "Black", black),
     Drawn("noise", "Uniform noise", noise),
     Drawn("card", "Text card with the prompt", card),
 )
@@ -82,6 +83,31 @@ CHANGED = (
     Changed("static", "First frame, held still", static),
     Changed("shuffled", "Frames in another order", shuffled),
 )
+
+
+def yardsticks() -> tuple[Yardstick, ...]:
+    """Every sanity row, one for pictures and one for clips; two of them make sense for clips only."""
+    both = ("image", "video")
+    drawn = (Yardstick(f"{row.title} ({_called(m)})", "sanity", m, partial(_drawn, row)) for row in DRAWN for m in both)
+    other = (Yardstick(f"Another prompt's {_called(m)}", "sanity", m, _swapped, spoils=True) for m in both)
+    changed = (Yardstick(f"{row.title} (clip)", "sanity", "video", partial(_changed, row), True) for row in CHANGED)
+    return (*drawn, *other, *changed)
+
+
+def _called(modality: str) -> str:
+    return "picture" if modality == "image" else "clip"
+
+
+def _drawn(row: Drawn, samples: Sequence[Sample], _given: Mapping[str, Path], folder: Path) -> dict[str, Path]:
+    return draw_row(row, samples, folder)
+
+
+def _changed(row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path) -> dict[str, Path]:
+    return change_row(row, samples, given, folder)
+
+
+def _swapped(samples: Sequence[Sample], given: Mapping[str, Path], _folder: Path) -> dict[str, Path]:
+    return of_another_prompt(samples, given)
 
 
 def draw_row(row: Drawn, samples: Sequence[Sample], folder: Path) -> dict[str, Path]:
