@@ -197,6 +197,27 @@ class Production:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """The failure modes of one output, and the one that counts in the charts; None if the judge named none."""
+
+    primary: str | None
+    modes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SecondLook:
+    """A few more questions about outputs that did badly; what they bring explains scores and moves none.
+
+    `needs` decides by one sample's values in `metrics`; `questions` and `read` go by the modality.
+    """
+
+    metrics: tuple[str, ...]
+    needs: Callable[[Mapping[str, float | None]], bool]
+    questions: Callable[[str], tuple[Question, ...]]
+    read: Callable[[str, Mapping[str, Answer]], Failure]
+
+
+@dataclass(frozen=True, slots=True)
 class Yardstick:
     """A row that is made rather than handed in and stands beside the ranking, never in it.
 
@@ -283,3 +304,4 @@ class Suite:
     own_judge: JudgeCard | None = None
     tabulate: Callable[[Sequence[Sample], Sequence[Score]], tuple[Cell, ...]] | None = None
     yardsticks: tuple[Yardstick, ...] = ()
+    second_look: SecondLook | None = None

@@ -11,6 +11,7 @@ from prefect.task_runners import ThreadPoolTaskRunner
 from flows import stages
 from flows.case import Case, NoSuchSubmission, Stopped, open_case
 from flows.flags import flag
+from flows.second_look import look_again
 from flows.telling import tell
 from flows.turns import Waits, take_turn
 from infra.db import session
@@ -43,6 +44,7 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
         flag(case)
         judged = stages.judge(case)
         stages.score(case)
+        look_again(case)
         stages.publish(case)
     except (Stopped, NoSuchSubmission, Waits) as stopped:
         _end(settings, submission_id, stopped)

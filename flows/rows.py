@@ -52,9 +52,10 @@ def store_verdicts(
     records: Sequence[Mapping[str, Any]],
     requests: Mapping[str, str],
     repeat: int = 0,
+    stage: str = "judge",
 ) -> None:
     """Take a shard's verdicts over, once; an earlier failure of the judge gives way to its new answer."""
-    if not _shard_is_new(db, run.id, f"repeat-{repeat}" if repeat else "judge", done):
+    if not _shard_is_new(db, run.id, f"repeat-{repeat}" if repeat else stage, done):
         return
     replies = [_reply(run.judge, requests[record["sample_id"]], record, repeat) for record in records]
     verdicts = [

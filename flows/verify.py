@@ -11,11 +11,12 @@ from sqlmodel import Session, select
 
 from evaluators.judges.card import question_key
 from evaluators.suites import suite_named
+from flows import second_look
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.rows import cell_row, outputs_of, verdicts_of
 from flows.shards import Done, records_of
 from flows.stages import compute
-from infra import tables
+from infra import tables, tables_failures
 from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, fetch_blob
@@ -53,6 +54,7 @@ def verify(settings: Settings, submission_id: str) -> Verified:
         rows = [cell_row(case.run.id, cell, within.get((cell.metric, cell.facets))) for cell in found.cells]
         again = {_address(row): _figures(row) for row in rows}
         differences += _compare("score", stored_scores, fresh) + _compare("cell", stored_cells, again)
+        differences += _check_failures(case)
         scores, cells = scores + len(fresh), cells + len(again)
     return Verified(files, verdicts, scores, cells, tuple(differences))
 
@@ -113,6 +115,12 @@ def _check_verdicts(case: Case, differences: list[str]) -> int:
                     )
                 count += 1
     return count
+
+
+def _check_failures(case: Case) -> list[str]:
+    """What the second look found follows from its stored answers."""
+    with session(case.settings.database) as db:
+        return second_look.differences(case, _rows(db, tables_failures.Failure, case).all())
 
 
 def _rows(db: Session, table: Any, case: Case) -> Any:

@@ -6,7 +6,7 @@ import json
 import os
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,10 @@ class OutputsWork:
 
 @dataclass(frozen=True, slots=True)
 class JudgeWork:
-    """Judge some outputs. `media` maps a sample to its file's hash, `asked` to the hash of what is asked about it."""
+    """Judge some outputs. `media` maps a sample to its file's hash, `asked` to the hash of what is asked about it.
+
+    `second` is the second look: the suite's questions about what went wrong instead of the sample's own.
+    """
 
     suite: str
     judge: str
@@ -63,6 +66,7 @@ class JudgeWork:
     suffixes: dict[str, str]
     asked: dict[str, str]
     repeat: int = 0
+    second: bool = False
 
 
 def make_outputs(work: OutputsWork, place: Place) -> Done:
@@ -140,10 +144,19 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
 def _judged(work: JudgeWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     judge = open_judge(work.judge, place.device)
     with _scratch(place) as folder:
-        requests = [_request(sample, work, Path(folder), store) for sample in _samples(work.suite, tuple(work.media))]
+        samples = _samples(work.suite, tuple(work.media))
+        asked = [looked_at_again(work.suite, sample) for sample in samples] if work.second else samples
+        requests = [_request(sample, work, Path(folder), store) for sample in asked]
         for record in judged(judge, work.fingerprint, requests, work.asked, store):
             yield record
             tick("judging")
+
+
+def looked_at_again(suite: str, sample: Sample) -> Sample:
+    """A sample with the questions of the second look in place of its own."""
+    look = suite_named(suite).second_look
+    assert look, f"{suite} has no second look"
+    return replace(sample, questions=look.questions(sample.facets.modality))
 
 
 def _request(sample: Sample, work: JudgeWork, folder: Path, store: Store) -> Request:

@@ -388,6 +388,7 @@ class Attempt(SQLModel, table=True):
 from infra import (  # noqa: E402
     tables_board,  # noqa: F401
     tables_door,  # noqa: F401
+    tables_failures,  # noqa: F401
     tables_flags,  # noqa: F401
     tables_operations,  # noqa: F401
     tables_standing,  # noqa: F401

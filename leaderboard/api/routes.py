@@ -13,7 +13,7 @@ from sqlmodel import Session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
-from leaderboard import behind, entries, places, queries
+from leaderboard import behind, entries, failures, places, queries
 from leaderboard.behind import Item, RunFacts, Said, Show
 from leaderboard.entries import Figure, Happened
 from leaderboard.queries import Address, Entry, NotOnBoard
@@ -143,6 +143,12 @@ def sample(ask: Ask, run: str, sample: str, metric: str) -> Item:
 def verdicts(ask: Ask, run: str, sample: str) -> list[Said]:
     """Every judge's answers about one output, with raw replies."""
     return ask(behind.answers, _run(ask, run), sample)
+
+
+@router.get("/runs/{run}/failures", response_model=Listed)
+def failure_modes(ask: Ask, run: str, page: Part) -> dict[str, Any]:
+    """What went wrong in the weak outputs of a run."""
+    return paged(ask(failures.failures, _run(ask, run).run_id), page)
 
 
 @router.get("/models", response_model=Listed)

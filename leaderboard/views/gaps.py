@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from leaderboard import charts, choice, entries, frames, places
+from leaderboard import charts, choice, entries, failures, frames, places, queries
 from leaderboard.choice import ANY
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address
@@ -40,7 +40,7 @@ def page() -> None:
 def _suite_charts(suite: str) -> None:
     """The charts that the suite brings along, each with one sentence on how to read it."""
     known = charts_of(suite)
-    figures = table(ask(entries.figures_of_suite, suite)) if known else table([])
+    figures = table(ask(entries.figures_of_suite, suite) + ask(failures.figures, suite)) if known else table([])
     for chart in known:
         made = chart.draw(figures)
         if made is not None:

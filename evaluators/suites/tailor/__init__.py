@@ -5,6 +5,7 @@ from functools import cache
 from evaluators.contracts import Sample, Suite
 from evaluators.suites.tailor import published
 from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
 from evaluators.suites.tailor.metrics import METRICS
 from evaluators.suites.tailor.producing import produce
@@ -49,4 +50,5 @@ SUITE = Suite(
     accepts=("outputs", "model"),
     produce=produce,
     yardsticks=yardsticks(),
+    second_look=SECOND_LOOK,
 )

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
-from evaluators.contracts import Answer, Outcome, Question
+from evaluators.contracts import Answer, Failure, Outcome, Question, SecondLook
 from evaluators.suites.tailor.bank import YES_NO
 
 LEAST_INTERACTION = 50.0
@@ -29,14 +28,6 @@ VIDEO: Mapping[str, str] = {
     "temporal_inconsistency": "Does a thing appear, vanish or turn into another from frame to frame?",
 }
 TAXONOMY: Mapping[str, Mapping[str, str]] = {"image": IMAGE, "video": VIDEO}
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """The modes that apply to one output, in the taxonomy's order, and the one that counts in the charts."""
-
-    primary: str | None
-    modes: tuple[str, ...]
 
 
 def needs_a_look(scores: Mapping[str, float | None]) -> bool:
@@ -74,3 +65,6 @@ def _taxonomy(modality: str) -> Mapping[str, str]:
 
 def _value(answer: Answer | None) -> str | None:
     return answer.value if answer and answer.outcome is Outcome.SCORED else None
+
+
+SECOND_LOOK = SecondLook(("interaction_accuracy", "physical_realism"), needs_a_look, questions, read)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evaluators.contracts import Answer, Outcome
+from evaluators.contracts import Answer, Failure, Outcome
 from evaluators.judges.menus import check
-from evaluators.suites.tailor.failures import PRIMARY, TAXONOMY, Failure, needs_a_look, questions, read
+from evaluators.suites.tailor.failures import PRIMARY, TAXONOMY, needs_a_look, questions, read
 
 
 def answers(**given: str) -> dict[str, Answer]:

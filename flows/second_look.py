@@ -1,0 +1,128 @@
+"""The second look: outputs that did badly are asked about once more, and what went wrong in them is named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import delete
+from sqlmodel import Session, col, select
+
+from evaluators.contracts import OUR_FAILURES, Answer, Failure, Outcome, Sample
+from flows.case import Case
+from flows.engine import each_done
+from flows.progress import begin, reach
+from flows.rows import outputs_of, question_key, request_key, store_verdicts, verdicts_of
+from flows.shards import pieces, records_of
+from flows.stages import ask_judge, judge_work
+from flows.work import JudgeWork, looked_at_again
+from infra import tables
+from infra.db import add_new, session
+from infra.tables_failures import Failure as FailureRow
+
+JUDGES_WORD = {"decided_by": "", "reason": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Weak:
+    """Outputs that did badly: each with its second questions and the answers there are."""
+
+    samples: tuple[Sample, ...]
+    requests: Mapping[str, str]
+    outputs: Mapping[str, tables.Output]
+    answered: Mapping[tuple[str, str], Answer]
+
+    def answers(self, sample: Sample) -> dict[str, Answer | None]:
+        """What was answered about one output, by question."""
+        request, media = self.requests[sample.id], self.outputs[sample.id].media_sha256
+        return {one.id: self.answered.get((media, question_key(request, one.id))) for one in sample.questions}
+
+    def open(self) -> list[Sample]:
+        """Those with a question that has no answer, or none but a failure of the judge's."""
+        return [one for one in self.samples if not all(map(_is_answer, self.answers(one).values()))]
+
+
+def look_again(case: Case) -> int:
+    """Ask about every weak output that has not been looked at, and keep what went wrong; return how many were asked."""
+    if case.suite.second_look is None:
+        return 0
+    asked = taken = 0
+    weak = _weak(case)
+    todo = list(_works(case, weak))
+    begin("second look", sum(len(piece.media) for piece in todo))
+    for done in each_done(ask_judge, todo, case.place):
+        with session(case.settings.database) as db:
+            store_verdicts(db, case.run, done, records_of(case.store, done), weak.requests, stage="second look")
+        asked, taken = asked + done.items * done.fresh, taken + done.items
+        reach("second look", taken)
+    with session(case.settings.database) as db:
+        _store(db, case.run.id, failures(case))
+    return asked
+
+
+def failures(case: Case) -> dict[str, Failure]:
+    """The failure modes of a run's weak outputs, from stored scores and verdicts."""
+    look = case.suite.second_look
+    weak = _weak(case) if look else None
+    if look is None or weak is None:
+        return {}
+    return {one.id: look.read(one.facets.modality, _known(weak.answers(one))) for one in weak.samples}
+
+
+def _weak(case: Case) -> Weak:
+    with session(case.settings.database) as db:
+        outputs = outputs_of(db, case.submission.id)
+        low = _low(db, case)
+        media = [outputs[name].media_sha256 for name in low]
+        answered = verdicts_of(db, case.run.judge, media)
+    samples = tuple(looked_at_again(case.suite.name, one) for one in case.samples if one.id in low)
+    return Weak(samples, {one.id: request_key(one) for one in samples}, outputs, answered)
+
+
+def _low(db: Session, case: Case) -> set[str]:
+    """The samples whose scores call for the second look; an output that is not there has nothing to look at."""
+    look = case.suite.second_look
+    assert look is not None
+    table = tables.Score
+    query = select(table.sample_id, table.metric, table.value).where(
+        table.run_id == case.run.id, col(table.metric).in_(look.metrics), table.outcome == Outcome.SCORED
+    )
+    values: dict[str, dict[str, float | None]] = {}
+    for sample, metric, value in db.exec(query):
+        values.setdefault(sample, {})[metric] = value
+    return {sample for sample, found in values.items() if look.needs(found)}
+
+
+def _works(case: Case, weak: Weak) -> Iterator[JudgeWork]:
+    for piece in pieces(weak.open(), case.settings.shard_size):
+        names = [sample.id for sample in piece]
+        work = judge_work(case, weak.outputs, names)
+        yield replace(work, asked={name: weak.requests[name] for name in names}, second=True)
+
+
+def _store(db: Session, run_id: str, found: Mapping[str, Failure]) -> None:
+    """The judge's word, newly; what a person decided stays."""
+    rows = [
+        {"run_id": run_id, "sample_id": name, "primary": one.primary, "modes": list(one.modes), **JUDGES_WORD}
+        for name, one in found.items()
+    ]
+    judges = (col(FailureRow.run_id) == run_id, col(FailureRow.decided_by) == "")
+    db.connection().execute(delete(FailureRow).where(*judges))
+    add_new(db, FailureRow, rows)
+
+
+def _is_answer(answer: Answer | None) -> bool:
+    return answer is not None and answer.outcome not in OUR_FAILURES
+
+
+def _known(answers: Mapping[str, Answer | None]) -> dict[str, Answer]:
+    return {name: replace(answer, question_id=name) for name, answer in answers.items() if answer}
+
+
+def differences(case: Case, stored: Sequence[FailureRow]) -> list[str]:
+    """Where the rows do not say what the stored answers say."""
+    decided = {row.sample_id for row in stored if row.decided_by}
+    kept = {row.sample_id: Failure(row.primary, tuple(row.modes)) for row in stored}
+    again = failures(case)
+    names = sorted((kept.keys() | again.keys()) - decided)
+    return [f"failure {name}: another one recomputed" for name in names if kept.get(name) != again.get(name)]
