@@ -187,13 +187,21 @@ class Generator(Protocol):
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]: ...
 
 
+class CannotProduce(Exception):
+    """Nothing can be made on this machine, whatever is tried again; the message says what an operator has to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class Production:
-    """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute."""
+    """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute.
+
+    On the `shelf` lie base models for adapters, as `<organisation>--<name>/<revision>`.
+    """
 
     folder: Path
     sampling: Mapping[str, Json]
     device: str
+    shelf: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +289,8 @@ class Suite:
     A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce` makes a generator
     around a handed-in model. `own_judge` is the card of a suite that is scored by rule: no judge is asked then.
     `tabulate` replaces the mean of `evaluators.cells` where a suite's cells are something else (a correlation over
-    policies, say); `derive` adds cells that follow from the others.
+    policies, say); `derive` adds cells that follow from the others. `private` reads an operator's own samples from a
+    folder; their ids begin with `private.` and stay on the server.
     """
 
     name: str
@@ -305,3 +314,4 @@ class Suite:
     tabulate: Callable[[Sequence[Sample], Sequence[Score]], tuple[Cell, ...]] | None = None
     yardsticks: tuple[Yardstick, ...] = ()
     second_look: SecondLook | None = None
+    private: Callable[[Path], tuple[Sample, ...]] | None = None

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from sqlmodel import Session
+from sqlmodel import Session, select
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Outcome, Sample, Suite
 from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import suite_named
 from flows.board_keys import board_key
@@ -42,19 +42,45 @@ class NoSuchSubmission(Exception):
 
 @dataclass(frozen=True)
 class Case:
-    """A submission, its suite, and the run that evaluates it under today's rules."""
+    """A submission, its suite, and the run that evaluates it under today's rules.
+
+    `chosen` are other samples than those the submission should answer: replacements, or an operator's private ones.
+    """
 
     settings: Settings
     submission: tables.Submission
     suite: Suite
     run: tables.Run
+    chosen: tuple[Sample, ...] | None = None
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
-        """The samples this submission should answer."""
+        """The samples this submission should answer; in place of one that a filter blocked stands its replacement."""
+        if self.chosen is not None:
+            return self.chosen
         wanted = self.suite.subsets[self.submission.subset]
         modalities = self.submission.manifest["modalities"]
-        return tuple(s for s in self.suite.samples() if wanted(s) and s.facets.modality in modalities)
+        known = {sample.id: sample for sample in self.suite.samples()}
+        found = (s for s in known.values() if wanted(s) and s.facets.modality in modalities)
+        return tuple(known[self.stand_in(sample.id)] for sample in found)
+
+    def stand_in(self, sample_id: str) -> str:
+        """The sample that is scored in place of this one: itself, unless it was blocked and replaced."""
+        while sample_id in self.replaced:
+            sample_id = self.replaced[sample_id]
+        return sample_id
+
+    @cached_property
+    def replaced(self) -> dict[str, str]:
+        """Blocked samples and what was drawn in their place; nothing for outputs that were made elsewhere."""
+        if self.submission.kind == "outputs":
+            return {}
+        table = tables.Output
+        query = select(table.sample_id, table.record).where(
+            table.submission_id == self.submission.id, table.outcome == Outcome.BLOCKED
+        )
+        with database.session(self.settings.database) as db:
+            return {name: record["replaced_by"] for name, record in db.exec(query) if "replaced_by" in record}
 
     @cached_property
     def requests(self) -> dict[str, str]:
@@ -67,7 +93,8 @@ class Case:
     def place(self) -> Place:
         """Where its shards find their things."""
         settings = self.settings
-        return Place(settings.objects, settings.s3_endpoint, str(settings.work), settings.device)
+        shelf, private = (str(one.resolve()) if one else "" for one in (settings.shelf, settings.private))
+        return Place(settings.objects, settings.s3_endpoint, str(settings.work), settings.device, shelf, private)
 
     @cached_property
     def store(self) -> Store:

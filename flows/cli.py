@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_failures, cli_liva, cli_trust, cli_yardsticks
+from flows import cli_curate, cli_door, cli_failures, cli_liva, cli_operator, cli_trust, cli_yardsticks
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -336,8 +336,9 @@ app.command()(cli_trust.verify)
 app.command()(cli_trust.audit)
 app.command()(cli_trust.withdraw)
 app.command()(cli_curate.curate)
-app.command()(cli_yardsticks.sanity)
-app.command()(cli_failures.failure)
+app.command()(cli_operator.sanity)
+app.command()(cli_operator.failure)
+app.command()(cli_operator.enter)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
 app.command()(cli_door.intake)

@@ -8,9 +8,12 @@ from dataclasses import dataclass
 from prefect import flow
 from prefect.task_runners import ThreadPoolTaskRunner
 
+from evaluators.contracts import CannotProduce
 from flows import stages
 from flows.case import Case, NoSuchSubmission, Stopped, open_case
 from flows.flags import flag
+from flows.private_bank import make_and_judge
+from flows.replacing import replace_blocked
 from flows.second_look import look_again
 from flows.telling import tell
 from flows.turns import Waits, take_turn
@@ -40,15 +43,21 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
     try:
         case = _start(settings, submission_id)
         made = stages.outputs(case)
+        case = replace_blocked(case)
         stages.validate(case)
         flag(case)
         judged = stages.judge(case)
         stages.score(case)
         look_again(case)
+        make_and_judge(case)
         stages.publish(case)
     except (Stopped, NoSuchSubmission, Waits) as stopped:
         _end(settings, submission_id, stopped)
         raise
+    except CannotProduce as error:
+        cannot = Stopped("E_CANNOT_PRODUCE", "ours", str(error))
+        _end(settings, submission_id, cannot)
+        raise cannot from None
     except Exception as error:
         log.exception("evaluate %s", submission_id)
         text = f"Something broke on our side ({type(error).__name__}). Nothing is lost: evaluate it again."

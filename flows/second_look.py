@@ -9,10 +9,11 @@ from sqlalchemy import delete
 from sqlmodel import Session, col, select
 
 from evaluators.contracts import OUR_FAILURES, Answer, Failure, Outcome, Sample
+from evaluators.judges.card import question_key, request_key
 from flows.case import Case
 from flows.engine import each_done
 from flows.progress import begin, reach
-from flows.rows import outputs_of, question_key, request_key, store_verdicts, verdicts_of
+from flows.rows import outputs_of, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from flows.stages import ask_judge, judge_work
 from flows.work import JudgeWork, looked_at_again
@@ -76,7 +77,11 @@ def _weak(case: Case) -> Weak:
         media = [outputs[name].media_sha256 for name in low]
         answered = verdicts_of(db, case.run.judge, media)
     samples = tuple(looked_at_again(case.suite.name, one) for one in case.samples if one.id in low)
-    return Weak(samples, {one.id: request_key(one) for one in samples}, outputs, answered)
+    return Weak(samples, _requests(samples), outputs, answered)
+
+
+def _requests(samples: Sequence[Sample]) -> dict[str, str]:
+    return {one.id: request_key(one.prompt, one.facets.modality, one.questions) for one in samples}
 
 
 def _low(db: Session, case: Case) -> set[str]:

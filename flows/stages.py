@@ -9,7 +9,7 @@ from typing import Any
 from prefect import task
 from prefect.cache_policies import NO_CACHE
 from sqlalchemy import update
-from sqlmodel import Session, col
+from sqlmodel import Session, col, select
 
 from evaluators.cells import Bounds, bounds, share_of_our_failures
 from evaluators.columns import scored_metrics, tabulate
@@ -25,9 +25,13 @@ from flows.shards import pieces, records_of
 from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import session
+from leaderboard import publication
+from submissions.expectations import check_outputs
+from submissions.intake import PRIVATE
 from submissions.lifecycle import State, advance
 
 MOST_OUR_FAILURES = 0.01
+MOST_BLOCKED = 0.2
 SUFFIXES = {
     "image/png": ".png",
     "image/jpeg": ".jpg",
@@ -56,7 +60,7 @@ def outputs(case: Case) -> int:
     """Generate what the model has to make, or take over what was handed in; return how many were made now."""
     with session(case.settings.database) as db:
         there = outputs_of(db, case.submission.id).keys()
-    if not there:
+    if not there and case.submission.kind != "api":
         gates.hold(case, gates.after_intake(case))
     todo = [piece for piece in _output_works(case) if not there >= set(piece.sample_ids)]
     _advance(case, State.GENERATING, f"Preparing {len(case.samples)} outputs.", bool(todo))
@@ -84,6 +88,7 @@ def _output_works(case: Case) -> Iterator[work.OutputsWork]:
             sampling=manifest["sampling"],
             files={sample: files[sample] for sample in ids if sample in files},
             media={sample: media[sample] for sample in ids if sample in media},
+            endpoint=manifest.get("endpoint", {}),
         )
 
 
@@ -157,11 +162,19 @@ def score(case: Case) -> None:
         store_results(db, case.run.id, found.scores, found.cells, found.bounds)
         headline = [score for score in found.scores if score.metric == case.suite.metrics[0].name]
         scored = sum(score.outcome is Outcome.SCORED for score in headline)
-        _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples))
+        warned = _warned(case.run.why_not, _blocked(db, case), len(case.samples))
+        _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples), why_not=warned)
 
 
 def compute(case: Case) -> Scored:
     """A run's scores and cells from its stored outputs and verdicts: pure but for the reading."""
+    scores = scores_of(case)
+    within = () if case.suite.tabulate else bounds(scored_metrics(case.suite, scores), case.samples, scores)
+    return Scored(scores, tabulate(case.suite, case.samples, scores), within)
+
+
+def scores_of(case: Case) -> tuple[Score, ...]:
+    """Every sample's scores from its stored output and verdicts."""
     assert case.suite.score is not None
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
@@ -170,8 +183,7 @@ def compute(case: Case) -> Scored:
     for sample in case.samples:
         output = _output(sample, rows.get(sample.id))
         scores += case.suite.score(sample, output, _answers(case, sample, rows.get(sample.id), answered))
-    within = () if case.suite.tabulate else bounds(scored_metrics(case.suite, scores), case.samples, scores)
-    return Scored(tuple(scores), tabulate(case.suite, case.samples, scores), within)
+    return tuple(scores)
 
 
 def _output(sample: Sample, row: tables.Output | None) -> Output:
@@ -198,6 +210,19 @@ def publish(case: Case) -> None:
     if case.run.state != "published":
         gates.hold(case, gates.before_publication(case))
     publication.publish(case)
+
+
+def _blocked(db: Session, case: Case) -> int:
+    """How many of the samples it was first asked for were blocked, replaced or not."""
+    table = tables.Output
+    query = select(table.sample_id).where(table.submission_id == case.submission.id, table.outcome == Outcome.BLOCKED)
+    return sum(not name.startswith(PRIVATE) for name in db.exec(query))
+
+
+def _warned(why_not: str, blocked: int, of: int) -> str:
+    share = blocked / max(1, of)
+    said = f"warning: a safety filter blocked {blocked} of its prompts ({share:.0%})" if share > MOST_BLOCKED else ""
+    return "; ".join(filter(None, (why_not, said)))
 
 
 def _set_run(db: Session, case: Case, **values: Any) -> None:

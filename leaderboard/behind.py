@@ -15,6 +15,7 @@ from infra.tables import Judge, Output, Reply, Run, Sample, Score, Submission, V
 from infra.tables_flags import Flag
 from leaderboard.paired import Scored
 from leaderboard.queries import ALL, FACETS, Address
+from submissions.intake import PRIVATE
 
 PAGE = 24
 Show = Literal["all", "failures", "lowest", "highest", "disagreements", "flagged"]
@@ -245,7 +246,7 @@ def answer_pairs(db: Session, judge: str, most: int = 100_000) -> list[tuple[str
 
 
 def media_type(db: Session, sha256: str) -> str | None:
-    """The type of a file that some entry shows; None for anything else in the store."""
-    return db.exec(
-        select(Output.media_type).where(Output.media_sha256 == sha256, Output.media_sha256 != "").limit(1)
-    ).first()
+    """The type of a file that some entry shows; None for anything else in the store, private outputs among it."""
+    open_to_all = ~col(Output.sample_id).startswith(PRIVATE, autoescape=True)
+    shown = select(Output.media_type).where(Output.media_sha256 == sha256, Output.media_sha256 != "", open_to_all)
+    return db.exec(shown.limit(1)).first()

@@ -52,7 +52,7 @@ def check(path: Path, catalogue: Catalogue, limits: Limits | None = None, decode
     """Read a bundle completely; IntakeError lists every problem, and nothing is kept."""
     with open_archive(path, limits) as archive:
         manifest = _manifest(archive)
-        suite, expected = _expected(manifest, catalogue)
+        suite, expected = expected_of(manifest, catalogue)
         _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
         if manifest.kind == "model":
             _raise_if(list(_model_problems(manifest, archive)))
@@ -86,7 +86,7 @@ def _raise_if(problems: Sequence[Problem]) -> None:
         raise IntakeError(problems)
 
 
-def _expected(manifest: Manifest, catalogue: Catalogue) -> tuple[SuiteFacts, tuple[str, ...]]:
+def expected_of(manifest: Manifest, catalogue: Catalogue) -> tuple[SuiteFacts, tuple[str, ...]]:
     """The suite, and the samples of it that this submission should answer: its subset, its modalities."""
     suite = catalogue.get(manifest.suite)
     if suite is None:

@@ -25,7 +25,7 @@ from submissions.roles import Role
 
 PRIVATE = "private."
 """Ids that begin so stay on the server; at the door there are no such samples."""
-TRUST = {"model": "A", "outputs": "B"}
+TRUST = {"model": "A", "api": "A", "outputs": "B"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def receive(
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)
     store.put(report_key(submission_id), _report(checked))
-    row = _row(checked.manifest, submission_id, sha256, role)
+    row = new_row(checked.manifest, submission_id, sha256, role)
     new = claim(db, Submission, row.model_dump())
     if new:
         text = f"Received from {row.team}: {row.model}, {row.kind}, {len(checked.expected)} samples of {row.suite}."
@@ -137,7 +137,8 @@ def _report(checked: Checked) -> bytes:
     return json.dumps({"media": media, "warnings": warnings}, sort_keys=True).encode()
 
 
-def _row(manifest: Manifest, submission_id: str, sha256: str, role: Role) -> Submission:
+def new_row(manifest: Manifest, submission_id: str, sha256: str, role: Role) -> Submission:
+    """What was declared, as a row that has just come in."""
     moment = now()
     return Submission(
         id=submission_id,

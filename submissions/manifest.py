@@ -114,7 +114,7 @@ def parse(raw: bytes) -> Manifest:
     try:
         return Manifest.model_validate_json(raw)
     except ValidationError as error:
-        raise IntakeError([_problem(detail) for detail in error.errors()]) from None
+        raise IntakeError([problem_of(detail) for detail in error.errors()]) from None
 
 
 def json_schema() -> dict[str, Any]:
@@ -150,7 +150,7 @@ FIELDS = {name for part in (Manifest, ModelCard, Disclosure, Sampling, File, Hub
 SEE = "See submissions/README.md, or `armillary schema`."
 
 
-def _problem(detail: Any) -> Problem:
+def problem_of(detail: Any) -> Problem:
     parts = [str(part) for part in detail["loc"] if not str(part).startswith("function-")]
     where = ".".join(parts) or "$"
     code = CODES.get(where, "E_DISCLOSURE" if where.startswith(DISCLOSURES) else "E_SCHEMA")

@@ -18,6 +18,7 @@ import torch
 
 from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.media import Pixels, sha256_file, write_mp4, write_png
+from evaluators.models.adapters import find_weights
 
 Modality = Literal["image", "video"]
 
@@ -40,6 +41,10 @@ TRUE_GUIDANCE = frozenset({"QwenImagePipeline", "QwenImage21Pipeline"})
 """These call the guidance scale `true_cfg_scale` and apply it only beside a negative prompt."""
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+
+MOST_AT_ONCE = 8
+BYTES_A_PIXEL = 8_000
+"""Activations of large pipelines in half precision, roughly; a wrong guess costs one more try."""
 
 BUSY = threading.Lock()
 """A pipeline's scheduler has state, so one thread at a time."""
@@ -70,12 +75,14 @@ class DiffusionGenerator:
     """Makes one picture or clip a sample from a diffusers folder."""
 
     def __init__(
-        self, folder: Path, sampling: Sampling = DEFAULTS, *, seed: int = 0, batch: int = 1, device: str = "cpu",
-        dtype: str = "",
+        self, folder: Path, sampling: Sampling = DEFAULTS, *, seed: int = 0, batch: int = 0, device: str = "cpu",
+        dtype: str = "", shelf: Path | None = None,
     ) -> None:  # fmt: skip
-        self.folder, self.sampling, self.seed, self.batch = folder, sampling, seed, batch
-        self.device, self.dtype = device, dtype or ("fp32" if device == "cpu" else "bf16")
-        self.pipeline_class, self.modality = detect(folder)
+        self.sampling, self.seed, self.device = sampling, seed, device
+        self.dtype = dtype or ("fp32" if device == "cpu" else "bf16")
+        self.weights = find_weights(folder, shelf)
+        self.pipeline_class, self.modality = detect(self.weights.folder)
+        self.batch = batch or fitting_batch(device, sampling, self.modality)
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         """Outputs in the order of the samples; half a batch when out of memory, one by one after an error."""
@@ -96,7 +103,7 @@ class DiffusionGenerator:
             todo = todo[len(batch) :]
 
     def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
-        pipeline = load_pipeline(self.folder, self.device, self.dtype)
+        pipeline = load_pipeline(self.weights.folder, self.device, self.dtype, self.weights.adapter)
         settings = settings_of(pipeline, self.pipeline_class, self.modality, self.sampling)
         seeds = [sample_seed(self.seed, sample.id) for sample in batch]
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
@@ -132,7 +139,7 @@ class DiffusionGenerator:
             "width": self.sampling.width, "dtype": self.dtype, "device": self.device, "diffusers": __version__,
         }  # fmt: skip
         clip: dict[str, Json] = {"frames": self.sampling.frames, "fps": self.sampling.fps}
-        return asked | clip if self.modality == "video" else asked
+        return asked | self.weights.named() | (clip if self.modality == "video" else {})
 
 
 def detect(folder: Path) -> tuple[str, Modality]:
@@ -157,19 +164,34 @@ def sample_seed(base: int, sample_id: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{base}:{sample_id}".encode()).digest()[:8]) >> 1
 
 
-def load_pipeline(folder: Path, device: str = "cpu", dtype: str = "fp32") -> Any:
+def fitting_batch(device: str, sampling: Sampling, modality: Modality) -> int:
+    """How many to make at once: what free memory may hold; it is halved when that was too bold.
+
+    On a CPU one by one: a batch gains nothing there, and its sums round differently.
+    """
+    if not device.startswith("cuda"):
+        return 1
+    free, _total = torch.cuda.mem_get_info(torch.device(device))
+    pixels = sampling.height * sampling.width * (sampling.frames if modality == "video" else 1)
+    return max(1, min(MOST_AT_ONCE, int(free / (pixels * BYTES_A_PIXEL))))
+
+
+def load_pipeline(folder: Path, device: str = "cpu", dtype: str = "fp32", adapter: Path | None = None) -> Any:
     """The pipeline of a folder, from safetensors only; the last one loaded stays in the process."""
-    return _load(folder.resolve(), (folder / "model_index.json").stat().st_mtime_ns, device, dtype)
+    changed = (folder / "model_index.json").stat().st_mtime_ns
+    return _load(folder.resolve(), changed, device, dtype, adapter and adapter.resolve())
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path, _changed: int, device: str, dtype: str) -> Any:
+def _load(folder: Path, _changed: int, device: str, dtype: str, adapter: Path | None) -> Any:
     from diffusers import DiffusionPipeline
 
     read: Any = DiffusionPipeline.from_pretrained
     pipeline = read(folder, local_files_only=True, use_safetensors=True, dtype=DTYPES[dtype])
     pipeline.set_progress_bar_config(disable=True)
     _spare_ftfy(pipeline)
+    if adapter:
+        pipeline.load_lora_weights(str(adapter.parent), weight_name=adapter.name, local_files_only=True)
     if device == "cpu":
         return pipeline.to("cpu")
     pipeline.enable_model_cpu_offload(device=device)

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from leaderboard import charts, choice, entries, failures, frames, places, queries
+from leaderboard import charts, choice, entries, failures, frames, places
 from leaderboard.choice import ANY
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address

@@ -3,7 +3,7 @@
 from functools import cache
 
 from evaluators.contracts import Sample, Suite
-from evaluators.suites.tailor import published
+from evaluators.suites.tailor import private, published
 from evaluators.suites.tailor.bank import samples
 from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
@@ -51,4 +51,5 @@ SUITE = Suite(
     produce=produce,
     yardsticks=yardsticks(),
     second_look=SECOND_LOOK,
+    private=private.samples,
 )

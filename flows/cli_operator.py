@@ -1,0 +1,54 @@
+"""The operator's commands beside the ordinary path: sanity rows, failure modes, models behind an API."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.terminal import progress, say, told
+
+
+def sanity() -> None:
+    """Put the sanity rows onto every board that has entries; what stands there already is not made again."""
+    from flows.engine import prepare
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.yardsticks import stand
+
+        rows = list(stand(settings))
+        for row in rows:
+            say(f"{row.submission_id} is {row.state}: {row.made} outputs taken over and {row.judged} judged now.")
+        say(f"{len(rows)} rows stand beside the ranking." if rows else "No board has entries yet: there is no ranking.")
+
+
+def failure(
+    run: str,
+    sample: str,
+    mode: str,
+    by: Annotated[str, typer.Option(help="Who decides.")],
+    reason: Annotated[str, typer.Option(help="Why.")],
+) -> None:
+    """Say which failure mode counts for a weak output; a person's word stands over the judge's."""
+    from flows.deciding import decide
+
+    with told() as settings:
+        decide(settings, run, sample, mode, by, reason)
+        say(f"{sample} counts as {mode} now.")
+
+
+def enter(
+    declaration: Annotated[Path, typer.Argument(help="A manifest of kind api, with its endpoint.")],
+) -> None:
+    """Enter a model that is behind an OpenAI-compatible image API; we generate, with this machine's key."""
+    from infra.db import session
+    from infra.store import open_store
+    from submissions.api_entry import enter as enter_api
+    from submissions.declarations import read_declaration
+
+    with told() as settings, session(settings.database) as db:
+        store = open_store(settings.objects, settings.s3_endpoint)
+        found = enter_api(db, store, read_declaration(declaration))
+        say(f"Entered as {found.submission_id}. Next: armillary evaluate {found.submission_id}")

@@ -1,0 +1,57 @@
+"""A model that nobody can hand in because it is behind an API: an operator enters it, and we generate."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+from sqlmodel import Session
+
+from infra.db import claim
+from infra.store import Store
+from infra.tables import Submission
+from submissions.bundle import expected_of
+from submissions.entry import check_entry
+from submissions.errors import IntakeError
+from submissions.intake import Received, bundle_key, catalogue, new_row, report_key, submission_key
+from submissions.lifecycle import State, record
+from submissions.manifest import Manifest, Part, problem_of
+
+
+class Endpoint(Part):
+    """Which model of the API, and which state of it."""
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    snapshot: Annotated[str, Field(min_length=1, max_length=100, description="date or version that the provider names")]
+
+
+class ApiManifest(Manifest):
+    """The declaration of a model behind an API: no files; where the API is stands in the settings, not here."""
+
+    kind: Literal["api"] = "api"  # type: ignore[assignment]
+    modalities: list[Literal["image"]]  # type: ignore[assignment]
+    files: Annotated[list[Any], Field(max_length=0, default_factory=list)]
+    endpoint: Endpoint
+
+
+def enter(db: Session, store: Store, declaration: Mapping[str, Any]) -> Received:
+    """Open a submission of a model behind an API; the same declaration is the same submission."""
+    raw = json.dumps({"schema_version": 1, **declaration}, sort_keys=True).encode()
+    try:
+        manifest = ApiManifest.model_validate_json(raw)
+    except ValidationError as error:
+        raise IntakeError([problem_of(detail) for detail in error.errors()]) from None
+    _suite, expected = expected_of(manifest.model_copy(update={"kind": "model"}), catalogue(db))
+    check_entry(db, manifest, None, {})
+    sha256 = hashlib.sha256(raw).hexdigest()
+    submission_id = submission_key(manifest, sha256)
+    store.put(bundle_key(sha256), raw)
+    store.put(report_key(submission_id), json.dumps({"media": {}, "warnings": []}).encode())
+    new = claim(db, Submission, new_row(manifest, submission_id, sha256, "entry").model_dump())
+    if new:
+        text = f"Entered: {manifest.model.name} behind an API, {len(expected)} samples of {manifest.suite}."
+        record(db, submission_id, State.RECEIVED, text, actor=manifest.team)
+    return Received(submission_id, not new, ())
