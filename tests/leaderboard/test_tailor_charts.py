@@ -1,0 +1,126 @@
+"""TailOR's charts: the printed table gives the printed findings, and our own board gives the other figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from evaluators.suites.tailor.bank import public
+from evaluators.suites.tailor.published import published
+from leaderboard.entries import Figure
+from leaderboard.suite_charts import charts_of, table
+from leaderboard.suite_charts import tailor_tables as tables
+
+
+def figure(**given: Any) -> Figure:
+    """A figure of ours unless it says otherwise."""
+    silent = dict.fromkeys(Figure.__dataclass_fields__)
+    usual = {"evaluator": "auto", "trust": "A", "task": "*", "source": "", "note": "", "run_id": "r", "board": "b"}
+    return Figure(**{**silent, **usual, **given})
+
+
+PAPER = table([
+    figure(trust="C", model=p.model, evaluator=p.evaluator, metric=p.metric, value=p.value, **asdict(p.facets))
+    for p in published()
+])  # fmt: skip
+
+
+def own(metric: str, value: float = 50.0, **given: Any) -> list[Figure]:
+    """One metric of one model of ours in every cell."""
+    return [
+        figure(model="Owl", metric=metric, value=value, scenario=scenario, setting=setting, modality=modality, **given)
+        for scenario in tables.SCENARIOS
+        for setting in ("predictive", "descriptive")
+        for modality in ("image", "video")
+    ]
+
+
+def drawn(name: str, figures: pd.DataFrame) -> dict[str, Any]:
+    """A chart of the suite as its specification, checked against the schema by altair."""
+    chart = next(one for one in charts_of("tailor") if one.name == name).draw(figures)
+    assert chart is not None
+    return dict(chart.to_dict())
+
+
+def test_the_grid_of_table_2_has_every_cell_and_the_leaders_of_the_paper() -> None:
+    rows = tables.grid(PAPER)
+
+    image = rows[(rows["modality"] == "image") & (rows["model"] == "Nano-Banana-2")]
+    video = rows[(rows["modality"] == "video") & (rows["model"] == "Sora-2")]
+    assert len(rows) == 8 * 3 * 4 * 2
+    assert int(image["best_auto"].sum() + image["best_human"].sum()) == 44
+    assert int(video["best_auto"].sum() + video["best_human"].sum()) == 42
+    assert set(rows["shown"].str.count("/")) == {1}
+    assert len(drawn("grid-paper", PAPER)["vconcat"]) == 4
+
+
+def test_values_in_the_grid_round_half_up() -> None:
+    rows = tables.grid(table([*own("instruction_adherence", 62.5), *own("physical_realism", 2.45)]))
+
+    assert set(rows["shown"]) == {"63 / —", "2.5 / —"}
+
+
+def test_the_lines_of_table_2_fall_in_119_of_128_rows() -> None:
+    rows = tables.lines(PAPER)
+    keys = ["model", "evaluator", "setting", "modality", "metric"]
+
+    wide = rows.pivot_table(index=keys, columns="scenario", values="value")
+
+    falls = (wide["regular"] >= wide["unconventional"]) & (wide["unconventional"] >= wide["impossible"])
+    assert (int(falls.sum()), len(wide)) == (119, 128)
+    assert drawn("degradation-paper", PAPER)["facet"]["field"] == "title"
+
+
+def test_the_settings_chart_has_a_point_a_model_scenario_and_evaluator() -> None:
+    rows = tables.settings_against(PAPER)
+
+    assert len(rows) == 8 * 3 * 2
+    assert rows[["predictive", "descriptive"]].stack().between(0, 100).all()
+    assert drawn("settings-paper", PAPER)["facet"]["field"] == "scenario"
+
+
+def test_judge_and_people_correlate_as_printed() -> None:
+    titles = [panel["title"] for panel in drawn("agreement-paper", PAPER)["hconcat"]]
+
+    assert [title.rpartition(" ")[2] for title in titles] == ["0.966", "0.955", "0.934", "0.906"]
+
+
+def test_our_own_board_gives_parts_and_failures() -> None:
+    figures = table([
+        *(one for part in tables.PARTS for one in own(part)),
+        *own("failure.incorrect_outcome", 75.0, n_scored=3, n_expected=4),
+        *own("failure.physical_violation", 25.0, n_scored=1, n_expected=4),
+    ])  # fmt: skip
+
+    assert len(tables.parts(figures)) == 6 * 2 * 2
+    assert tables.modes(figures).groupby("mode")["n_scored"].sum().to_dict() == {
+        "Incorrect outcome": 36,
+        "Physical violation": 12,
+    }
+    assert drawn("parts", figures)["facet"]["field"] == "modality"
+    assert set(drawn("failures", figures)["facet"]) == {"row", "column"}
+
+
+def test_figures_of_two_boards_are_never_drawn_together() -> None:
+    small = own("instruction_adherence", board="small", run_id="1")
+    large = [one for run in ("2", "3") for one in own("instruction_adherence", board="large", run_id=run)]
+
+    assert set(tables.ours(table([*small, *large]))["board"]) == {"large"}
+
+
+def test_the_bank_chart_counts_the_bank_that_is_there() -> None:
+    counted = Counter((task["action_name"], task["place"], task["environment"]) for task in public().tasks)
+
+    found = {(row.action, row.place, row.environment): row.tasks for row in tables.items().itertuples()}
+
+    assert found == counted
+    assert drawn("bank", PAPER)["mark"]["type"] == "bar"
+
+
+@pytest.mark.parametrize("chart", charts_of("tailor"), ids=lambda chart: chart.name)
+def test_an_empty_board_draws_nothing_and_raises_nothing(chart: Any) -> None:
+    assert (chart.draw(table([])) is None) is (chart.name != "bank")
