@@ -195,13 +195,15 @@ class CannotProduce(Exception):
 class Production:
     """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute.
 
-    On the `shelf` lie base models for adapters, as `<organisation>--<name>/<revision>`.
+    On the `shelf` lie base models for adapters, as `<organisation>--<name>/<revision>`, in `private` the banks that an
+    operator mounted.
     """
 
     folder: Path
     sampling: Mapping[str, Json]
     device: str
     shelf: Path | None = None
+    private: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_failures, cli_liva, cli_operator, cli_trust, cli_yardsticks
+from flows import cli_curate, cli_door, cli_liva, cli_operator, cli_trust
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:

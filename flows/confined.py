@@ -14,7 +14,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from evaluators.contracts import Generator, Outcome, Output, Production, Sample
+from evaluators.contracts import CannotProduce, Generator, Outcome, Output, Production, Sample
 from evaluators.suites import suite_named
 from flows.generating import PATH
 
@@ -116,7 +116,8 @@ class Confined:
         said: dict[str, Any] = json.loads(line)
         if "error" in said:
             self.close()
-            raise ModelBroke(said["error"])
+            kind, _, text = said["error"].partition(": ")
+            raise CannotProduce(text) if kind == CannotProduce.__name__ else ModelBroke(said["error"])
         return said
 
     def _fate(self, child: subprocess.Popen[bytes]) -> str:

@@ -32,11 +32,12 @@ def after_intake(case: Case) -> Gate:
 
 
 def after_generation(case: Case) -> Gate:
-    """One row an output."""
-    warned = _warned(case)
+    """One row an output; what was replaced or is private is not of this run."""
+    warned, expected = _warned(case), [sample.id for sample in case.samples]
     with session(case.settings.database) as db:
-        rows = [_output(row, row.sample_id in warned) for row in outputs_of(db, case.submission.id).values()]
-    return gates.after_generation(rows, [sample.id for sample in case.samples], list(Outcome))
+        found = outputs_of(db, case.submission.id)
+    rows = [_output(found[name], name in warned) for name in expected if name in found]
+    return gates.after_generation(rows, expected, list(Outcome))
 
 
 def before_publication(case: Case) -> Gate:

@@ -33,11 +33,19 @@ def serve(make: Make) -> None:
     try:
         generator = make(job)
         _say(answers, {"ready": True, "network": not cut})
-        known = {sample.id: sample for sample in suite_named(job["suite"]).samples()}
+        known = _known(job)
         for line in sys.stdin:
             _answer(generator, known, json.loads(line), answers)
     except Exception as error:
         _say(answers, {"error": f"{type(error).__name__}: {error}"[:2000]})
+
+
+def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
+    """The suite's samples, and an operator's private ones where they are mounted."""
+    suite, mounted = suite_named(job["suite"]), job["given"].get("private")
+    folder = Path(mounted[PATH]) / suite.name if mounted else None
+    private = suite.private(folder) if suite.private and folder and folder.is_dir() else ()
+    return {sample.id: sample for sample in (*suite.samples(), *private)}
 
 
 def _answer(generator: Generator, known: Mapping[str, Sample], asked: Mapping[str, Any], answers: TextIO) -> None:

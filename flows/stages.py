@@ -25,8 +25,6 @@ from flows.shards import pieces, records_of
 from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import session
-from leaderboard import publication
-from submissions.expectations import check_outputs
 from submissions.intake import PRIVATE
 from submissions.lifecycle import State, advance
 

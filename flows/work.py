@@ -114,8 +114,8 @@ def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
     if work.kind == "api":
         return open_image_api(work.endpoint, work.sampling)
     folder = unpack_model(store, work.bundle_sha256, Path(place.work))
-    shelf = Path(place.shelf) if place.shelf else None
-    return confined(work.suite, Production(folder, work.sampling, place.device, shelf))
+    shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
+    return confined(work.suite, Production(folder, work.sampling, place.device, shelf, private))
 
 
 def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
