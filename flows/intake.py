@@ -12,6 +12,8 @@ from flows.publish import settle
 from flows.telling import tell
 from infra.db import session
 from infra.settings import Settings
+from infra.store import open_store
+from submissions import uploads
 from submissions.inbox import Taken, take, waiting
 
 log = logging.getLogger("armillary")
@@ -24,12 +26,14 @@ def intake() -> list[dict[str, Any]]:
 
 
 def sweep(settings: Settings) -> list[Taken]:
-    """Take everything that waits; what fails by our fault stays for the next time. Settle what teams withdrew."""
+    """Take everything that waits; what fails by our fault stays for the next time. Tidy up behind teams, too."""
     with session(settings.database) as db:
         found = waiting(db, settings) if settings.inbox else []
     done = [take(settings, drop) for drop in found]
     for taken in done:
         log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    with session(settings.database) as db:
+        uploads.expire(db, open_store(settings.objects, settings.s3_endpoint))
     settle(settings)
     tell(settings)
     return done

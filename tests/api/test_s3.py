@@ -7,15 +7,18 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from sqlalchemy import delete
 
 from infra.db import session
+from infra.store import open_store
 from infra.tables import Submission
+from infra.tables_door import Drop
 from submissions import uploads
 from submissions.client import Server
 from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import bundle, pictures
 
-from .conftest import Desk
+from .conftest import TEAM, Desk
 from .handing_in import create, promise
 from .served import served
 
@@ -62,3 +65,25 @@ def test_the_client_sends_to_s3_in_parts_and_hands_in(
 
     with session(bucket.settings.database) as db:
         assert db.get(Submission, handed.submission_id) is not None
+
+
+def test_rows_103_to_105_a_bundle_in_the_inbox_is_handed_in_by_its_address_and_nothing_else_is(
+    bucket: Desk, spot: Path
+) -> None:
+    inbox = f"{bucket.settings.store.removesuffix('/armillary')}/inbox"
+    settings = bucket.settings.model_copy(update={"inbox": inbox})
+    bucket.client.app.state.settings = settings  # type: ignore[attr-defined]
+    open_store(inbox, settings.s3_endpoint).put_file(f"{TEAM}/x.zip", bundle(spot, pictures(2)))
+
+    def ask(uri: str) -> tuple[int, str]:
+        answer = bucket.client.post("/v1/inbox", json={"uri": uri}, headers=bucket.headers())
+        return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+    assert ask(f"{inbox}/Others/x.zip") == (403, "E_S3_FORBIDDEN")
+    assert ask("s3://169.254.169.254/latest") == (403, "E_S3_FORBIDDEN")
+    assert ask(f"{inbox}/{TEAM}/../Others/x.zip") == (422, "E_S3_KEY")
+    assert ask("http://127.0.0.1/x.zip") == (422, "E_S3_KEY")
+    assert ask(f"{inbox}/{TEAM}/y.zip") == (422, "E_S3_UNREADABLE")
+    assert ask(f"{inbox}/{TEAM}/x.zip") == (202, "")
+    with session(settings.database) as db:
+        db.connection().execute(delete(Drop))
