@@ -108,12 +108,19 @@ class Case:
         return found
 
 
-def open_case(settings: Settings, submission_id: str) -> Case:
-    """Load a submission and open its run; the same rules give the same run."""
+def known(settings: Settings, submission_id: str) -> tables.Submission:
+    """The submission of that id, if there is one."""
     with database.session(settings.database) as db:
         submission = db.get(tables.Submission, submission_id)
-        if submission is None:
-            raise NoSuchSubmission(f"There is no submission {shown(submission_id)}. `armillary status` lists them all.")
+    if submission is None:
+        raise NoSuchSubmission(f"There is no submission {shown(submission_id)}. `armillary status` lists them all.")
+    return submission
+
+
+def open_case(settings: Settings, submission_id: str) -> Case:
+    """Load a submission and open its run; the same rules give the same run."""
+    submission = known(settings, submission_id)
+    with database.session(settings.database) as db:
         suite = suite_named(submission.suite)
         if suite.version != submission.suite_version:
             raise Stopped(

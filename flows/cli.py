@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_liva, cli_operator, cli_trust
+from flows import cli_curate, cli_door, cli_liva, cli_operations, cli_operator, cli_trust
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -225,21 +225,21 @@ def defence(
 
 
 @app.command()
-def serve() -> None:
+def serve(address: Annotated[str, typer.Option(help="0.0.0.0 in a container.")] = "127.0.0.1") -> None:
     """Serve the board on this machine."""
     with told() as settings:
         pass
-    _serve(settings)
+    _serve(settings, address)
 
 
 @app.command()
-def api(port: int = 8502) -> None:
+def api(port: int = 8502, address: Annotated[str, typer.Option(help="0.0.0.0 in a container.")] = "127.0.0.1") -> None:
     """Serve the board's data on this machine: http://127.0.0.1:8502/v1/docs"""
     from flows.serving import run_api
 
     with told() as settings:
-        say(f"The API: http://127.0.0.1:{port}/v1/docs")
-        run_api(settings, port=port)
+        say(f"The API: http://{address}:{port}/v1/docs")
+        run_api(settings, address, port)
 
 
 @app.command()
@@ -318,12 +318,12 @@ def _elsewhere(suite: str, found: list[Place]) -> None:
         say(f"Figures stand at: armillary board {suite} {options}")
 
 
-def _serve(settings: Settings) -> None:
+def _serve(settings: Settings, address: str = "127.0.0.1") -> None:
     """Hand this process over to Streamlit."""
     from flows.serving import run_board
 
-    say(f"The board: http://127.0.0.1:{settings.port}")
-    run_board(settings)
+    say(f"The board: http://{address}:{settings.port}")
+    run_board(settings, address)
 
 
 def _hidden(url: str) -> str:
@@ -339,6 +339,8 @@ app.command()(cli_curate.curate)
 app.command()(cli_operator.sanity)
 app.command()(cli_operator.failure)
 app.command()(cli_operator.enter)
+for command in cli_operations.COMMANDS:
+    app.command()(command)
 app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
 app.command()(cli_door.intake)

@@ -1,17 +1,23 @@
-"""How work is spread: Prefect with threads on this machine. The flows hand over shards and do not notice."""
+"""How work is spread: threads here or a Dask cluster under Prefect, or this thread alone. The flows do not notice."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NoReturn
 
+from flows.costs import dearest_first
+from flows.holding import still_ours
 from flows.shards import Done
 from infra.logs import log_to
 from infra.settings import Settings
 
 
-def prepare(settings: Settings) -> None:
+def prepare(settings: Settings, quiet: bool = True) -> None:
     """Set Prefect's environment and our log; call this before anything imports prefect.
 
     Its ephemeral server gives up after 20 seconds unless told otherwise, and a cold start takes longer.
@@ -21,7 +27,7 @@ def prepare(settings: Settings) -> None:
         "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "120",
         "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
         "DO_NOT_TRACK": "1",
-        "PREFECT_LOGGING_LEVEL": "CRITICAL",
+        "PREFECT_LOGGING_LEVEL": "CRITICAL" if quiet else "INFO",
         "PREFECT_RESULTS_DEFAULT_SERIALIZER": "json",
         "HF_HUB_OFFLINE": "1",
         "TRANSFORMERS_OFFLINE": "1",
@@ -34,11 +40,69 @@ def prepare(settings: Settings) -> None:
     log_to(settings.home)
 
 
+def become(pool: str | None, scheduler: str, limit: int, name: str) -> NoReturn:
+    """Replace this process by a worker. Ctrl-C counts again: a script that starts it behind itself has it ignored."""
+    from flows import cluster, deployments
+
+    name = name or f"{socket.gethostname()}-{os.getpid()}"
+    flows = deployments.worker_command(pool, limit, name) if pool else []
+    command = flows or cluster.worker_command(scheduler, name, limit)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout.flush()
+    os.execv(command[0], command)
+
+
+def served() -> bool:
+    """Say whether a Prefect server was named; without one, everything runs in the process at hand."""
+    return bool(os.environ.get("PREFECT_API_URL"))
+
+
 def each_done(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Done]:
     """Submit one task a piece of work and give the results back as they come in; an error in any of them is raised."""
+    from prefect.context import FlowRunContext
     from prefect.futures import as_completed
+    from prefect.utilities.callables import get_call_parameters
 
-    futures = [task.submit(work, *arguments) for work in works]
-    for future in as_completed(futures):
-        done: Done = future.result()
+    if FlowRunContext.get() is None:
+        yield from _one_by_one(task, works, *arguments)
+        return
+    if not works:
+        return
+    with _spread(Settings()) as (runner, submit):
+        named = [get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)]
+        futures = [submit(runner, task, parameters) for parameters in named]
+        for future in as_completed(futures):
+            still_ours()
+            done: Done = future.result()
+            yield done
+
+
+Submit = Callable[[Any, Any, dict[str, Any]], Any]
+
+
+@contextmanager
+def _spread(settings: Settings) -> Iterator[tuple[Any, Submit]]:
+    """What runs the tasks: threads here, or the workers of a Dask cluster that is there already."""
+    from prefect.task_runners import ThreadPoolTaskRunner
+
+    if not settings.engine.startswith("dask://"):
+        threads: Any = ThreadPoolTaskRunner(max_workers=settings.workers)
+        with threads as runner:
+            yield runner, _submit
+        return
+    from flows.cluster import runner_for, submit
+
+    with runner_for(settings.engine) as cluster:
+        yield cluster, submit
+
+
+def _submit(runner: Any, task: Any, parameters: dict[str, Any]) -> Any:
+    return runner.submit(task=task, parameters=parameters)
+
+
+def _one_by_one(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Done]:
+    """Outside of a flow: the same work in this thread."""
+    for work in works:
+        still_ours()
+        done: Done = task.fn(work, *arguments)
         yield done

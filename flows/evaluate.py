@@ -6,16 +6,18 @@ import logging
 from dataclasses import dataclass
 
 from prefect import flow
-from prefect.task_runners import ThreadPoolTaskRunner
+from sqlalchemy.exc import SQLAlchemyError
 
 from evaluators.contracts import CannotProduce
 from flows import stages
-from flows.case import Case, NoSuchSubmission, Stopped, open_case
+from flows.case import Case, Stopped, known, open_case
 from flows.flags import flag
+from flows.holding import LeaseLost, holding
 from flows.private_bank import make_and_judge
 from flows.replacing import replace_blocked
 from flows.second_look import look_again
 from flows.telling import tell
+from flows.troubles import stopped_by
 from flows.turns import Waits, take_turn
 from infra.db import session
 from infra.settings import Settings
@@ -40,6 +42,12 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
     """Bring one submission to the board: outputs, validation, verdicts, scores, publication."""
     settings = Settings()
     settings = settings.model_copy(update={"judge": judge or settings.judge})
+    known(settings, submission_id)
+    with holding(settings, submission_id, "evaluate", {"judge": judge}, patient=Waits):
+        return _evaluate(settings, submission_id)
+
+
+def _evaluate(settings: Settings, submission_id: str) -> Evaluated:
     try:
         case = _start(settings, submission_id)
         made = stages.outputs(case)
@@ -51,19 +59,19 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
         look_again(case)
         make_and_judge(case)
         stages.publish(case)
-    except (Stopped, NoSuchSubmission, Waits) as stopped:
-        _end(settings, submission_id, stopped)
+    except (LeaseLost, Waits):
         raise
     except CannotProduce as error:
         cannot = Stopped("E_CANNOT_PRODUCE", "ours", str(error))
         _end(settings, submission_id, cannot)
         raise cannot from None
     except Exception as error:
+        stopped = stopped_by(error)
+        _end(settings, submission_id, stopped)
+        if stopped is error:
+            raise
         log.exception("evaluate %s", submission_id)
-        text = f"Something broke on our side ({type(error).__name__}). Nothing is lost: evaluate it again."
-        broken = Stopped("E_INTERNAL", "ours", text)
-        _end(settings, submission_id, broken)
-        raise broken from error
+        raise stopped from error
     finally:
         tell(settings)
     with session(settings.database) as db:
@@ -72,8 +80,10 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
 
 def run_here(submission_id: str, settings: Settings, judge: str = "") -> Evaluated:
     """Run the flow in this process, with the judge of the settings unless another is named."""
-    chosen = evaluate.with_options(task_runner=ThreadPoolTaskRunner(max_workers=settings.workers))  # type: ignore[arg-type]
-    done: Evaluated = chosen(submission_id, judge)
+    if settings.engine == "here":
+        bare: Evaluated = evaluate.fn(submission_id, judge)
+        return bare
+    done: Evaluated = evaluate(submission_id, judge)
     return done
 
 
@@ -89,7 +99,10 @@ def _start(settings: Settings, submission_id: str) -> Case:
     return case
 
 
-def _end(settings: Settings, submission_id: str, stopped: Exception) -> None:
-    if isinstance(stopped, Stopped):
+def _end(settings: Settings, submission_id: str, stopped: Stopped) -> None:
+    """Write the failure down; where even that fails, the lease runs out and the watchdog takes the run up again."""
+    try:
         with session(settings.database) as db:
             advance(db, submission_id, State.FAILED, stopped.text, fault=stopped.fault, code=stopped.code)
+    except SQLAlchemyError:
+        log.exception("the failure of %s could not be written down", submission_id)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from evaluators.suites.tailor.curation import CannotCurate
 from evaluators.suites.tailor.graph import NoGraph
 from flows.case import NoSuchSubmission, Stopped
+from flows.cluster import NoCluster
+from flows.holding import Busy, LeaseLost
 from flows.judges import UnknownJudge
 from flows.receipt_files import NoReceipt
 from flows.turns import Waits
@@ -16,6 +18,9 @@ from leaderboard.reviewing import NotDecided
 FORESEEN = (
     Stopped,
     NoSuchSubmission,
+    Busy,
+    LeaseLost,
+    NoCluster,
     UnknownJudge,
     DatabaseUnavailable,
     StoreError,

@@ -8,6 +8,7 @@ from typing import Any
 
 from prefect import flow
 
+from flows.holding import attended
 from flows.publish import settle
 from flows.telling import tell
 from infra.db import session
@@ -22,7 +23,8 @@ log = logging.getLogger("armillary")
 @flow(name="intake", retries=0, persist_result=False)
 def intake() -> list[dict[str, Any]]:
     """Look through the inbox once; run it as often as you like."""
-    return [asdict(taken) for taken in sweep(Settings())]
+    with attended("intake"):
+        return [asdict(taken) for taken in sweep(Settings())]
 
 
 def sweep(settings: Settings) -> list[Taken]:

@@ -14,7 +14,8 @@ from evaluators.summaries import Summary, summaries
 from flows import receipts
 from flows.attempts import attempt
 from flows.case import Case, NoSuchSubmission, Stopped
-from flows.ranks import enter, leave, store_summary
+from flows.freezing import why_frozen
+from flows.ranks import enter, leave, renew, store_summary
 from flows.seals import seal_board, seal_events, seal_run
 from flows.turns import stop_if_taken_back
 from infra import tables
@@ -34,6 +35,8 @@ def publish(case: Case) -> None:
         run = db.get_one(tables.Run, case.run.id)
         if run.state == "published":
             return
+        if frozen := why_frozen(db, run):
+            raise Stopped("E_FROZEN", "ours", frozen)
         scores = scores_of(db, run.id)
     found = summaries(case.suite, case.samples, scores)
     with session(case.settings.database) as db:
@@ -45,10 +48,12 @@ def publish(case: Case) -> None:
 
 def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summary]) -> None:
     stop_if_taken_back(db, case.submission.id)
+    text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
+    moved = advance(db, case.submission.id, State.PUBLISHED, text)
+    if not moved and state_of(db, case.submission.id) is not State.PUBLISHED:
+        raise Stopped("E_CLOSED", "ours", "It was closed while it was in work, so it does not go onto the board.")
     _set_run(db, run, state="published", published_at=tables.now())
     publication.keep_up(db, run.id)
-    text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
-    advance(db, case.submission.id, State.PUBLISHED, text)
     rank(db, case.suite, case.submission, run, found)
     receipts.keep(db, case.suite, case.submission, run, case.samples)
     seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
@@ -62,6 +67,16 @@ def rank(db: Session, suite: Suite, submission: tables.Submission, run: tables.R
         store_summary(db, suite, run, summary)
         if made.ranked:
             enter(db, suite, run, summary, (*made.leaving, *gone))
+
+
+def rank_again(db: Session, case: Case, run: tables.Run, scores: Sequence[Score]) -> None:
+    """A published run's numbers were computed anew: it stands where they put it, as the attempt that it was."""
+    for summary in summaries(case.suite, case.samples, scores):
+        store_summary(db, case.suite, run, summary)
+    renew(db, case.suite, run)
+    publication.keep_up(db, run.id)
+    receipts.keep(db, case.suite, case.submission, run, case.samples)
+    seal_run(db, run)
 
 
 def settle(settings: Settings) -> int:

@@ -71,6 +71,13 @@ def leave(db: Session, suite: Suite, run: tables.Run) -> None:
             _renew(db, suite, roster, [name for name in roster.runs if name != run.id], grows=False)
 
 
+def renew(db: Session, suite: Suite, run: tables.Run) -> None:
+    """A run's numbers are others now: rank those of its rosters again, the same runs in the same order."""
+    for roster in db.exec(select(Roster).where(Roster.board == run.board)).all():
+        if run.id in roster.runs:
+            _renew(db, suite, roster, list(roster.runs), grows=False)
+
+
 def _free(facets: Any) -> list[str]:
     return [facets.scenario, facets.task, facets.setting]
 

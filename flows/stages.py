@@ -19,9 +19,11 @@ from flows import gates, work
 from flows import publish as publication
 from flows.case import Case, Stopped
 from flows.engine import each_done
+from flows.fingerprints import put_mark
 from flows.progress import begin, reach
 from flows.rows import outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
+from flows.trying import note_set_aside
 from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import session
@@ -66,7 +68,9 @@ def outputs(case: Case) -> int:
     begin("outputs", sum(len(piece.sample_ids) for piece in todo))
     for done in each_done(make_outputs, todo, case.place):
         with session(case.settings.database) as db:
-            store_outputs(db, case.submission.id, done, records_of(case.store, done))
+            records = records_of(case.store, done)
+            store_outputs(db, case.submission.id, done, records)
+            note_set_aside(db, case.submission.id, records)
         made, taken = made + done.items * done.fresh, taken + done.items
         reach("outputs", taken)
     return made
@@ -158,10 +162,16 @@ def score(case: Case) -> None:
         )
     with session(case.settings.database) as db:
         store_results(db, case.run.id, found.scores, found.cells, found.bounds)
-        headline = [score for score in found.scores if score.metric == case.suite.metrics[0].name]
-        scored = sum(score.outcome is Outcome.SCORED for score in headline)
+        put_mark(db, case)
         warned = _warned(case.run.why_not, _blocked(db, case), len(case.samples))
+        scored = n_scored(case, found.scores)
         _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples), why_not=warned)
+
+
+def n_scored(case: Case, scores: Sequence[Score]) -> int:
+    """How many samples have a value of the suite's first metric."""
+    first = case.suite.metrics[0].name
+    return sum(score.metric == first and score.outcome is Outcome.SCORED for score in scores)
 
 
 def compute(case: Case) -> Scored:

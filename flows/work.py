@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -19,6 +19,7 @@ from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
+from flows.trying import Tries, one_by_one
 from infra.store import Corrupt, Store, fetch_blob, landing, open_store, put_blob
 from submissions.answers import SUFFIXES as VALUES
 from submissions.answers import Rule, value_facts
@@ -92,22 +93,28 @@ def ask_judge(work: JudgeWork, place: Place) -> Done:
     return compute_once(store, "judge", inputs_sha256("judge", named), lambda: _judged(work, place, store))
 
 
+def ask_again(work: JudgeWork, place: Place, night: str) -> Done:
+    """The same questions once more, word for word, in some night: how far does the judge still say the same?"""
+    store = place.open()
+    named = {**asdict(work), "judge": "", "night": night}
+    tonight = replace(work, fingerprint=f"{work.fingerprint}-{night}")
+    return compute_once(store, "drift", inputs_sha256("drift", named), lambda: _judged(tonight, place, store))
+
+
 def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     """What was made before a kill inside this shard lies in the store, item by item, and is not made again."""
     samples = _samples(work.suite, work.sample_ids, place)
-    keys = {sample.id: f"made/{inputs}/{sample.id}.json" for sample in samples}
-    there = {name for name, key in keys.items() if store.exists(key)}
-    missing = [sample for sample in samples if sample.id not in there]
+    modality = {sample.id: sample.facets.modality for sample in samples}
     with _scratch(place) as folder:
-        fresh = _generator(work, place, store).generate(missing, Path(folder)) if missing else iter(())
-        for sample in samples:
-            if sample.id in there:
-                yield json.loads(store.get(keys[sample.id]))
-            else:
-                record = _kept(next(fresh), sample.facets.modality, store)
-                store.put(keys[sample.id], json.dumps(record, sort_keys=True).encode())
-                yield record
+
+        def make(some: Sequence[Sample]) -> Iterator[Output]:
+            return _generator(work, place, store).generate(some, Path(folder))
+
+        def keep(output: Output) -> dict[str, Any]:
             tick("outputs")
+            return _kept(output, modality[output.sample_id], store)
+
+        yield from one_by_one(samples, make, keep, Tries(store, inputs))
 
 
 def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:

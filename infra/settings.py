@@ -76,6 +76,19 @@ class Settings(BaseSettings):
     def _absolute_store(cls, store: str) -> str:
         return store if not store or "://" in store else str(Path(store).expanduser().resolve())
 
+    engine: str = Field("threads", description="threads, dask://host:8786, or here (one by one, without Prefect)")
+    lease_seconds: float = Field(45, gt=0, description="a worker that gives no sign for so long is taken for dead")
+    pending_seconds: float = Field(60, gt=0, description="a run that holds a slot and has not begun by then is dead")
+    watchdog_seconds: float = Field(30, gt=0, description="how often the watchdog looks")
+    retry_seconds: float = Field(30, gt=0, description="wait after a failure of ours; doubles each time")
+    attempts: int = Field(8, ge=1, description="how often an evaluation is started before it is given up")
+    nightly_at: str = Field("03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="local time of the nightly")
+    nightly_zone: str = Field("UTC", description="its time zone, such as Europe/Berlin")
+    anchors: int = Field(100, ge=0, description="fixed outputs that each judge is asked about every night")
+    drift_outputs: int = Field(20, ge=0, description="outputs drawn anew each night and asked about again")
+    drift_bound: float = Field(0.98, ge=0, le=1, description="agreement on the anchors under which a board is frozen")
+    deadline_hours: float = Field(72, gt=0, description="a submission that is not through by then fails, by our fault")
+
     @property
     def database(self) -> str:
         """The database's URL, the embedded one if none was named."""

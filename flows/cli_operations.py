@@ -1,0 +1,86 @@
+"""The operator's commands: the watchdog, the nightly, deployments, workers, backups."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import typer
+
+from flows.terminal import fail, plain, progress, say, told
+
+
+def watchdog(once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False) -> None:
+    """Free what died, start it again where it stopped, and see every submission to an end."""
+    from flows.engine import prepare
+
+    with told() as settings:
+        prepare(settings)
+        from flows.watchdog import look, watch
+
+        if once:
+            say(plain(str(look(settings))).capitalize() + ".")
+        else:
+            watch(settings, lambda text: say(plain(text)))
+
+
+def nightly() -> None:
+    """Do the night that is due: compute again what is stale, watch the judges, write down what moved."""
+    from flows.engine import prepare
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.nightly import run
+
+        say(plain(run(settings)))
+
+
+def thaw(suite: str, by: Annotated[str, typer.Option(help="Who decided it.")]) -> None:
+    """Open a suite's frozen boards again; what waited for them goes on."""
+    from infra.db import session
+
+    with told() as settings, session(settings.database) as db:
+        from flows.freezing import thaw as lift
+
+        opened = lift(db, suite, by)
+        say(
+            f"{opened} boards of {plain(suite)} are open again." if opened else f"No board of {plain(suite)} is frozen."
+        )
+
+
+def deploy(
+    gpu_slots: Annotated[int, typer.Option(min=1, help="Evaluations at once, over all GPU workers.")] = 1,
+) -> None:
+    """Tell the Prefect server which flows there are, when they run, and how many at once."""
+    import os
+
+    from flows.engine import prepare, served
+
+    with told() as settings:
+        prepare(settings)
+        if not served():
+            fail("There is no server to tell: set PREFECT_API_URL, such as http://127.0.0.1:4200/api.")
+        from flows.deployments import register
+
+        register(settings, gpu_slots, lambda text: say(plain(text)))
+        say(f"Ready at {os.environ['PREFECT_API_URL']}. Next: armillary worker --pool cpu, armillary worker --pool gpu")
+
+
+def worker(
+    pool: Annotated[Literal["cpu", "gpu"] | None, typer.Option(help="Take whole evaluations from this pool.")] = None,
+    scheduler: Annotated[str, typer.Option(help="Take shards from this Dask scheduler instead, host:8786.")] = "",
+    limit: Annotated[int, typer.Option(min=1, help="How many at once.")] = 1,
+    name: Annotated[str, typer.Option(help="What it is called; default: the machine and its process.")] = "",
+) -> None:
+    """Start a worker on this machine; it runs until somebody stops it."""
+    from flows.engine import become, prepare, served
+
+    with told() as settings:
+        if (pool is None) == (not scheduler):
+            fail("Name one place to take work from: --pool cpu, --pool gpu, or --scheduler HOST:8786.")
+        if pool and not served():
+            fail("There is no server to take work from: set PREFECT_API_URL, such as http://127.0.0.1:4200/api.")
+        prepare(settings, quiet=False)
+        become(pool, scheduler, limit, name)
+
+
+COMMANDS = (watchdog, nightly, thaw, deploy, worker)

@@ -1,0 +1,164 @@
+"""The nightly: what is stale is computed again and nothing else, the judges are asked whether they still agree
+with themselves, and what moved is written down. One run a date, however often it fires."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+
+from prefect import flow
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from flows import stages
+from flows.case import open_case
+from flows.differences import moved, numbers_of, rescore, write
+from flows.drift import watch_judge
+from flows.evaluate import run_here
+from flows.holding import holding, still_ours
+from flows.nights import schedule
+from flows.staleness import Entry, Stale, entries, stale
+from infra.db import claim, session
+from infra.settings import Settings
+from infra.tables import Run
+from infra.tables_operations import Night
+from submissions.lifecycle import record
+
+log = logging.getLogger("armillary")
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """What a night did, in numbers."""
+
+    submissions: int = 0
+    stale: int = 0
+    recomputed: int = 0
+    failed: int = 0
+    judge_calls: int = 0
+    moved: int = 0
+    alarms: int = 0
+
+    def __str__(self) -> str:
+        if not self.stale:
+            done = "nothing was stale"
+        else:
+            done = f"{self.recomputed} of {self.stale} stale entries computed again, {self.moved} cells moved"
+        broken = f", {self.failed} failed" if self.failed else ""
+        alarms = f"; {self.alarms} ALARM: a judge has drifted, its boards are frozen" if self.alarms else ""
+        return f"{self.submissions} entries looked at, {done}{broken}, {self.judge_calls} judge calls{alarms}."
+
+
+@flow(name="nightly", retries=0, persist_result=False, validate_parameters=False)
+def nightly() -> str:
+    """The newest night that was due, if it has not been done."""
+    return run(Settings())
+
+
+def run(settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> str:
+    """Do the night that is due by the clock; a night that is done, or older than the newest, is left alone."""
+    plan, moment = schedule(settings.nightly_at, settings.nightly_zone), clock()
+    night = plan.night_of(moment)
+    with holding(settings, "nightly", "nightly"):
+        with session(settings.database) as db:
+            newest = last_night(db)
+            if newest and (newest.night > night or (newest.night == night and newest.state == "done")):
+                due = plan.next_after(newest.night)
+                return (
+                    f"The night of {newest.night} is done: {newest.text} The next is due at {due:%Y-%m-%d %H:%M} UTC."
+                )
+            row = Night(night=night, state="running", late=plan.is_late(moment), due_at=plan.due(night))
+            claim(db, Night, row.model_dump())
+        return _through(settings, night)
+
+
+def _through(settings: Settings, night: date) -> str:
+    """From the first look to the last row; killed anywhere, the same night goes on from what has rows."""
+    start = time.monotonic()
+    try:
+        tally = _work(settings, night)
+    except Exception as error:
+        _close(settings, night, "failed", Tally(), time.monotonic() - start, f"It broke: {type(error).__name__}.")
+        raise
+    text = str(tally)
+    _close(settings, night, "done", tally, time.monotonic() - start, text)
+    return f"The night of {night}: {text}"
+
+
+def _work(settings: Settings, night: date) -> Tally:
+    with session(settings.database) as db:
+        found = entries(db, settings)
+    tally = _watch(settings, night, found, Tally(submissions=len(found)))
+    with session(settings.database) as db:
+        todo = list(stale(db, settings, found))
+    tally = replace(tally, stale=len(todo))
+    for one in todo:
+        still_ours()
+        tally = _again(settings, night, one, tally)
+    return tally
+
+
+def _watch(settings: Settings, night: date, found: list[Entry], tally: Tally) -> Tally:
+    """Each judge of each suite once, on the entries that stand under it."""
+    under: dict[tuple[str, str], list[Entry]] = defaultdict(list)
+    for entry in found:
+        if not _has_rules_only(entry):
+            under[entry.submission.suite, entry.run.judge].append(entry)
+    for _, some in sorted(under.items()):
+        rows, calls = watch_judge(settings, night, some)
+        alarms = sum(row.alarm for row in rows)
+        tally = replace(tally, judge_calls=tally.judge_calls + calls, alarms=tally.alarms + alarms)
+    return tally
+
+
+def _has_rules_only(entry: Entry) -> bool:
+    from evaluators.suites import suite_named
+
+    return suite_named(entry.submission.suite).own_judge is not None
+
+
+def _again(settings: Settings, night: date, one: Stale, tally: Tally) -> Tally:
+    """Compute one entry again; one that fails does not keep the others from their turn."""
+    try:
+        calls, cells = (_in_place if one.in_place else _anew)(settings, night, one)
+    except Exception:
+        log.exception("nightly: %s", one.entry.submission.id)
+        return replace(tally, failed=tally.failed + 1)
+    done = replace(tally, recomputed=tally.recomputed + 1)
+    return replace(done, judge_calls=done.judge_calls + calls, moved=done.moved + cells)
+
+
+def _in_place(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+    """The same run: answers that are owed are asked for, then its numbers are computed from its rows."""
+    chosen = settings.model_copy(update={"judge": one.entry.judge_setting})
+    with holding(settings, one.entry.submission.id, "evaluate", {"judge": chosen.judge}):
+        case = open_case(chosen, one.entry.submission.id)
+        calls = stages.judge(case) if one.cause == "data" else 0
+        return calls, rescore(case, night, one)
+
+
+def _anew(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+    """Another board: the flow makes what is missing there, and the two runs are compared."""
+    done = run_here(one.entry.submission.id, settings, one.entry.judge_setting)
+    with session(settings.database) as db:
+        fresh = db.get(Run, done.run_id)
+        assert fresh is not None
+        difference = moved(numbers_of(db, one.entry.run.id), numbers_of(db, fresh.id))
+        write(db, night, fresh, one.entry.run.id, difference, one)
+    return done.judged, len(difference)
+
+
+def _close(settings: Settings, night: date, state: str, tally: Tally, seconds: float, text: str) -> None:
+    with session(settings.database) as db:
+        values = {"state": state, "finished_at": datetime.now(UTC), "seconds": seconds, "text": text, **asdict(tally)}
+        db.connection().execute(update(Night).where(col(Night.night) == night).values(**values))
+        record(db, "nightly", "nightly", f"The night of {night}: {text}", actor="nightly")
+
+
+def last_night(db: Session) -> Night | None:
+    """The newest night there is a row of."""
+    return db.exec(select(Night).order_by(col(Night.night).desc()).limit(1)).first()
