@@ -14,6 +14,7 @@ from sqlmodel import Session, col
 from evaluators.contracts import JudgeCard, Published, Sample, Suite
 from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
+from flows import passages
 from flows.board_keys import items_sha256
 from infra import tables
 from infra.db import add_new, put
@@ -50,6 +51,7 @@ def load(db: Session) -> None:
             put(db, tables.Sample, [_sample_row(suite, number, s) for number, s in enumerate(suite.samples())])
         _load_published(db, suite)
         places.recount(db, suite.name)
+    passages.load(db)
 
 
 def _suite_row(suite: Suite, position: int) -> dict[str, Any]:

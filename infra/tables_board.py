@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from sqlmodel import Field, SQLModel
 
+from infra.tables import text_column
+
 
 class Place(SQLModel, table=True):
     """An address at which published runs have a value: how many of ours, how many of papers."""
@@ -27,3 +29,14 @@ class Declared(SQLModel, table=True):
     weights: str = ""
     licence: str = ""
     parameters: float | None = None
+
+
+class Passage(SQLModel, table=True):
+    """Something to read word for word on the Methods page: a judge's or suite's prompt, the changelog."""
+
+    __tablename__ = "passage"
+    kind: str = Field(primary_key=True)
+    suite: str = Field(primary_key=True)
+    name: str = Field(primary_key=True)
+    sha256: str
+    text: str = text_column()

@@ -2,36 +2,85 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 Z = 1.959963984540054
+RESAMPLES, SEED = 1000, 20260801
+Table = NDArray[np.float64]
+"""How often the judge gave one answer (row) while people gave another (column)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A figure with its 95 % interval; None where it has no meaning."""
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Closed questions: share of equal answers with its 95 % interval, and kappa. Ratings: Spearman's rho."""
+    """Closed questions: share of equal answers, kappa, alpha. Ratings: Spearman's rho and alpha on their intervals."""
 
     closed: int
-    equal: float | None
-    low: float | None
-    high: float | None
-    kappa: float | None
+    equal: Estimate
+    kappa: Estimate
+    alpha: Estimate
     ratings: int
-    spearman: float | None
+    spearman: Estimate
+    rating_alpha: Estimate
 
 
 def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
     """Split answers into closed ones and numbers, and compare each in its own way."""
     ratings = [(float(one), float(two)) for one, two in pairs if _is_number(one) and _is_number(two)]
     closed = [(one, two) for one, two in pairs if not (_is_number(one) and _is_number(two))]
-    equal = sum(one == two for one, two in closed) / len(closed) if closed else None
-    low, high = wilson(equal, len(closed)) if equal is not None else (None, None)
-    return Agreement(len(closed), equal, low, high, _kappa(closed), len(ratings), _spearman(ratings))
+    words, values = _table(closed), _table(ratings)
+    scale = np.array(sorted({value for pair in ratings for value in pair}), np.float64)
+    return Agreement(
+        closed=len(closed),
+        equal=_equal(words),
+        kappa=_estimate(words, kappa),
+        alpha=_estimate(words, alpha),
+        ratings=len(ratings),
+        spearman=_estimate(values, spearman),
+        rating_alpha=_estimate(values, lambda table: alpha(table, np.square(scale[:, None] - scale[None, :]))),
+    )
+
+
+def _table(pairs: Sequence[tuple[object, object]]) -> Table:
+    known = sorted({value for pair in pairs for value in pair}, key=lambda value: (isinstance(value, str), value))
+    place = {value: number for number, value in enumerate(known)}
+    table = np.zeros((len(known), len(known)))
+    for one, two in pairs:
+        table[place[one], place[two]] += 1
+    return table
+
+
+def _equal(table: Table) -> Estimate:
+    n = int(table.sum())
+    if not n:
+        return Estimate()
+    share = float(np.trace(table)) / n
+    return Estimate(share, *wilson(share, n))
+
+
+def _estimate(table: Table, figure: Callable[[Table], float | None]) -> Estimate:
+    """A figure of a table with the interval that drawing as many pairs again gives."""
+    n = int(table.sum())
+    value = figure(table) if n > 2 else None
+    if value is None:
+        return Estimate()
+    drawn = np.random.default_rng(SEED).multinomial(n, (table / n).ravel(), RESAMPLES).reshape(-1, *table.shape)
+    found = [again for one in drawn if (again := figure(one.astype(np.float64))) is not None]
+    low, high = np.quantile(found, [0.025, 0.975]) if found else (None, None)
+    return Estimate(value, None if low is None else float(low), None if high is None else float(high))
 
 
 def wilson(share: float, n: int) -> tuple[float, float]:
@@ -44,35 +93,39 @@ def wilson(share: float, n: int) -> tuple[float, float]:
     return (middle - wide) / (1 + Z * Z / n), (middle + wide) / (1 + Z * Z / n)
 
 
-def _kappa(pairs: Sequence[tuple[str, str]]) -> float | None:
+def kappa(table: Table) -> float | None:
     """Cohen's kappa; None when only one answer occurs.
 
-    >>> _kappa([("yes", "yes"), ("no", "no"), ("yes", "no"), ("no", "no")])
+    >>> kappa(np.array([[2.0, 0.0], [1.0, 1.0]]))
     0.5
     """
-    ours, theirs = Counter(one for one, _ in pairs), Counter(two for _, two in pairs)
-    n = len(pairs)
-    chance = sum(ours[key] * theirs[key] for key in ours) / (n * n) if n else 1.0
-    return None if chance == 1 else (sum(one == two for one, two in pairs) / n - chance) / (1 - chance)
+    n = table.sum()
+    chance = float((table.sum(axis=1) * table.sum(axis=0)).sum() / (n * n)) if n else 1.0
+    return None if chance == 1 else (float(np.trace(table) / n) - chance) / (1 - chance)
 
 
-def _spearman(pairs: Sequence[tuple[float, float]]) -> float | None:
+def alpha(table: Table, distance: Table | None = None) -> float | None:
+    """Krippendorff's alpha of two coders: nominal, or with the squared distances of a scale; None without variation.
+
+    >>> round(alpha(np.array([[2.0, 0.0], [1.0, 1.0]])), 3)
+    0.533
+    """
+    apart = 1 - np.eye(len(table)) if distance is None else distance
+    pairs = table + table.T
+    counts, n = pairs.sum(axis=0), pairs.sum()
+    by_chance = float((np.outer(counts, counts) * apart).sum() / (n - 1)) if n > 1 else 0.0
+    return None if by_chance == 0 else 1 - float((pairs * apart).sum()) / by_chance
+
+
+def spearman(table: Table) -> float | None:
     """Spearman's rho with shared ranks; None when either side does not vary."""
-    if len(pairs) < 3:
+    n = table.sum()
+    sides = [table.sum(axis=1), table.sum(axis=0)]
+    ranks = [np.cumsum(side) - (side - 1) / 2 - (n + 1) / 2 for side in sides]
+    spreads = [float((side * rank * rank).sum()) for side, rank in zip(sides, ranks, strict=True)]
+    if not spreads[0] * spreads[1]:
         return None
-    ranks = [_ranks([pair[side] for pair in pairs]) for side in (0, 1)]
-    if any(len(set(side)) < 2 for side in ranks):
-        return None
-    return float(np.corrcoef(np.array(ranks)).flat[1])
-
-
-def _ranks(values: Sequence[float]) -> list[float]:
-    counts = Counter(values)
-    before, found = 0, {}
-    for value in sorted(counts):
-        found[value] = before + (counts[value] + 1) / 2
-        before += counts[value]
-    return [found[value] for value in values]
+    return float(ranks[0] @ table @ ranks[1]) / sqrt(spreads[0] * spreads[1])
 
 
 def _is_number(text: str) -> bool:

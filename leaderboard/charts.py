@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from importlib.util import find_spec
 
 import altair as alt
 import pandas as pd
@@ -158,9 +157,43 @@ def tallies(points: pd.DataFrame) -> alt.Chart:
     return made
 
 
-def can_draw_files() -> bool:
-    """Whether vl-convert is installed, which draws charts without a browser."""
-    return find_spec("vl_convert") is not None
+def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+    """How a judge agrees with itself and with anchors, night by night; a diamond is a night that raised an alarm."""
+    base = alt.Chart(points).encode(
+        x=alt.X("night:T", title=None), color=alt.Color("what:N", title=None, scale=alt.Scale(range=COLOURS))
+    )
+    value = alt.Y("agreement:Q", title="equal answers", scale=alt.Scale(zero=False), axis=alt.Axis(format="%"))
+    tips = ["suite:N", "what:N", "night:T", alt.Tooltip("agreement:Q", format=".1%"), "questions:Q", "text:N"]
+    spans = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
+    shape = alt.Shape("alarm:N", title="Alarm", scale=alt.Scale(domain=[False, True], range=["circle", "diamond"]))
+    lines = base.mark_line().encode(y=value, detail="suite:N")
+    dots = base.mark_point(filled=True, size=80, opacity=1).encode(y=value, shape=shape, tooltip=tips)
+    return alt.layer(spans, lines, dots).properties(height=260)
+
+
+def heat(points: pd.DataFrame, title: str, digits: int, best_is_high: bool) -> alt.LayerChart | alt.FacetChart:
+    """Two facets at once: one coloured field each, with its figure in it; darker is better."""
+    across = alt.X("across:N", title=None, sort=list(dict.fromkeys(points["across"])), axis=alt.Axis(labelAngle=0))
+    down = alt.Y("down:N", title=None, sort=list(dict.fromkeys(points["down"])), axis=alt.Axis(labelLimit=180))
+    scale = alt.Scale(scheme="blues", reverse=not best_is_high)
+    number = f".{digits}f"
+    tips = [alt.Tooltip("down:N"), alt.Tooltip("across:N"), alt.Tooltip("value:Q", format=number), "n:N"]
+    fields = (
+        alt.Chart(points)
+        .mark_rect()
+        .encode(x=across, y=down, color=alt.Color("value:Q", title=title, scale=scale), tooltip=tips)
+    )
+    words = (
+        alt.Chart(points)
+        .mark_text()
+        .encode(
+            x=across,
+            y=down,
+            text=alt.Text("value:Q", format=number),
+            color=alt.condition("datum.dark", alt.value("white"), alt.value("black")),
+        )
+    )
+    return alt.layer(fields, words).properties(height=alt.Step(34))
 
 
 def as_svg(chart: alt.TopLevelMixin) -> bytes:
@@ -168,3 +201,10 @@ def as_svg(chart: alt.TopLevelMixin) -> bytes:
     file = io.StringIO()
     chart.save(file, format="svg")
     return file.getvalue().encode()
+
+
+def as_png(chart: alt.TopLevelMixin) -> bytes:
+    """A chart as PNG, twice the size on the page."""
+    file = io.BytesIO()
+    chart.save(file, format="png", scale_factor=2)
+    return file.getvalue()

@@ -11,6 +11,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Verdict
+from infra.tables_board import Passage
 from leaderboard.places import places
 from leaderboard.queries import FACETS, Address, evaluators
 
@@ -176,12 +177,26 @@ def figures_of_suite(db: Session, suite: str) -> list[Figure]:
     return _figures(db, [Run.suite == suite, Run.state == "published"])
 
 
+def whole_figures(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
+    """The first metric of each run over all its samples."""
+    suites = dict(db.execute(select(Run.id, Run.suite).where(col(Run.id).in_(run_ids))).tuples().all())
+    first = {metric.suite: metric.name for metric in reversed(all_metrics(db))}
+    everywhere = [getattr(Cell, facet) == "*" for facet in FACETS]
+    found = _figures(db, [col(Run.id).in_(run_ids)], col(Cell.metric).in_(set(first.values())), *everywhere)
+    return [one for one in found if one.metric == first[suites[one.run_id]]]
+
+
 def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address) -> list[Figure]:
     """One metric along one facet, all else as at the address, for everyone who has it."""
-    known = sorted({getattr(place.at, facet) for place in places(db, suite, metric)})
-    fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other != facet]
-    along = col(getattr(Cell, facet)).in_(known)
-    return _figures(db, [Run.suite == suite, Run.state == "published"], Cell.metric == metric, *fixed, along)
+    return figures_over(db, suite, metric, (facet,), at)
+
+
+def figures_over(db: Session, suite: str, metric: str, facets: tuple[str, ...], at: Address) -> list[Figure]:
+    """One metric over some facets, all else as at the address, for everyone who has it."""
+    known = places(db, suite, metric)
+    open_ = [col(getattr(Cell, facet)).in_(sorted({getattr(one.at, facet) for one in known})) for facet in facets]
+    fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other not in facets]
+    return _figures(db, [Run.suite == suite, Run.state == "published"], Cell.metric == metric, *fixed, *open_)
 
 
 CELL = tuple(name for name in Figure.__dataclass_fields__ if name in Cell.model_fields and name != "run_id")
@@ -220,3 +235,8 @@ def verdict_outcomes(db: Session, judge: str) -> dict[str, int]:
 def all_metrics(db: Session) -> list[Metric]:
     """Every metric of every suite, in the suites' own order."""
     return list(db.exec(select(Metric).order_by(Metric.suite, col(Metric.position))))
+
+
+def passages(db: Session) -> list[Passage]:
+    """Prompts and the changelog, word for word."""
+    return list(db.exec(select(Passage).order_by(Passage.kind, Passage.suite, Passage.name)))

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from typing import Any
 from urllib.parse import urlencode
 
+import numpy as np
 import pandas as pd
 
 from infra.tables import Metric
-from leaderboard.behind import Said
+from infra.tables_operations import Drift
+from leaderboard.behind import Item, Said
 from leaderboard.entries import Figure
 from leaderboard.queries import Address, Entry
 from leaderboard.words import digits, name, number, plain, titled
@@ -133,6 +136,11 @@ def answer_table(said: Sequence[Said]) -> pd.DataFrame:
     return pd.DataFrame(list(table.values()))
 
 
+def item_table(items: Sequence[Item]) -> pd.DataFrame:
+    """Samples as they are, for a download."""
+    return _as_they_are(Item, items)
+
+
 def profile(figures: Sequence[Figure], metrics: Sequence[Metric], facet: str, order: Sequence[str]) -> pd.DataFrame:
     """An entry's headline metrics along one facet in its order, all else together."""
     places = {value: number for number, value in enumerate(("*", *order))}
@@ -200,9 +208,43 @@ def gap_table(points: pd.DataFrame) -> pd.DataFrame:
 
 def cell_table(figures: Sequence[Figure]) -> pd.DataFrame:
     """Cells as they are, for a download."""
-    names = [field.name for field in fields(Figure)]
-    return pd.DataFrame([[getattr(one, name) for name in names] for one in figures], columns=names)
+    return _as_they_are(Figure, figures)
 
 
 def _who(one: Figure) -> tuple[str, str]:
     return one.run_id, one.evaluator
+
+
+def drift(found: Sequence[Drift]) -> pd.DataFrame:
+    """One row a night and kind of question, for the line of a judge."""
+    names = ("night", "suite", "what", "agreement", "low", "high", "kappa", "questions", "outputs", "alarm", "text")
+    rows = [{name: getattr(one, name) for name in names} for one in found if one.agreement is not None]
+    frame = pd.DataFrame(rows, columns=list(names))
+    return frame.assign(night=pd.to_datetime(frame["night"]), what=frame["what"].map(plain))
+
+
+def heat(figures: Sequence[Figure], down: str, across: str, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
+    """One entry's figures over two facets in their order."""
+    known = [one for one in figures if one.value is not None and "*" not in (getattr(one, down), getattr(one, across))]
+    known.sort(key=lambda one: tuple(_place(order[facet], getattr(one, facet)) for facet in (down, across)))
+    middle = float(np.median([one.value or 0.0 for one in known])) if known else 0.0
+    rows = [
+        {
+            "down": plain(getattr(one, down)),
+            "across": plain(getattr(one, across)),
+            "value": one.value,
+            "n": f"{one.n_scored}/{one.n_expected}" if one.n_expected is not None else "",
+            "dark": (one.value or 0.0) > middle,
+        }
+        for one in known
+    ]
+    return pd.DataFrame(rows, columns=["down", "across", "value", "n", "dark"])
+
+
+def _place(order: Sequence[str], value: str) -> tuple[int, str]:
+    return (list(order).index(value), "") if value in order else (len(order), value)
+
+
+def _as_they_are(kind: type[Any], rows: Sequence[object]) -> pd.DataFrame:
+    names = [field.name for field in fields(kind)]
+    return pd.DataFrame([[getattr(row, name) for name in names] for row in rows], columns=names)

@@ -20,7 +20,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.pool import NullPool
 from sqlmodel import Session, SQLModel, col, create_engine, select
 
-from infra import tables, tables_board, tables_operations
+from infra import tables, tables_board, tables_operations, tables_standing
 from infra.db import add_many, session
 from infra.settings import Settings
 
@@ -37,7 +37,11 @@ PUBLIC: tuple[type[SQLModel], ...] = (
     tables.Cell,
     tables_board.Place,
     tables_board.Declared,
+    tables_board.Passage,
     tables.Event,
+    tables_standing.Roster,
+    tables_standing.Standing,
+    tables_standing.Rung,
     tables_operations.Night,
     tables_operations.Change,
     tables_operations.Drift,
@@ -90,7 +94,7 @@ def _rows(db: Session, table: type[SQLModel]) -> Iterator[Mapping[str, Any]]:
         query = query.where(col(tables.Run.state) == "published")
     if table is tables.Event:
         query = query.where(col(tables.Event.kind) == "published")
-    if table in (tables.Cell, tables_operations.Change):
+    if table in (tables.Cell, tables_operations.Change, tables_standing.Rung):
         shown = select(tables.Run.id).where(tables.Run.state == "published")
         query = query.where(columns.c.run_id.in_(shown))
     for row in db.connection().execute(query.execution_options(yield_per=5000)):

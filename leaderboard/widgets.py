@@ -118,18 +118,15 @@ def downloads(frame: pd.DataFrame, stem: str) -> None:
 
 
 def draw(made: Any, key: str) -> None:
-    """A chart; its toolbar gives a PNG and the data, the button below an SVG where that can be drawn."""
+    """A chart, and buttons that give it as a file; nothing is drawn for a file until somebody asks."""
     st.altair_chart(made, key=key)
-    if charts.can_draw_files():
-        st.download_button(
-            "Chart as SVG",
-            partial(charts.as_svg, made),
-            f"{key}.svg",
-            "image/svg+xml",
-            f"svg-{key}",
-            on_click="ignore",
-            type="tertiary",
-        )
+    kinds = (("SVG", charts.as_svg, "image/svg+xml"), ("PNG", charts.as_png, "image/png"))
+    with st.container(horizontal=True):
+        for kind, make, mime in kinds:
+            file, own = f"{key}.{kind.lower()}", f"{kind}-{key}"
+            st.download_button(
+                f"Chart as {kind}", partial(make, made), file, mime, own, on_click="ignore", type="tertiary"
+            )
 
 
 def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = None) -> None:

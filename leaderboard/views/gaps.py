@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import combinations
 
 import streamlit as st
 
@@ -15,7 +16,10 @@ from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.settling import Settled, settle
 from leaderboard.suite_charts import charts_of, table
 from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
-from leaderboard.words import ARROW, digits, escaped, plain, titled
+from leaderboard.words import ARROW, digits, escaped, name, plain, titled
+
+MOST_FIELDS = 60
+"""A grid that has more is no better to look at."""
 
 
 def page() -> None:
@@ -34,7 +38,59 @@ def page() -> None:
         _draw(settled, along, facets, _where(settled.places, along, said), said.get("by", "auto"))
     else:
         st.info(f"{escaped(settled.suite.title)} has no two figures to compare yet.", icon=":material/info:")
+    _two_facets(settled, said)
     _suite_charts(settled.suite.name)
+
+
+def _two_facets(settled: Settled, said: dict[str, str]) -> None:
+    """One entry over two facets at once, such as the question's format against its task."""
+    grids = {" × ".join(pair): grid(settled.places, *pair) for pair in combinations(FACETS, 2)}
+    known = {title: found for title, found in grids.items() if found.fields}
+    if not known:
+        return
+    st.subheader("Two facets at once", anchor=False)
+    chosen = known.get(said.get("pair", "")) or max(known.values(), key=lambda one: one.fields)
+    suite, metric = settled.suite, settled.metric
+    figures = ask(entries.figures_over, suite.name, metric.name, (chosen.down, chosen.across), chosen.at)
+    names = {one.run_id: f"{name(one.model, 50)} · {one.evaluator}" for one in figures}
+    run = said["entry"] if said.get("entry") in names else next(iter(names))
+    with st.container(horizontal=True):
+        pick("pair", "Facets", list(known), f"{chosen.down} × {chosen.across}", _facets_of(suite.facet_titles), 220)
+        pick("entry", "Entry", list(names), run, names.__getitem__, width=340)
+    order = ask(places.facet_order, suite.name)
+    points = frames.heat([one for one in figures if one.run_id == run], chosen.down, chosen.across, order)
+    made = charts.heat(points, titled(metric.title, metric.unit), digits(metric.unit), metric.direction == "higher")
+    draw(made, key="heat")
+    downloads(points.drop(columns="dark"), f"armillary-{suite.name}-{metric.name}-{chosen.down}-{chosen.across}")
+
+
+def _facets_of(titles: dict[str, str]) -> Callable[[str], str]:
+    return lambda pair: " × ".join(titles.get(facet, plain(facet)) for facet in pair.split(" × "))
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Two facets, where the others stand, and how many fields there are; 0 with less than two rows or columns."""
+
+    down: str
+    across: str
+    at: Address
+    fields: int
+
+
+def grid(found: Sequence[Place], down: str, across: str) -> Grid:
+    """The fullest grid of two facets."""
+    parts: dict[Address, list[Address]] = {}
+    for place in found:
+        if ALL not in (getattr(place.at, down), getattr(place.at, across)):
+            parts.setdefault(replace(place.at, **{down: ALL, across: ALL}), []).append(place.at)
+    made = [Grid(down, across, at, _fields(some, down, across)) for at, some in parts.items()]
+    return max(made, key=lambda one: one.fields, default=Grid(down, across, Address(), 0))
+
+
+def _fields(some: Sequence[Address], *facets: str) -> int:
+    sides = [len({getattr(at, facet) for at in some}) for facet in facets]
+    return min(len(some), MOST_FIELDS) if min(sides) > 1 else 0
 
 
 def _suite_charts(suite: str) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from infra.tables import Judge
-from leaderboard import behind, entries
-from leaderboard.agreement import Agreement, agreement
-from leaderboard.widgets import ask, link, pick
+from leaderboard import behind, charts, entries, frames, nights
+from leaderboard.agreement import Agreement, Estimate, agreement
+from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import name, plain
 
 ELSEWHERE = ("name", "kind", "noise")
+PLAIN: Any = {"border": True, "delta_color": "off", "delta_arrow": "off"}
 KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
 
 
@@ -25,7 +28,9 @@ def page() -> None:
     st.markdown(
         "A judge is everything that can change a verdict. Change one thing, and it is another judge and another board."
     )
-    st.dataframe(_cards(list(judges.values())), hide_index=True, placeholder="—")
+    cards = _cards(list(judges.values()))
+    st.dataframe(cards, hide_index=True, placeholder="—")
+    downloads(cards, "armillary-judges")
     chosen = judges.get(st.query_params.get("judge", ""), next(iter(judges.values())))
     titles = {key: f"{name(judge.name, 60)} ({KINDS.get(judge.kind, judge.kind)})" for key, judge in judges.items()}
     pick("judge", "Judge", list(titles), chosen.fingerprint, titles.__getitem__, width=420)
@@ -62,10 +67,11 @@ def _judge(judge: Judge) -> None:
     answers, bad, flips, painted = st.columns(4)
     answers.metric("Answers", f"{total:,}", border=True)
     bad.metric("Without a usable answer", f"{unusable / total:.2%}" if total else "—", border=True)
-    flips.metric("Flip rate", *_noise(judge.card.get("noise")), border=True)
-    painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), border=True)
+    flips.metric("Flip rate", *_noise(judge.card.get("noise")), **PLAIN)
+    painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), **PLAIN)
     if judge.kind != "human":
         _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
+        _drift(judge.fingerprint)
 
 
 def _noise(noise: dict[str, float] | None) -> tuple[str, str]:
@@ -89,11 +95,35 @@ def _agreement(found: Agreement) -> None:
     if not found.closed and not found.ratings:
         st.caption("People have not yet answered the same questions about the same outputs.")
         return
-    equal, kappa, rho = st.columns(3)
-    span = (
-        f"95 % interval {found.low:.1%} to {found.high:.1%}" if found.low is not None and found.high is not None else ""
+    shown = {
+        "Same answer": (found.equal, "{:.1%}"),
+        "Cohen's kappa": (found.kappa, "{:.2f}"),
+        "Krippendorff's alpha": (found.alpha, "{:.2f}"),
+        "Spearman, ratings": (found.spearman, "{:.2f}"),
+        "Alpha, ratings": (found.rating_alpha, "{:.2f}"),
+    }
+    for column, (label, (figure, form)) in zip(st.columns(len(shown)), shown.items(), strict=True):
+        column.metric(label, "—" if figure.value is None else form.format(figure.value), _span(figure, form), **PLAIN)
+    st.caption(
+        f"{found.closed:,} closed questions and {found.ratings:,} ratings answered by both; 95 % intervals below each "
+        "figure. Answers about one output lean on each other, so the intervals are rather too narrow."
     )
-    equal.metric("Same answer", "—" if found.equal is None else f"{found.equal:.1%}", border=True, help=span or None)
-    kappa.metric("Cohen's kappa", "—" if found.kappa is None else f"{found.kappa:.2f}", border=True)
-    rho.metric("Spearman, ratings", "—" if found.spearman is None else f"{found.spearman:.2f}", border=True)
-    st.caption(f"{found.closed:,} closed questions and {found.ratings:,} ratings answered by both. {span}")
+
+
+def _span(figure: Estimate, form: str) -> str | None:
+    if figure.low is None or figure.high is None:
+        return None
+    return f"{form.format(figure.low)} to {form.format(figure.high)}"
+
+
+def _drift(judge: str) -> None:
+    """Every night a judge is asked again; a line that falls is a judge that changed."""
+    found = ask(nights.drift, judge)
+    if not found:
+        st.caption("No night has asked this judge again yet.")
+        return
+    st.subheader("Drift", anchor=False)
+    st.caption("Share of equal answers when asked again: anchors against known answers, drawn ones against themselves.")
+    frame = frames.drift(found)
+    draw(charts.drift(frame), key="drift")
+    downloads(frame, "armillary-drift")

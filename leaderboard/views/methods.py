@@ -5,9 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from infra.tables import Metric
+from infra.tables_board import Passage
 from leaderboard import entries, queries
 from leaderboard.widgets import ask, no_board, press
-from leaderboard.words import TRUST, escaped, titled
+from leaderboard.words import TRUST, escaped, long_text, plain, titled
 
 RULES = """
 - **Missing is not zero.** Every expected score has one outcome: scored, model failed, output missing, output invalid,
@@ -43,6 +44,32 @@ def page() -> None:
     st.caption(f"{escaped(about, 300)} [Paper]({suite.paper})")
     for metric in [one for one in ask(entries.all_metrics) if one.suite == suite.name]:
         _metric(metric)
+    _passages(suite.name, suite.title)
+
+
+def _passages(suite: str, title: str) -> None:
+    """What judges and agents are told, word for word, and what changed when."""
+    found = ask(entries.passages)
+    st.subheader("Prompts of the judges", anchor=False)
+    st.caption("Every judge that reads words is told these; a board's key holds their hash. $names are filled in.")
+    for one in found:
+        if one.kind == "judge":
+            _passage(one)
+    own = [one for one in found if one.kind == "suite" and one.suite == suite]
+    if own:
+        st.subheader(f"Prompts of {escaped(title)}", anchor=False)
+    for one in own:
+        _passage(one)
+    changelog = next((one for one in found if one.kind == "changelog"), None)
+    if changelog:
+        st.subheader("Changelog", anchor=False)
+        st.markdown(changelog.text.partition("\n")[2])
+
+
+def _passage(one: Passage) -> None:
+    with st.expander(escaped(plain(one.name))):
+        st.code(long_text(one.text), language=None, wrap_lines=True)
+        st.caption(f"SHA-256 {one.sha256}")
 
 
 def _metric(metric: Metric) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 import pandas as pd
 import streamlit as st
@@ -41,6 +42,7 @@ def _entry(found: Submission) -> None:
     st.markdown(f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[found.trust]}")
     if found.reason:
         st.caption(escaped(found.reason, 500))
+    _everywhere(found)
     runs = ask(behind.runs, None, found.id)
     for run in runs:
         _run(run)
@@ -53,6 +55,41 @@ def _entry(found: Submission) -> None:
         st.subheader("Provenance", anchor=False)
         _facts(_origin(found, runs))
     _citation(found)
+
+
+def _everywhere(found: Submission) -> None:
+    """The same model on every suite and board, one row a run."""
+    ids = [one.id for one in ask(entries.siblings, found.model, found.organisation) if one.trust != "C"]
+    runs = [run for one in ids for run in ask(behind.runs, None, one)]
+    whole = {one.run_id: one for one in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
+    titles = {(one.suite, one.name): titled(one.title, one.unit) for one in ask(entries.all_metrics)}
+    rows = [
+        {
+            "Suite": run.suite,
+            "Metric": titles.get((run.suite, one.metric), one.metric),
+            "Value": one.value,
+            "From": one.low,
+            "To": one.high,
+            "n/N": f"{one.n_scored}/{one.n_expected}",
+            "Judge": name(run.judge_name, 40),
+            "Version": run.version,
+            "Samples": run.subset,
+            "Published": run.published_at,
+            "Open": f"model?{urlencode({'id': run.submission_id})}",
+        }
+        for run in runs
+        if (one := whole.get(run.run_id))
+    ]
+    if len(rows) < 2:
+        return
+    st.subheader("Everywhere", anchor=False, help="The same model on every suite and board.")
+    frame = pd.DataFrame(rows).round(3)
+    columns: Any = {
+        "Open": st.column_config.LinkColumn(display_text="entry"),
+        "Published": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC"),
+    }
+    st.dataframe(frame, hide_index=True, placeholder="—", column_config=columns)
+    downloads(frame, f"armillary-{found.id}-everywhere")
 
 
 def _run(run: RunFacts) -> None:
@@ -78,11 +115,7 @@ def _history(found: Submission) -> None:
     ids = [one.id for one in ask(entries.siblings, found.model, found.organisation) if one.suite == found.suite]
     runs = [run for one in ids for run in ask(behind.runs, found.suite, one)]
     metric = ask(queries.metrics, found.suite)[0]
-    whole = {
-        one.run_id: one
-        for one in ask(entries.figures_of, tuple(run.run_id for run in runs))
-        if _is_whole(one, metric.name)
-    }
+    whole = {one.run_id: one for one in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
     rows = [
         {
             "at": run.published_at,
@@ -98,10 +131,6 @@ def _history(found: Submission) -> None:
         return
     st.subheader("History", anchor=False)
     draw(charts.history(pd.DataFrame(rows), titled(metric.title, metric.unit)), key="history")
-
-
-def _is_whole(one: entries.Figure, metric: str) -> bool:
-    return one.metric == metric and (one.scenario, one.task, one.setting, one.modality) == ("*", "*", "*", "*")
 
 
 def _settings(manifest: dict[str, Any]) -> dict[str, Any]:

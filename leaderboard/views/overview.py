@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from leaderboard import entries
+from leaderboard import entries, nights
 from leaderboard.entries import Happened
 from leaderboard.queries import Entry
 from leaderboard.settling import Leaders, leaders
 from leaderboard.widgets import ask, link, no_board
-from leaderboard.words import escaped, number, plain, titled
+from leaderboard.words import escaped, name, number, plain, titled
 
 INTRO = (
     "World models are judged here on what they show: does a picture or a clip keep to the prompt, to physics, to the "
@@ -33,6 +33,7 @@ def page() -> None:
                 _suite(suite)
     news, door = st.columns(2)
     with news:
+        _last_night()
         _news(ask(entries.lately, 8, "published"))
     with door:
         _door()
@@ -63,6 +64,22 @@ def _line(entry: Entry, unit: str) -> str:
     span = f" [{number(entry.low, unit)}, {number(entry.high, unit)}]" if entry.low is not None else ""
     who = f"{escaped(entry.model, 60)}, trust {entry.trust}"
     return f"{entry.rank}. {who}: **{number(entry.value, unit)}**{escaped(span)}{ranks}"
+
+
+def _last_night() -> None:
+    """What the last nightly run found and moved, if one has run."""
+    known = ask(nights.nights, 1)
+    if not known:
+        return
+    last = known[0]
+    st.subheader("Last night", anchor=False)
+    done = f"{last.submissions} entries, {last.recomputed} computed again, {last.moved} figures moved"
+    st.markdown(escaped(f"{last.night:%Y-%m-%d}: {plain(last.state)}. {done}, {last.alarms} alarms.", 300))
+    for one in ask(nights.moved, last.night, 3):
+        before, after = (f"{value:.3g}" if value is not None else "—" for value in (one.before, one.after))
+        what = f"{name(one.model, 50)}, {plain(one.metric)}: {before} → {after}. {plain(one.cause)}"
+        st.markdown(f"- {escaped(what, 200)}")
+    link("system", "All that moved", icon=":material/monitor_heart:")
 
 
 def _news(news: Sequence[Happened]) -> None:

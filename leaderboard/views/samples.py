@@ -11,11 +11,11 @@ from infra.settings import Settings
 from infra.store import Store, open_store
 from leaderboard import behind, places, queries
 from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
-from leaderboard.frames import answer_table
+from leaderboard.frames import answer_table, item_table
 from leaderboard.panels import Shown, panel_of
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
-from leaderboard.widgets import ask, pick, press
+from leaderboard.widgets import ask, downloads, pick, press
 from leaderboard.words import escaped, long_text, name, number, plain
 from submissions.derivatives import shown
 
@@ -85,6 +85,8 @@ def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
                 _tile(run, metric, unit, item, store)
     if pages > 1:
         _pages(min(number_, pages), pages)
+    if found.shown:
+        downloads(item_table(found.shown), f"armillary-{run.run_id}-{metric}")
 
 
 def _pages(now: int, pages: int) -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
+import pandas as pd
 import streamlit as st
 from sqlalchemy.engine import make_url
 
 from infra.settings import Settings
 from infra.store import StoreError, open_store
-from leaderboard import entries
-from leaderboard.widgets import ask_now, table
-from leaderboard.words import name, plain
+from leaderboard import entries, nights
+from leaderboard.widgets import ask_now, downloads, table
+from leaderboard.words import escaped, name, plain
 from submissions.lifecycle import TERMINAL
 
 
@@ -29,7 +32,8 @@ def page() -> None:
         if last
         else "Nothing was published yet beside papers' figures."
     )
-    st.caption("No nightly run has reported here yet." if not ask_now(entries.lately, 1, "nightly") else "")
+    _nights()
+    _at_work()
     st.subheader("Parts", anchor=False)
     table(_parts(Settings()))
     st.subheader("Last events", anchor=False)
@@ -41,6 +45,42 @@ def page() -> None:
         table(rows)
     else:
         st.caption("None yet.")
+
+
+def _nights() -> None:
+    """The nights, and what the last one moved."""
+    st.subheader("Nights", anchor=False)
+    known = ask_now(nights.nights)
+    if not known:
+        st.caption("No nightly run has reported here yet.")
+        return
+    names = ("night", "state", "late", "submissions", "stale", "recomputed", "failed", "moved", "alarms", "seconds")
+    frame = pd.DataFrame([{plain(name): getattr(one, name) for name in names} for one in known])
+    table(frame)
+    if known[0].text:
+        st.markdown(escaped(known[0].text, 600))
+    found = ask_now(nights.moved, known[0].night)
+    if found:
+        st.subheader(f"What moved in the night of {known[0].night:%Y-%m-%d}", anchor=False)
+        moved = pd.DataFrame([{plain(key): _text(value) for key, value in asdict(one).items()} for one in found])
+        table(moved)
+        downloads(moved, "armillary-moved")
+
+
+def _text(value: object) -> object:
+    return name(value, 200) if isinstance(value, str) else value
+
+
+def _at_work() -> None:
+    """Who works on what, and which boards stand still."""
+    held = ask_now(nights.leases)
+    if held:
+        st.subheader("At work", anchor=False)
+        names = ("subject", "kind", "owner", "attempts", "acquired_at", "heartbeat_at", "expires_at")
+        table([{plain(key): _text(getattr(one, key)) for key in names} for one in held])
+    for one in ask_now(nights.frozen):
+        about = f"Boards of {one.suite} with judge {one.judge[:12]} take nothing new since {one.since:%Y-%m-%d}."
+        st.warning(f"{escaped(about, 200)} {escaped(one.reason, 300)}", icon=":material/ac_unit:")
 
 
 def _parts(settings: Settings) -> list[dict[str, str]]:

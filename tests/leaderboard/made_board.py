@@ -31,6 +31,7 @@ from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
 from infra.store import Store, blob_key, open_store
+from infra.tables_operations import Change, Drift, Night
 from leaderboard import publication
 from submissions.lifecycle import State, advance, record
 
@@ -93,6 +94,8 @@ def make(settings: Settings, models: Sequence[Model] = MODELS) -> None:
         for model in models[:1]:
             _judge(db, model, PEOPLE, START + timedelta(days=9))
         _unfinished(db)
+        if models:
+            _nights(db)
 
 
 def make_hostile(settings: Settings) -> None:
@@ -314,6 +317,40 @@ def _unfinished(db: Session) -> None:
         record(db, model.id, "received", "Received from Elsewhere.")
     text = "3 of 60 pictures cannot be read. Save them again as PNG and hand the bundle in anew."
     advance(db, "sub-open1", State.FAILED, text, fault="submitter", code="E_MEDIA")
+
+
+def _nights(db: Session) -> None:
+    """Three nights of asking the judge again; the last one moved two figures."""
+    judge = fingerprint(AUTO)
+    for number in range(3):
+        night = START.date() + timedelta(days=10 + number)
+        facts: dict[str, Any] = {
+            "state": "done",
+            "submissions": 4,
+            "recomputed": 2,
+            "moved": 2 * (number == 2),
+            "seconds": 61.0,
+        }
+        add_new(db, Night, [Night(night=night, text="All parts answered.", **facts).model_dump()])
+        shares = {"anchors": 0.97 - 0.05 * number, "repeats": 0.95}
+        for what, share in shares.items():
+            span: dict[str, Any] = {"agreement": share, "low": share - 0.03, "high": share + 0.02, "alarm": share < 0.9}
+            row = Drift(night=night, suite="tailor", judge=judge, what=what, outputs=20, questions=200, **span)
+            add_new(db, Drift, [row.model_dump()])
+    for run, before, after in (("run-aurora-auto", 80.1, 79.6), ("run-basalt-auto", 71.0, 71.4)):
+        at: dict[str, Any] = {
+            "scenario": "*",
+            "task": "*",
+            "setting": "*",
+            "modality": "*",
+            "metric": "index",
+            "suite": "tailor",
+        }
+        row_ = Change(
+            night=night, run_id=run, submission_id=f"sub-{run[4:10]}", board="b", run_before=run, cause="judged again",
+            before=before, after=after, **at,
+        )  # fmt: skip
+        add_new(db, Change, [row_.model_dump()])
 
 
 def settings_in(folder: Path) -> Settings:

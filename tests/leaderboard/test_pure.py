@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import random
 
+import krippendorff
+import pytest
+from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 from sqlmodel import select
 
 from evaluators.judges.card import question_key, request_key
@@ -81,14 +84,30 @@ def test_wins_are_counted_in_the_metrics_direction() -> None:
 def test_agreement_treats_ratings_and_closed_answers_apart() -> None:
     found = agreement.agreement([("yes", "yes"), ("no", "yes"), ("1", "2"), ("3", "4"), ("5", "5")])
 
-    assert (found.closed, found.equal, found.ratings) == (2, 0.5, 3)
-    assert found.spearman == 1.0
+    assert (found.closed, found.equal.value, found.ratings) == (2, 0.5, 3)
+    assert found.spearman.value == pytest.approx(1.0)
 
 
 def test_agreement_over_nothing_is_nothing_rather_than_zero() -> None:
     found = agreement.agreement([])
 
-    assert (found.equal, found.kappa, found.spearman) == (None, None, None)
+    assert (found.equal.value, found.kappa.value, found.alpha.value, found.spearman.value) == (None, None, None, None)
+
+
+def test_alpha_and_rho_are_those_of_the_reference_programs() -> None:
+    dice = random.Random(3)
+    said = [(one := dice.randint(0, 5), min(5, max(0, one + dice.choice((-1, 0, 0, 1))))) for _ in range(80)]
+
+    found = agreement.agreement([(str(one), str(two)) for one, two in said])
+    words = agreement.agreement([(f"option {one}", f"option {two}") for one, two in said])
+
+    ours, people = [one for one, _ in said], [two for _, two in said]
+    assert found.spearman.value == pytest.approx(float(stats.spearmanr(ours, people).statistic))
+    assert found.rating_alpha.value == pytest.approx(
+        krippendorff.alpha([ours, people], level_of_measurement="interval")
+    )
+    assert words.alpha.value == pytest.approx(krippendorff.alpha([ours, people], level_of_measurement="nominal"))
+    assert words.alpha.low < words.alpha.value < words.alpha.high  # type: ignore[operator]
 
 
 def test_the_page_finds_verdicts_under_the_keys_that_the_flow_writes(board: Settings) -> None:

@@ -162,6 +162,43 @@ def test_the_grid_of_a_paper_marks_the_best_of_judge_and_people(at_board: Settin
     assert first["Regular · Instruction adherence"] == "●66 / ◆83"
 
 
+def test_the_last_night_is_told_on_the_front_page_and_in_full_on_the_system_page(at_board: Settings) -> None:
+    front, system = words_of(opened("overview")), opened("system")
+
+    assert "2 figures moved" in front
+    assert "80\\.1 → 79\\.6" in front
+    assert set(system.dataframe[1].value["Model"]) == {"Aurora Video 2", "Basalt-XL"}
+
+
+def test_a_judges_page_has_alpha_with_its_interval_and_a_line_of_drift(at_board: Settings) -> None:
+    page = opened("judges")
+
+    shown = {one.label: one for one in page.metric}
+    assert " to " in shown["Krippendorff's alpha"].delta
+    assert "Drift" in words_of(page)
+
+
+def test_methods_hold_the_judges_prompts_and_the_changelog(at_board: Settings) -> None:
+    text = words_of(opened("methods", suite="tailor"))
+
+    assert "Prompts of the judges" in text and "Changelog" in text
+    assert "SHA-256" in text
+
+
+def test_open_and_closed_weights_can_be_told_apart(at_board: Settings) -> None:
+    closed = opened("ranking", suite="tailor", scenario="*", weights="closed").dataframe[0].value
+
+    assert list(closed["Model"]) == ["Basalt-XL"]
+    assert set(closed["Weights"]) == {"Closed"}
+
+
+def test_two_facets_at_once_are_drawn_for_one_entry(at_board: Settings) -> None:
+    page = opened("gaps", suite="universe")
+
+    assert not page.exception
+    assert "Two facets at once" in words_of(page)
+
+
 def test_the_remembered_board_stands_when_the_database_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import shutil
 
