@@ -14,6 +14,7 @@ from infra.db import DatabaseUnavailable
 from infra.store import StoreError
 from leaderboard.queries import NotOnBoard
 from leaderboard.reviewing import NotDecided
+from leaderboard.studies.states import StudyError
 
 FORESEEN = (
     Stopped,
@@ -29,6 +30,7 @@ FORESEEN = (
     NoGraph,
     NoReceipt,
     NotDecided,
+    StudyError,
     Waits,
 )
 

@@ -13,10 +13,15 @@ API_PORT = 8502
 
 def run_board(settings: Settings, address: str = "127.0.0.1") -> None:
     """Replace this process by Streamlit serving the board, with the API under /api for what its pages send."""
-    app = str(files("leaderboard") / "one_address.py")
+    run_app("one_address.py", settings.port, address)
+
+
+def run_app(name: str, port: int, address: str = "127.0.0.1") -> None:
+    """Replace this process by Streamlit serving one of our programs."""
+    app = str(files("leaderboard") / name)
     options = {
         "server.address": address,
-        "server.port": str(settings.port),
+        "server.port": str(port),
         "server.headless": "true",
         "browser.gatherUsageStats": "false",
         "client.showErrorDetails": "none",

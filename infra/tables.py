@@ -392,4 +392,5 @@ from infra import (  # noqa: E402
     tables_flags,  # noqa: F401
     tables_operations,  # noqa: F401
     tables_standing,  # noqa: F401
+    tables_study,  # noqa: F401
 )

@@ -1,0 +1,152 @@
+"""The operator's commands for human studies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.engine import prepare
+from flows.terminal import fail, say, table, told
+
+studies = typer.Typer(help="Human studies: make, invite, open, close, publish.", no_args_is_help=True)
+
+
+@studies.command()
+def create(
+    study_id: str,
+    suite: str,
+    title: Annotated[str, typer.Option(help="What raters and readers see.")] = "",
+    submission: Annotated[
+        list[str] | None, typer.Option(help="An entry on the board; may be given more than once.")
+    ] = None,
+    items: Annotated[Path | None, typer.Option(help="A JSONL file of items instead, media beside it.")] = None,
+    most: Annotated[int, typer.Option(min=1, help="How many samples of each entry.")] = 60,
+    each: Annotated[int, typer.Option(min=1, help="Raters an item.")] = 3,
+    minutes: Annotated[int, typer.Option(min=1, help="A begun item is handed on after this time.")] = 30,
+    seed: int = 0,
+) -> None:
+    """Make a study in draft; its media are blinded now."""
+    with told() as settings:
+        prepare(settings)
+        from flows import studies as making
+
+        if (items is None) == (not submission):
+            fail("Name the entries with --submission, or a file with --items.")
+        found = (
+            making.items_of_file(items)
+            if items
+            else making.items_of_board(settings, suite, submission or [], most, seed)
+        )
+        plan = making.Plan(study_id, suite, suite, title or study_id, each=each, minutes=minutes, seed=seed)
+        count = making.create(settings, plan, found)
+        say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")
+
+
+@studies.command()
+def invite(
+    study_id: str,
+    count: Annotated[int, typer.Option(min=1)] = 1,
+    team: Annotated[str, typer.Option(help="The team they belong to; they never see its outputs.")] = "",
+    adjudicator: Annotated[bool, typer.Option(help="For UNIVERSE: settles what two raters disagree about.")] = False,
+    url: Annotated[str, typer.Option(help="Where the rating page is served.")] = "http://127.0.0.1:8503",
+) -> None:
+    """Print links for new raters; each is shown once."""
+    with told() as settings:
+        from flows.studies import invite as make
+
+        role = "adjudicator" if adjudicator else "primary"
+        for key in make(settings, study_id, count, team, role):
+            say(f"{url}/?key={key}")
+
+
+@studies.command("open")
+def open_(study_id: str) -> None:
+    """Deal the items out and let raters in."""
+    _move(study_id, "open")
+
+
+@studies.command()
+def close(study_id: str) -> None:
+    """Let nobody in any more."""
+    _move(study_id, "closed")
+
+
+def _move(study_id: str, to: str) -> None:
+    with told() as settings:
+        from flows.studies import move
+
+        move(settings, study_id, to)
+        say(f"{study_id} is {to}.")
+
+
+@studies.command()
+def publish(study_id: str) -> None:
+    """Compute a closed study's results and put people's scores on the board."""
+    with told() as settings:
+        prepare(settings)
+        from flows.study_board import publish as compute
+
+        result = compute(settings, study_id)
+        for name in ("all", "kept"):
+            say("Everybody:" if name == "all" else "Without those whom the rule leaves out:")
+            table([{"method": method, **figures} for method, figures in result[name]["table"].items()])
+            say(json.dumps(result[name]["agreement"]))
+        table(result["raters"])
+
+
+@studies.command("list")
+def list_() -> None:
+    """All studies and how far they are."""
+    with told() as settings:
+        from infra.db import session
+        from leaderboard.studies.overview import overview
+
+        with session(settings.database) as db:
+            table([one.as_row() for one in overview(db)])
+
+
+@studies.command()
+def export(study_id: str, to: Path) -> None:
+    """Write what was answered as JSONL, under pseudonyms."""
+    with told() as settings:
+        from flows.study_data import exported
+
+        lines = [json.dumps(line, sort_keys=True) for line in exported(settings, study_id)]
+        to.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        say(f"{len(lines)} ratings in {to}.")
+
+
+@studies.command("import")
+def import_(study_id: str, ratings: Path) -> None:
+    """Take in ratings made elsewhere (JSONL with item, rater, answers)."""
+    with told() as settings:
+        from flows.study_data import import_ratings
+
+        say(f"{import_ratings(settings, study_id, ratings)} ratings taken in.")
+
+
+@studies.command()
+def erase(
+    rater: Annotated[str, typer.Argument(help="A rater's pseudonym, or a study with --contacts.")],
+    contacts: Annotated[bool, typer.Option(help="Delete all addresses of the study instead.")] = False,
+) -> None:
+    """Remove a rater and everything they said, or all addresses of a study."""
+    with told() as settings:
+        from flows.study_data import erase as remove
+        from flows.study_data import forget_contact
+
+        gone = forget_contact(settings, rater) if contacts else remove(settings, rater)
+        say(f"{gone} {'addresses' if contacts else 'ratings and places'} erased.")
+
+
+@studies.command()
+def serve(port: int = 8503) -> None:
+    """Serve the rating page, which knows no names."""
+    with told():
+        from flows.serving import run_app
+
+        say(f"Raters come in at http://127.0.0.1:{port}/?key=...")
+        run_app("rating_app.py", port)

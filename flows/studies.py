@@ -1,0 +1,284 @@
+"""A human study from its making to its closing: items, blinded media, invitations, states."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import secrets
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from evaluators.media import Unreadable
+from flows.blinding import blinded, blinded_blob
+from flows.stages import SUFFIXES
+from infra import tables
+from infra.db import add_new, session
+from infra.settings import Settings
+from infra.store import Store, open_store
+from infra.tables_study import Rater, RaterContact, Seat, Study, StudyItem
+from leaderboard.studies import protocols
+from leaderboard.studies.assignment import CannotAssign, Person, deal
+from leaderboard.studies.desk import thing_of, token_sha256
+from leaderboard.studies.forms import Form, Medium
+from leaderboard.studies.quality import Rule
+from leaderboard.studies.states import TURNS, StudyError
+
+PROTOCOLS = ("tailor", "liva", "universe", "sc3")
+ATTENTION_EACH = 10
+CONSENT = (
+    "You will look at pictures or clips made by computer models and answer questions about them. Your answers are kept "
+    "under a pseudonym and may be published without anything that names you. You may stop at any time, and ask for "
+    "your answers to be erased. No address and nothing about your browser is kept."
+)
+CONSENT_VERSION = "1"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a study is to be."""
+
+    id: str
+    suite: str
+    protocol: str
+    title: str
+    each: int = 3
+    session_items: int = 10
+    minutes: int = 30
+    seed: int = 0
+    instructions: str = ""
+    rule: Rule = field(default_factory=Rule)
+
+
+def create(settings: Settings, plan: Plan, items: Sequence[Mapping[str, Any]]) -> int:
+    """Make a study in draft with its items and attention checks; the media are blinded now."""
+    if plan.protocol not in PROTOCOLS:
+        raise StudyError(f"There is no protocol {plan.protocol!r}. Use one of {', '.join(PROTOCOLS)}.")
+    if not items:
+        raise StudyError("There is nothing to rate. Name submissions that are published, or a file of items.")
+    store = open_store(settings.objects, settings.s3_endpoint)
+    with session(settings.database) as db:
+        if db.get(Study, plan.id):
+            raise StudyError(f"There is a study {plan.id} already. Choose another id.")
+        db.add(_row(db, plan))
+        db.flush()
+        made = [_item(plan, store, number, one) for number, one in enumerate(_with_checks(plan, items))]
+        add_new(db, StudyItem, [one.model_dump() for one in made])
+        return len(made)
+
+
+def _row(db: Session, plan: Plan) -> Study:
+    suite = db.get(tables.Suite, plan.suite)
+    if suite is None:
+        raise StudyError(f"There is no suite {plan.suite!r}. Run `armillary init`, or choose another.")
+    return Study(
+        id=plan.id,
+        suite=plan.suite,
+        version=suite.version,
+        protocol=plan.protocol,
+        title=plan.title,
+        state="draft",
+        raters_per_item=plan.each,
+        session_items=plan.session_items,
+        minutes=plan.minutes,
+        seed=plan.seed,
+        instructions=plan.instructions or protocols.GUIDES[plan.protocol],
+        consent=CONSENT,
+        consent_version=CONSENT_VERSION,
+        rule=plan.rule.as_row(),
+    )
+
+
+def _with_checks(plan: Plan, items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The items, and after every tenth one that only checks whether somebody reads."""
+    dice = random.Random(plan.seed)  # noqa: S311
+    for number, item in enumerate(items, 1):
+        yield item
+        if number % ATTENTION_EACH == 0 and plan.protocol != "liva":
+            yield {**dice.choice(items), "kind": "attention", "expected": {}}
+
+
+def _item(plan: Plan, store: Store, number: int, item: Mapping[str, Any]) -> StudyItem:
+    kind = str(item.get("kind", "real"))
+    try:
+        form = form_for(plan.protocol, item, _media(store, item))
+    except (KeyError, Unreadable, OSError) as error:
+        raise StudyError(f"Item {number + 1} of {plan.id} cannot be used: {error}. Mend it and create again.") from None
+    expected = dict(item.get("expected", {}))
+    if kind == "attention":
+        form, expected = _attention(form)
+    seed = f"{secrets.token_hex(16)} {plan.id} {number}"
+    return StudyItem(
+        id=f"i-{hashlib.sha256(seed.encode()).hexdigest()[:24]}",
+        study_id=plan.id,
+        position=number,
+        kind=kind,
+        form=form.as_row(),
+        behind=dict(item.get("behind", {})),
+        expected=expected,
+    )
+
+
+def _media(store: Store, item: Mapping[str, Any]) -> list[Medium]:
+    named = zip("ABCD", item["media"], strict=False)
+    return [
+        blinded_blob(store, one["sha256"], SUFFIXES[one["media_type"]], letter)
+        if isinstance(one, Mapping)
+        else blinded(store, Path(one), letter)
+        for letter, one in named
+    ]
+
+
+def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) -> Form:
+    """What a rater sees of an item, by protocol."""
+    match protocol:
+        case "tailor":
+            return protocols.tailor(item["prompt"], item["questions"], media)
+        case "liva":
+            return protocols.liva(item["intention"], item["subgoals"], media)
+        case "universe":
+            return protocols.universe(item["question"], item["answer"], media)
+        case _:
+            return protocols.sc3(item["instruction"], item["objects"], media)
+
+
+def _attention(form: Form) -> tuple[Form, dict[str, str]]:
+    """The same form with another text: somebody who reads it knows what to answer."""
+    wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.options}
+    said = ", ".join(sorted(set(wanted.values())))
+    text = f"This item checks that you read. Whatever you see, give the last answer everywhere ({said})."
+    return Form(text, form.media, form.asks, form.differ, form.notes), wanted
+
+
+def items_of_board(
+    settings: Settings, suite: str, submissions: Sequence[str], most: int, seed: int
+) -> list[dict[str, Any]]:
+    """Items from what is on the board: the same samples of every submission, drawn from a seed."""
+    with session(settings.database) as db:
+        outputs = {name: _outputs(db, suite, name) for name in submissions}
+        shared = sorted(set.intersection(*(set(rows) for rows in outputs.values()))) if outputs else []
+        chosen = random.Random(seed).sample(shared, min(most, len(shared)))  # noqa: S311
+        version = db.exec(select(tables.Suite.version).where(tables.Suite.name == suite)).first() or ""
+        samples = {name: db.get(tables.Sample, (suite, version, name)) for name in chosen}
+        teams = {name: row.team for name in submissions if (row := db.get(tables.Submission, name))}
+    if suite == "liva":
+        return [_side_by_side(samples[one], {n: outputs[n][one] for n in submissions}, teams) for one in chosen]
+    return [_alone(samples[one], name, outputs[name][one], teams[name]) for one in chosen for name in submissions]
+
+
+def _outputs(db: Session, suite: str, submission: str) -> dict[str, tables.Output]:
+    row = db.get(tables.Submission, submission)
+    if row is None or row.suite != suite:
+        raise StudyError(f"{submission!r} is no submission of {suite}. `armillary status` lists them.")
+    query = select(tables.Output).where(tables.Output.submission_id == submission, tables.Output.outcome == "scored")
+    return {output.sample_id: output for output in db.exec(query)}
+
+
+def _alone(sample: tables.Sample | None, submission: str, output: tables.Output, team: str) -> dict[str, Any]:
+    assert sample is not None
+    return {
+        "prompt": sample.prompt,
+        "questions": sample.questions,
+        "media": [{"sha256": output.media_sha256, "media_type": output.media_type}],
+        "behind": {
+            "methods": {"A": submission},
+            "sample": sample.id,
+            "media_sha256": output.media_sha256,
+            "teams": [team],
+        },
+    }
+
+
+def _side_by_side(
+    sample: tables.Sample | None, outputs: Mapping[str, tables.Output], teams: Mapping[str, str]
+) -> dict[str, Any]:
+    assert sample is not None
+    named = dict(zip("ABCD", outputs, strict=False))
+    return {
+        "intention": sample.prompt,
+        "subgoals": [question["text"] for question in sample.questions],
+        "media": [{"sha256": one.media_sha256, "media_type": one.media_type} for one in outputs.values()],
+        "behind": {"methods": named, "sample": sample.id, "teams": sorted(set(teams.values()))},
+    }
+
+
+def items_of_file(path: Path) -> list[dict[str, Any]]:
+    """Items from a JSONL file, one a line, media named relative to it."""
+    found = []
+    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+        try:
+            item = json.loads(line)
+            item["media"] = [str(path.parent / name) for name in item["media"]]
+        except (ValueError, KeyError, TypeError):
+            raise StudyError(
+                f"Line {number} of {path.name} is no item: an object with `media`, a list of files."
+            ) from None
+        found.append(item)
+    return found
+
+
+def invite(
+    settings: Settings, study_id: str, count: int, team: str = "", role: str = "primary", email: str = ""
+) -> list[str]:
+    """New raters of a study in draft; what is returned are their keys, shown once and kept nowhere."""
+    keys = [secrets.token_urlsafe(24) for _ in range(count)]
+    with session(settings.database) as db:
+        study = _study(db, study_id)
+        if study.state != "draft":
+            raise StudyError(
+                f"{study_id} is {study.state}: raters are invited before it opens, so that loads stay even."
+            )
+        first = len(db.exec(select(Rater).where(Rater.study_id == study_id)).all())
+        for number, key in enumerate(keys, first + 1):
+            rater = Rater(
+                id=f"r-{secrets.token_hex(4)}", study_id=study_id, number=number, token_sha256=token_sha256(key),
+                team=team, role=role,
+            )  # fmt: skip
+            db.add(rater)
+            db.flush()
+            if email:
+                db.add(RaterContact(rater_id=rater.id, email=email))
+    return keys
+
+
+def move(settings: Settings, study_id: str, to: str) -> None:
+    """Bring a study to its next state; opening deals the items out."""
+    with session(settings.database) as db:
+        study = _study(db, study_id)
+        if to not in TURNS[study.state]:
+            ways = " or ".join(TURNS[study.state]) or "nothing more"
+            raise StudyError(f"{study_id} is {study.state}; from there it goes to {ways}.")
+        if study.state == "draft":
+            _deal(db, study)
+        stamp = {"open": "opened_at", "closed": "closed_at", "published": "published_at"}[to]
+        values = {"state": to, stamp: tables.now()}
+        db.connection().execute(update(Study).where(col(Study.id) == study_id).values(**values))
+
+
+def _deal(db: Session, study: Study) -> None:
+    things = [thing_of(item) for item in db.exec(select(StudyItem).where(StudyItem.study_id == study.id))]
+    raters = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == "primary")).all()
+    try:
+        places = deal(things, [Person(one.id, one.team) for one in raters], study.raters_per_item, study.seed)
+    except CannotAssign as error:
+        raise StudyError(str(error)) from None
+    add_new(db, Seat, [_seat(study, place) for place in places])
+
+
+def _seat(study: Study, place: Any) -> dict[str, Any]:
+    row = Seat(
+        item_id=place.item, slot=place.slot, study_id=study.id, rater_id=place.rater, turn=place.turn, order=place.order
+    )
+    return row.model_dump()
+
+
+def _study(db: Session, study_id: str) -> Study:
+    found = db.get(Study, study_id)
+    if found is None:
+        raise StudyError(f"There is no study {study_id!r}. `armillary study list` shows them.")
+    return found

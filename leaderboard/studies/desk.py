@@ -1,0 +1,213 @@
+"""The desk of a study: who comes in, what is next for them, and what they answered. Every step is one transaction."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from sqlalchemy import func, update
+from sqlmodel import Session, col, select
+
+from infra.db import claim
+from infra.tables import now
+from infra.tables_study import Rater, Seat, SeatEvent, Study, StudyItem
+from leaderboard.studies.assignment import Person, Thing, heir, shuffled
+from leaderboard.studies.forms import Form, form_of, lettered, letters, problems, unlettered
+
+SETTLED = frozenset({"correct", "partially_correct", "incorrect"})
+
+
+class NotYours(Exception):
+    """This item is not the rater's to answer, or not any more; the message says what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One item on a rater's desk, with what they had answered so far."""
+
+    item_id: str
+    form: Form
+    answers: Mapping[str, Any]
+    comment: str
+    started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a rater is, in all and in this session."""
+
+    done: int
+    total: int
+    session_done: int
+    session_total: int
+
+
+def token_sha256(token: str) -> str:
+    """How a key is kept."""
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def come_in(db: Session, token: str) -> Rater | None:
+    """The rater whose key this is, if their study is open."""
+    rater = db.exec(select(Rater).where(Rater.token_sha256 == token_sha256(token))).first()
+    study = db.get(Study, rater.study_id) if rater else None
+    return rater if study and study.state == "open" else None
+
+
+def consent(db: Session, rater_id: str, version: str) -> None:
+    """Note that a rater agreed, to which text, and when."""
+    db.connection().execute(
+        update(Rater).where(col(Rater.id) == rater_id).values(consent_version=version, consented_at=now())
+    )
+
+
+def next_turn(db: Session, rater: Rater) -> Turn | None:
+    """What lies on the rater's desk: what they had begun, or the next in their order; None when all is done."""
+    study = db.get(Study, rater.study_id)
+    assert study is not None
+    release(db, study)
+    mine = select(Seat).where(Seat.rater_id == rater.id, col(Seat.state).in_(["started", "waiting"]))
+    seat = db.exec(mine.order_by(col(Seat.state), col(Seat.turn))).first()
+    if seat is None:
+        return None
+    if seat.state == "waiting":
+        seat.state, seat.started_at = "started", now()
+    seat.seen_at = now()
+    db.add(seat)
+    db.flush()
+    item = db.get(StudyItem, seat.item_id)
+    assert item is not None and seat.started_at is not None
+    return Turn(seat.item_id, lettered(form_of(item.form), seat.order), _shown(seat), seat.comment, seat.started_at)
+
+
+def _shown(seat: Seat) -> dict[str, Any]:
+    """Answers are kept under true letters; the rater sees their own."""
+    if not seat.order:
+        return dict(seat.answers)
+    back = "".join(sorted(seat.order))
+    inverse = "".join(back[seat.order.index(letter)] for letter in back)
+    return unlettered(seat.answers, inverse)
+
+
+def save(db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = "") -> None:
+    """Keep what is filled in so far."""
+    seat = _seat(db, rater, item_id)
+    seat.answers, seat.comment, seat.seen_at = unlettered(answers, seat.order), comment, now()
+    db.add(seat)
+
+
+def hand_in(db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = "") -> list[str]:
+    """Finish an item; what is missing is returned in words and nothing is finished then."""
+    seat = _seat(db, rater, item_id)
+    item = db.get(StudyItem, item_id)
+    assert item is not None and seat.started_at is not None
+    true = unlettered(answers, seat.order)
+    missing = problems(form_of(item.form), true)
+    if missing:
+        return missing
+    moment = now()
+    seat.answers, seat.comment, seat.state, seat.done_at = true, comment, "done", moment
+    seat.seconds = (moment - seat.started_at).total_seconds()
+    db.add(seat)
+    db.add(SeatEvent(item_id=item_id, rater_id=rater.id, kind="handed in", answers=true))
+    db.flush()
+    _call_adjudicator(db, item)
+    return []
+
+
+def _seat(db: Session, rater: Rater, item_id: str) -> Seat:
+    found = db.exec(select(Seat).where(Seat.item_id == item_id, Seat.rater_id == rater.id)).first()
+    if found is None or found.state != "started":
+        raise NotYours(
+            "This item is no longer open for you: it was handed in, or left for too long. Go on to the next."
+        )
+    return found
+
+
+def undo(db: Session, rater: Rater) -> bool:
+    """Take the last item back onto the desk, with its answers; False if there is none."""
+    last = db.exec(
+        select(Seat).where(Seat.rater_id == rater.id, Seat.state == "done").order_by(col(Seat.done_at).desc())
+    ).first()
+    if last is None:
+        return False
+    waiting = update(Seat).where(col(Seat.rater_id) == rater.id, col(Seat.state) == "started")
+    db.connection().execute(waiting.values(state="waiting"))
+    last.state, last.started_at, last.seen_at, last.done_at = "started", now(), now(), None
+    db.add(last)
+    db.add(SeatEvent(item_id=last.item_id, rater_id=rater.id, kind="taken back", answers=last.answers))
+    return True
+
+
+def progress(db: Session, rater: Rater) -> Progress:
+    """How many of the rater's items are done, in all and since the last full session."""
+    study = db.get(Study, rater.study_id)
+    assert study is not None
+    counted = select(Seat.state, func.count()).where(Seat.rater_id == rater.id).group_by(Seat.state)
+    states = {state: int(count) for state, count in db.execute(counted)}
+    done, total = states.get("done", 0), sum(states.values())
+    first = done - done % study.session_items
+    return Progress(done, total, done - first, min(study.session_items, total - first))
+
+
+def release(db: Session, study: Study, moment: datetime | None = None) -> int:
+    """Hand on every item that was begun and left; what was filled in stays in the log."""
+    before = (moment or now()) - timedelta(minutes=study.minutes)
+    left = select(Seat).where(Seat.study_id == study.id, Seat.state == "started", col(Seat.seen_at) < before)
+    return sum(_hand_on(db, study, seat) for seat in db.exec(left).all())
+
+
+def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
+    """The place goes to somebody else if anybody can take it, else back to the one who left it."""
+    item = db.get(StudyItem, seat.item_id)
+    assert item is not None
+    there = list(db.exec(select(Seat.rater_id).where(Seat.item_id == seat.item_id)))
+    role = db.exec(select(Rater.role).where(Rater.id == seat.rater_id)).one()
+    people = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == role)).all()
+    query = select(Seat.rater_id, func.count()).where(Seat.study_id == study.id, Seat.state != "done")
+    loads = {name: int(count) for name, count in db.execute(query.group_by(Seat.rater_id))}
+    taker = (
+        heir(thing_of(item), there, [Person(one.id, one.team) for one in people], loads, study.seed) or seat.rater_id
+    )
+    db.add(SeatEvent(item_id=seat.item_id, rater_id=seat.rater_id, kind="left", answers=seat.answers))
+    turn = db.execute(select(func.max(Seat.turn)).where(Seat.rater_id == taker)).scalar_one()
+    order = shuffled(letters(form_of(item.form).media), study.seed, taker, item.id)
+    unchanged = (col(Seat.item_id) == seat.item_id, col(Seat.slot) == seat.slot, col(Seat.seen_at) == seat.seen_at)
+    fresh: dict[str, Any] = {
+        "rater_id": taker,
+        "state": "waiting",
+        "turn": (turn or 0) + 1,
+        "order": order,
+        "answers": {},
+    }
+    done = db.connection().execute(update(Seat).where(*unchanged).values(**fresh, comment="", started_at=None))
+    db.expire(seat)
+    return done.rowcount == 1
+
+
+def thing_of(item: StudyItem) -> Thing:
+    """An item as the dealing sees it."""
+    return Thing(item.id, frozenset(item.behind.get("teams", ())), letters(form_of(item.form).media))
+
+
+def _call_adjudicator(db: Session, item: StudyItem) -> None:
+    """Where two primaries differ or cannot tell, the adjudicator's queue grows by one."""
+    study = db.get(Study, item.study_id)
+    if study is None or study.protocol != "universe" or item.kind != "real":
+        return
+    seats = db.exec(select(Seat).where(Seat.item_id == item.id)).all()
+    grades = {seat.answers.get("grade") for seat in seats if seat.state == "done"}
+    adjudicators = db.exec(
+        select(Rater).where(Rater.study_id == study.id, Rater.role == "adjudicator").order_by(col(Rater.number))
+    ).all()
+    judged = len(seats) == study.raters_per_item and all(seat.state == "done" for seat in seats)
+    if not judged or not adjudicators or (len(grades) == 1 and grades <= SETTLED):
+        return
+    turns = db.execute(select(func.count()).where(Seat.rater_id == adjudicators[0].id)).scalar_one()
+    row = Seat(
+        item_id=item.id, slot=study.raters_per_item, study_id=study.id, rater_id=adjudicators[0].id, turn=int(turns)
+    )
+    claim(db, Seat, row.model_dump())

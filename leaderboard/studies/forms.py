@@ -1,0 +1,144 @@
+"""What a rater fills in: a few media, a text, and asks. Four protocols make forms; one page draws them all."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
+
+AskKind = Literal["choice", "scale", "tick", "letter"]
+UNABLE = "unable"
+"""The ask that says: this cannot be labelled. If it is ticked, nothing else is required."""
+
+Answers = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question. `about` is the letter of the medium it is asked of, empty for the whole."""
+
+    id: str
+    text: str
+    kind: AskKind
+    about: str = ""
+    options: tuple[str, ...] = ()
+    anchors: tuple[str, ...] = ()
+    required: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Medium:
+    """One picture or clip under its letter; `blob` is the hash of the blinded file."""
+
+    letter: str
+    blob: str
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One item as a rater sees it."""
+
+    text: str
+    media: tuple[Medium, ...]
+    asks: tuple[Ask, ...]
+    differ: tuple[tuple[str, str], ...] = ()
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+    def as_row(self) -> dict[str, Any]:
+        """The form as JSON."""
+        return asdict(self)
+
+
+def form_of(row: Mapping[str, Any]) -> Form:
+    """A form from its JSON."""
+    return Form(
+        row["text"],
+        tuple(Medium(**one) for one in row["media"]),
+        tuple(
+            Ask(**{**one, "options": tuple(one["options"]), "anchors": tuple(one["anchors"])}) for one in row["asks"]
+        ),
+        tuple((first, second) for first, second in row["differ"]),
+        tuple(row["notes"]),
+    )
+
+
+def problems(form: Form, answers: Answers) -> list[str]:
+    """Why these answers cannot be handed in yet, in words; nothing if they can.
+
+    >>> ask = Ask("q1", "Is the nail in?", "choice", options=("yes", "no"))
+    >>> problems(Form("", (), (ask,)), {})
+    ['Is the nail in?: no answer yet.']
+    >>> problems(Form("", (), (ask,)), {"q1": "yes"})
+    []
+    """
+    unknown = [f"{name!r} is not asked here." for name in answers if name not in {ask.id for ask in form.asks}]
+    if answers.get(UNABLE) is True:
+        return unknown
+    found = [problem for ask in form.asks if (problem := _problem(ask, answers.get(ask.id)))]
+    texts = {ask.id: ask.text for ask in form.asks}
+    same = [
+        f"{texts[first]} and {texts[second]} cannot be the same."
+        for first, second in form.differ
+        if answers.get(first) is not None and answers.get(first) == answers.get(second)
+    ]
+    return unknown + found + same
+
+
+def _problem(ask: Ask, answer: Any) -> str:
+    if answer is None:
+        return f"{ask.text}: no answer yet." if ask.required and ask.kind != "tick" else ""
+    if ask.kind == "tick":
+        return "" if isinstance(answer, bool) else f"{ask.text}: ticked or not."
+    return "" if answer in ask.options else f"{ask.text}: {str(answer)[:40]!r} is none of {', '.join(ask.options)}."
+
+
+def lettered(form: Form, order: str) -> Form:
+    """The form as one rater sees it: the media under letters in this rater's own order.
+
+    `order` names the media by their true letters in the order shown; the first is shown as A.
+    """
+    if not order:
+        return form
+    shown = {true: "ABCD"[place] for place, true in enumerate(order)}
+    media = sorted((Medium(shown[one.letter], one.blob, one.media_type) for one in form.media), key=lambda m: m.letter)
+    asks = [_relettered(ask, shown) for ask in form.asks]
+    asks.sort(key=lambda ask: ask.about or "Z")
+    return Form(form.text, tuple(media), tuple(asks), form.differ, form.notes)
+
+
+def _relettered(ask: Ask, shown: Mapping[str, str]) -> Ask:
+    if not ask.about:
+        return ask
+    return Ask(f"{shown[ask.about]}.{_bare(ask.id)}", ask.text, ask.kind, shown[ask.about], ask.options, ask.anchors,
+               ask.required)  # fmt: skip
+
+
+def unlettered(answers: Answers, order: str) -> dict[str, Any]:
+    """Answers under shown letters, brought back to the true ones.
+
+    >>> unlettered({"A.pps": "5", "best": "B"}, "BA")
+    {'B.pps': '5', 'best': 'A'}
+    """
+    true = {"ABCD"[place]: letter for place, letter in enumerate(order)}
+    if not order:
+        return dict(answers)
+    return {_true_name(name, true): true.get(value, value) if name in LETTERS else value
+            for name, value in answers.items()}  # fmt: skip
+
+
+LETTERS = ("best", "worst")
+
+
+def _true_name(name: str, true: Mapping[str, str]) -> str:
+    letter, dot, rest = name.partition(".")
+    return f"{true[letter]}.{rest}" if dot and letter in true else name
+
+
+def _bare(name: str) -> str:
+    return name.partition(".")[2] or name
+
+
+def letters(media: Sequence[Medium]) -> str:
+    """The letters of some media, in their order."""
+    return "".join(one.letter for one in media)

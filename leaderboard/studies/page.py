@@ -1,0 +1,133 @@
+"""What a rater sees: consent, one item at a time, what is left. Answers are kept as they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from infra.db import session
+from infra.settings import Settings
+from infra.store import open_store
+from infra.tables_study import Rater, Study
+from leaderboard.studies import desk
+from leaderboard.studies.desk import NotYours, Turn
+from leaderboard.studies.forms import Ask, Medium
+from leaderboard.thumbnails import media
+from leaderboard.words import escaped, plain
+
+
+def page() -> None:
+    """Let a rater in by the key in their link, and lay the next item before them."""
+    settings = Settings()
+    with session(settings.database) as db:
+        rater = desk.come_in(db, st.query_params.get("key", ""))
+        study = db.get(Study, rater.study_id) if rater else None
+    if rater is None or study is None:
+        st.title("Rating")
+        st.info("This link opens nothing now. The study may be closed, or a part of the link is missing.")
+        return
+    if rater.consent_version != study.consent_version:
+        _consent(settings, rater, study)
+        return
+    with session(settings.database) as db:
+        turn = desk.next_turn(db, rater)
+        progress = desk.progress(db, rater)
+    st.progress(progress.done / progress.total if progress.total else 1.0,
+                f"{progress.done} of {progress.total} done, {progress.session_done} of {progress.session_total} in "
+                "this session. You may close the page at any time and come back by the same link.")  # fmt: skip
+    if turn is None:
+        st.success("Everything is done. Thank you!")
+        _undo(settings, rater)
+        return
+    _item(settings, rater, study, turn)
+
+
+def _consent(settings: Settings, rater: Rater, study: Study) -> None:
+    st.title(study.title)
+    st.markdown(escaped(study.consent, 4000))
+    st.caption(f"Version {study.consent_version} of this text.")
+    if st.button("I agree", type="primary", shortcut="Enter"):
+        with session(settings.database) as db:
+            desk.consent(db, rater.id, study.consent_version)
+        st.rerun()
+
+
+def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
+    with st.expander("How to rate"):
+        st.markdown(escaped(study.instructions, 4000))
+    st.text(turn.form.text)
+    per_medium = any(ask.about for ask in turn.form.asks)
+    columns = st.columns(len(turn.form.media)) if turn.form.media else []
+    answers: dict[str, Any] = {}
+    for column, medium in zip(columns, turn.form.media, strict=True):
+        with column:
+            _show(settings, medium, len(turn.form.media) > 1)
+            answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if per_medium and ask.about == medium.letter}
+    answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
+    comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
+    given = {name: value for name, value in answers.items() if value is not None}
+    _keep(settings, rater, turn, given, comment)
+    _finish(settings, rater, turn, given, comment)
+
+
+def _show(settings: Settings, medium: Medium, named: bool) -> None:
+    if named:
+        st.subheader(medium.letter, anchor=False)
+    store = open_store(settings.objects, settings.s3_endpoint)
+    path = media(store, medium.blob, settings.work / "page-media")
+    if path is None:
+        st.warning("This cannot be shown just now. Come back in a few minutes.")
+    elif medium.media_type.startswith("video/"):
+        st.video(path.read_bytes(), format=medium.media_type, loop=True, muted=True, autoplay=True)
+    else:
+        st.image(path.read_bytes(), width="stretch")
+
+
+def _ask(turn: Turn, ask: Ask) -> Any:
+    """One question as a widget. Options can be reached with Tab and the arrow keys."""
+    key, now = f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)
+    if ask.kind == "tick":
+        return st.checkbox(escaped(ask.text, 500), value=bool(now), key=key)
+    index = ask.options.index(now) if now in ask.options else None
+    chosen: str | None = st.radio(
+        escaped(ask.text, 500), ask.options, index=index, horizontal=True, key=key, format_func=plain,
+        help="  \n".join(ask.anchors) or None,
+    )  # fmt: skip
+    return chosen
+
+
+def _keep(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, Any], comment: str) -> None:
+    """Save on every change, so that a closed tab loses nothing."""
+    if dict(answers) != dict(turn.answers) or comment != turn.comment:
+        try:
+            with session(settings.database) as db:
+                desk.save(db, rater, turn.item_id, answers, comment)
+        except NotYours:
+            st.rerun()
+
+
+def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, Any], comment: str) -> None:
+    with st.container(horizontal=True):
+        done = st.button("Submit and next", type="primary", shortcut="Ctrl+Enter")
+        _undo(settings, rater)
+    if not done:
+        return
+    try:
+        with session(settings.database) as db:
+            missing = desk.hand_in(db, rater, turn.item_id, answers, comment)
+    except NotYours as error:
+        st.warning(str(error))
+        return
+    if missing:
+        st.warning("  \n".join(escaped(one, 300) for one in missing[:5]))
+        return
+    st.rerun()
+
+
+def _undo(settings: Settings, rater: Rater) -> None:
+    if st.button("Take the last one back", shortcut="Ctrl+Z"):
+        with session(settings.database) as db:
+            desk.undo(db, rater)
+        st.rerun()

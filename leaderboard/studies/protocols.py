@@ -1,0 +1,84 @@
+"""The four protocols, in our own words: from what is judged to a form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from leaderboard.studies.forms import UNABLE, Ask, Form, Medium
+
+YES_NO_UNCLEAR = ("yes", "no", "unclear")
+ZERO_TO_FIVE = ("0", "1", "2", "3", "4", "5")
+ONE_TO_FIVE = ("1", "2", "3", "4", "5")
+GRADES = ("correct", "partially_correct", "incorrect", "unclear")
+CRITERIA = ("language_following", "object_lifting", "object_placing")
+
+GUIDES = {
+    "tailor": "Read the description, look at the output, answer each question by what can be seen. If it cannot be "
+    "told, say unclear. Then give the two marks.",
+    "liva": "Watch all videos to the end. Tick only what is really finished in a video, and not if something passes "
+    "through something else or appears from nowhere on the way. Then give each video a mark, and name the best and the "
+    "worst: first by what was finished, then by whether it makes sense, then by its look.",
+    "universe": "Watch the whole clip. Judge the answer by what is visible only. If several readings are possible and "
+    "the answer fits one of them, it is correct. If you are not sure, say unclear.",
+    "sc3": "For each object judge three things by themselves: did the robot go for the right object, did the object "
+    "leave the table, did it come to rest in the right bin.",
+}
+PLAUSIBLE = (
+    "1: the scene falls apart",
+    "2: things jump or pass through each other",
+    "3: floating or clipping, but it holds together",
+    "4: right, with small flaws",
+    "5: weight, contact and collision as in life",
+)
+REALISM = ("0: plainly impossible", "5: weight, contact, material and cause all right")
+QUALITY = ("0: hardly recognisable", "5: clean, and the same things stay the same")
+
+
+def tailor(prompt: str, questions: Sequence[dict[str, Any]], media: Sequence[Medium]) -> Form:
+    """A checklist and two marks about one output."""
+    asks = [_rubric(question) for question in questions]
+    return Form(prompt, tuple(media), tuple(asks))
+
+
+def _rubric(question: dict[str, Any]) -> Ask:
+    if question["kind"] == "rating":
+        anchors = QUALITY if "quality" in question["id"] else REALISM
+        return Ask(question["id"], question["text"], "scale", options=ZERO_TO_FIVE, anchors=anchors)
+    return Ask(question["id"], question["text"], "choice", options=YES_NO_UNCLEAR)
+
+
+def liva(intention: str, subgoals: Sequence[str], media: Sequence[Medium]) -> Form:
+    """Two to four videos of one case side by side: marks, ticks, best and worst."""
+    asks = [ask for one in media for ask in _of_video(one.letter, subgoals)]
+    shown = tuple(one.letter for one in media)
+    asks += [Ask("best", "Best", "letter", options=shown), Ask("worst", "Worst", "letter", options=shown)]
+    asks.append(Ask(UNABLE, "Unable to label: the first frame or the task makes no sense", "tick", required=False))
+    return Form(intention, tuple(media), tuple(asks), differ=(("best", "worst"),))
+
+
+def _of_video(letter: str, subgoals: Sequence[str]) -> list[Ask]:
+    marks = Ask(f"{letter}.pps", "How plausible is it physically?", "scale", letter, ONE_TO_FIVE, PLAUSIBLE)
+    ticks = [Ask(f"{letter}.goal{n}", goal, "tick", letter, required=False) for n, goal in enumerate(subgoals, 1)]
+    return [*ticks, marks]
+
+
+def universe(question: str, answer: str, media: Sequence[Medium]) -> Form:
+    """One question about a clip and somebody's answer to it."""
+    ask = Ask("grade", "Is this answer right?", "choice", options=GRADES)
+    return Form(f"Question: {question}\n\nAnswer: {answer}", tuple(media), (ask,))
+
+
+def sc3(instruction: str, objects: Sequence[str], media: Sequence[Medium]) -> Form:
+    """Three criteria for each object of a trajectory, seen from every side."""
+    words = {
+        "language_following": "the robot went for it as told",
+        "object_lifting": "it left the table",
+        "object_placing": "it came to rest in the right bin",
+    }
+    asks = [
+        Ask(f"{name}.{criterion}", f"{name}: {words[criterion]}", "choice", options=("yes", "no"))
+        for name in objects
+        for criterion in CRITERIA
+    ]
+    return Form(instruction, tuple(media), tuple(asks))

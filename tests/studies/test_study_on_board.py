@@ -1,0 +1,127 @@
+"""A study on entries of the board: people's scores stand beside the judge's, and equal a computation by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import fmean
+
+import krippendorff
+import numpy as np
+import pytest
+from sqlmodel import select
+from streamlit.testing.v1 import AppTest
+
+from flows.studies import Plan, create, invite, items_of_board, move
+from flows.study_board import publish
+from flows.study_data import erase
+from infra.db import session
+from infra.settings import Settings
+from infra.tables import Cell, Judge, Run, Score, Verdict
+from infra.tables_study import Seat, StudyItem
+from leaderboard.studies import desk
+from leaderboard.studies.states import StudyError
+from tests.bundles import drawn_outputs
+from tests.command import Machine
+from tests.servers.prefect import PrefectServer
+from tests.studies.making import by_chance, by_reading, rate
+
+SCALE = {"yes": 1, "no": 0, "unclear": 0}
+
+
+@pytest.mark.xdist_group("servers")
+def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: PrefectServer) -> None:
+    machine = Machine(tmp_path / "home", prefect_server.environment)
+    machine.run("init")
+    submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
+    machine.run("evaluate", submission)
+    settings = Settings(home=machine.home)
+    items = items_of_board(settings, "tailor", [submission], most=8, seed=1)
+    create(settings, Plan("pilot", "tailor", "tailor", "Pilot", each=2), items)
+    keys = invite(settings, "pilot", 3)
+    with pytest.raises(StudyError, match="close it"):
+        publish(settings, "pilot")
+    move(settings, "pilot", "open")
+    for number, key in enumerate(keys):
+        rate(settings, key, by_chance(number) if number else by_reading)
+    move(settings, "pilot", "closed")
+
+    result = publish(settings, "pilot")
+    publish(settings, "pilot")
+
+    with session(settings.database) as db:
+        people = db.exec(select(Judge).where(Judge.kind == "human")).one()
+        run = db.exec(select(Run).where(Run.judge == people.fingerprint)).one()
+        scores = db.exec(select(Score).where(Score.run_id == run.id, Score.metric == "physical_realism")).all()
+        cells = db.exec(select(Cell).where(Cell.run_id == run.id)).all()
+        verdicts = db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()
+        kept = {one["rater"] for one in result["raters"] if not one["left_out"]}
+        seats = [(s, i) for s, i in db.exec(select(Seat, StudyItem).join(StudyItem)) if i.kind == "real"]
+    marks = [(i.behind["sample"], float(s.answers["physical_realism"])) for s, i in seats if s.rater_id in kept]
+    by_hand = {name: fmean(mark for sample, mark in marks if sample == name) for name, _ in marks}
+    assert {score.sample_id: score.value for score in scores} == pytest.approx(by_hand)
+    assert cells and verdicts
+    assert result["all"]["agreement"]["alpha"]["value"] == pytest.approx(_alpha(seats))
+    assert _people_are_listed(machine.run("board", "tailor", "--format", "csv"))
+    gone = next(iter(kept))
+    erase(settings, gone)
+    with session(settings.database) as db:
+        assert not [
+            one for one in db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)) if gone in one.reply_id
+        ]
+        assert len(db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()) < len(verdicts)
+
+
+def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
+    """Independent: the published package on the same checks."""
+    raters = sorted({seat.rater_id for seat, _ in seats})
+    units = sorted({(item.id, name) for seat, item in seats for name, value in seat.answers.items() if value in SCALE})
+    table = np.full((len(raters), len(units)), np.nan)
+    for seat, item in seats:
+        for name, value in seat.answers.items():
+            if value in SCALE:
+                table[raters.index(seat.rater_id), units.index((item.id, name))] = SCALE[value]
+    return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+
+
+def _people_are_listed(board: str) -> bool:
+    return "human" in board or "People: Pilot" in board
+
+
+def test_the_page_asks_for_consent_shows_an_item_keeps_answers_and_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.studies.making import board, opened
+
+    settings = board(tmp_path / "home")
+    monkeypatch.setenv("ARMILLARY_HOME", str(settings.home))
+    key = opened(settings, tmp_path, "tailor", count=2, raters=2, each=2)[0]
+    page = AppTest.from_file("../../leaderboard/rating_app.py", default_timeout=60)
+    page.query_params["key"] = key
+
+    page.run()
+    page.button[0].click().run()
+    page.radio[0].set_value("yes").run()
+    page.button[0].click().run()
+    warned = page.warning[0].value
+    with session(settings.database) as db:
+        rater = desk.come_in(db, key)
+        assert rater and rater.consent_version == "1"
+        turn = desk.next_turn(db, rater)
+    for radio, value in zip(page.radio, ("yes", "no", "4"), strict=True):
+        radio.set_value(value)
+    page.run()
+    page.button[0].click().run()
+
+    assert turn and turn.answers == {"c1": "yes"}
+    assert "no answer yet" in warned
+    with session(settings.database) as db:
+        assert desk.progress(db, rater).done == 1
+
+
+def test_a_wrong_link_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tests.studies.making import board
+
+    monkeypatch.setenv("ARMILLARY_HOME", str(board(tmp_path / "home").home))
+    page = AppTest.from_file("../../leaderboard/rating_app.py", default_timeout=60).run()
+
+    assert "opens nothing" in page.info[0].value
