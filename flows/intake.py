@@ -15,7 +15,8 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import open_store
 from submissions import uploads
-from submissions.inbox import Taken, take, waiting
+from submissions.errors import Problem, shown
+from submissions.inbox import Found, Taken, take, waiting
 
 log = logging.getLogger("armillary")
 
@@ -31,11 +32,21 @@ def sweep(settings: Settings) -> list[Taken]:
     """Take everything that waits; what fails by our fault stays for the next time. Tidy up behind teams, too."""
     with session(settings.database) as db:
         found = waiting(db, settings) if settings.inbox else []
-    done = [take(settings, drop) for drop in found]
-    for taken in done:
-        log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    done = [_take(settings, drop) for drop in found]
     with session(settings.database) as db:
         uploads.expire(db, open_store(settings.objects, settings.s3_endpoint))
     settle(settings)
     tell(settings)
     return done
+
+
+def _take(settings: Settings, drop: Found) -> Taken:
+    """One drop; a fault of ours in it is written down and keeps nobody else's waiting."""
+    try:
+        taken = take(settings, drop)
+    except Exception as error:
+        log.exception("inbox %s", drop.uri)
+        why = Problem("E_INTERNAL", shown(drop.uri), f"{type(error).__name__} on our side.", "It is tried again.")
+        return Taken(drop.uri, drop.team, "later", None, (why,))
+    log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
+    return taken

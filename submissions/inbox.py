@@ -17,7 +17,7 @@ from sqlmodel import Session, select
 
 from infra.db import add_new, session
 from infra.settings import Settings
-from infra.store import BadKey, Store, Stored, StoreError, open_store
+from infra.store import BadKey, Store, Stored, StoreError, check_key, open_store
 from infra.tables import Team, now
 from infra.tables_door import Drop
 from submissions import remote
@@ -186,6 +186,10 @@ def _check_unchanged(store: Store, found: Found, prefix: str) -> None:
 def _report(store: Store, found: Found, taken: Taken) -> None:
     """Tell the team, in words and for programs, beside what they dropped."""
     said = {**asdict(taken), "version": found.version}
+    try:
+        check_key(found.key + REPORTS[0])
+    except BadKey:
+        return  # where the name itself is the trouble, there is no place beside it
     store.put(found.key + REPORTS[0], json.dumps(said, indent=1, sort_keys=True).encode())
     store.put(found.key + REPORTS[1], report_text(taken).encode())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
 from typing import Any
 
@@ -10,15 +11,17 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.routing import compile_path
 
-from submissions.errors import IntakeError
+from submissions.errors import IntakeError, refusal
 from submissions.rates import TooOften
 
+log = logging.getLogger("armillary")
 STATUS = {
     **dict.fromkeys(("E_AUTH_MISSING", "E_AUTH_INVALID"), 401),
     **dict.fromkeys(("E_AUTH_SCOPE", "E_TEAM_BLOCKED", "E_TEAM", "E_S3_FORBIDDEN"), 403),
     "E_NOT_FOUND": 404,
     **dict.fromkeys(("E_IDEMPOTENCY_CONFLICT", "E_NAME_TAKEN", "E_CLOSED", "E_OBJECT_CHANGED", "E_UPLOAD_CLOSED"), 409),
     "E_STATE": 409,
+    "E_STORE": 503,
     **dict.fromkeys(("E_INCOMPLETE", "E_REQUEST", "E_MULTIPART"), 400),
     **dict.fromkeys(("E_MEDIA_TYPE", "E_ARCHIVE_KIND"), 415),
     **dict.fromkeys(("E_RATE", "E_QUOTA"), 429),
@@ -34,6 +37,7 @@ WORDS = {
     415: "Of the wrong kind.",
     422: "Understood, and refused.",
     429: "Too often, or over the quota.",
+    503: "Our store or database does not answer; nothing was lost, try again.",
 }
 WHOLE_BODY = ("body", "part", "size")
 """Where E_TOO_LARGE means the request itself, not a member of the bundle."""
@@ -72,6 +76,14 @@ def refused(_request: Request, error: Exception) -> JSONResponse:
     """The answer to a request that was refused."""
     assert isinstance(error, IntakeError)
     return answer(error)
+
+
+def away(_request: Request, error: Exception) -> JSONResponse:
+    """The answer when our own store or database fails: our fault, and worth trying again."""
+    log.error("%s: %s", type(error).__name__, error)
+    said = answer(refusal("E_STORE", "server", "Our store or database does not answer.", "Try again in a minute."))
+    said.headers["Retry-After"] = "60"
+    return said
 
 
 def wrong_method(request: Request, _error: Exception) -> JSONResponse:

@@ -11,15 +11,16 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from sqlalchemy.exc import OperationalError
 from sqlmodel import col, select
 from starlette.requests import ClientDisconnect
 
 from infra.db import session
 from infra.settings import Settings
-from infra.store import open_store
+from infra.store import StoreError, open_store
 from infra.tables import Submission, Suite, Upload
 from leaderboard.api.caller import Conf, Reads, Submits
-from leaderboard.api.problems import WORDS, refusals, refused, wrong_method
+from leaderboard.api.problems import WORDS, away, refusals, refused, wrong_method
 from submissions import inbox, strict_json, uploads, validation
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import report_key
@@ -50,6 +51,8 @@ def install(app: FastAPI) -> None:
     app.include_router(router, prefix="/v1", responses=refusals(*WORDS))
     app.exception_handler(IntakeError)(refused)
     app.exception_handler(405)(wrong_method)
+    app.exception_handler(StoreError)(away)
+    app.exception_handler(OperationalError)(away)
     app.exception_handler(RequestValidationError)(_invalid)
 
 

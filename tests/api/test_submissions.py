@@ -103,3 +103,15 @@ def test_a_wrong_method_is_told_all_that_the_place_knows(desk: Desk) -> None:
     answer = desk.client.delete("/v1/submissions", headers=desk.headers())
 
     assert (answer.status_code, answer.headers["Allow"]) == (405, "GET, POST")
+
+
+def test_a_store_or_database_that_fails_is_our_fault_and_worth_another_try(
+    desk: Desk, handed: str, tmp_path: Path
+) -> None:
+    def asked(**changes: str) -> tuple[int, str, str]:
+        desk.client.app.state.settings = desk.settings.model_copy(update=changes)  # type: ignore[attr-defined]
+        answer = desk.client.get(f"/v1/submissions/{handed}/report", headers=desk.headers())
+        return answer.status_code, answer.json()["error"]["code"], answer.headers["Retry-After"]
+
+    assert asked(store=str(tmp_path / "nothing here")) == (503, "E_STORE", "60")
+    assert asked(database_url=f"sqlite:///{tmp_path}") == (503, "E_STORE", "60")

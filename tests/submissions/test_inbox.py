@@ -157,6 +157,26 @@ def test_a_store_that_fails_leaves_the_drop_for_later(box: Box, spot: Path, monk
     assert [one.state for one in away] == ["later"] and [one.state for one in back] == ["received"]
 
 
+def test_a_name_that_is_no_key_is_rejected_and_keeps_nobody_waiting(
+    box: Box, spot: Path, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from infra.store_boto import connect
+
+    bundle(spot, pictures(2))
+    bucket = box.settings.inbox.split("/")[2]
+    connect(s3_server.endpoint).put_object(Bucket=bucket, Key=f"inbox/{TEAM}//a.zip", Body=b"x", Metadata={})
+    box.drop("b.zip", spot)
+    monkeypatch.setattr("submissions.inbox.report_text", lambda taken: 1 / 0 if taken.submission_id else "")
+
+    first = {one.uri.rpartition("/")[2]: one.state for one in sweep(box.settings)}
+    monkeypatch.undo()
+    for name, value in s3_server.environment.items():
+        monkeypatch.setenv(name, value)
+    second = {one.uri.rpartition("/")[2]: one.state for one in sweep(box.settings)}
+
+    assert first == {"a.zip": "rejected", "b.zip": "later"} and second == {"b.zip": "received"}
+
+
 def test_a_model_s_folder_is_taken_when_its_declaration_is_there(box: Box, tmp_path: Path) -> None:
     for name, data in folder().items():
         box.store.put(f"{TEAM}/painter/{name.removeprefix('model/')}", data)
