@@ -17,6 +17,7 @@ from evaluators.addresses import Counts, Flags, Floats, codes_of, estimates_at, 
 from evaluators.cells import cells
 from evaluators.contracts import ALL, FACETS, Cell, Facets, Metric, Sample, Score, Suite
 from evaluators.metrics.intervals import RESAMPLES, Estimates, intervals, join
+from evaluators.metrics.raters import widened
 
 MOST_LEFT_OUT = 60
 """Beyond so many clusters they are left out in groups."""
@@ -48,10 +49,21 @@ def without_intervals(suite: Suite, samples: Sequence[Sample], scores: Sequence[
     return made + (suite.derive(made) if suite.derive else ())
 
 
-def tabulate(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
-    """All cells of a run, with their intervals."""
+def tabulate(
+    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], noise: Mapping[str, float] | None = None
+) -> tuple[Cell, ...]:
+    """All cells of a run, with their intervals; `noise` is what a metric's mean moves by when measured again."""
     made = suite.tabulate(samples, scores) if suite.tabulate else cells(scored_metrics(suite, scores), samples, scores)
-    return with_intervals(suite, samples, scores, made + (suite.derive(made) if suite.derive else ()))
+    whole = with_intervals(suite, samples, scores, made + (suite.derive(made) if suite.derive else ()))
+    return tuple(_noisy(suite, cell, noise[cell.metric]) if noise and cell.metric in noise else cell for cell in whole)
+
+
+def _noisy(suite: Suite, cell: Cell, error: float) -> Cell:
+    if cell.value is None or cell.low is None or cell.high is None:
+        return cell
+    least, most = next(sorted((metric.worst, metric.best)) for metric in suite.metrics if metric.name == cell.metric)
+    low, high = widened(cell.value, cell.low, cell.high, error, least, most)
+    return replace(cell, low=low, high=high)
 
 
 def scored_metrics(suite: Suite, scores: Sequence[Score]) -> list[Metric]:

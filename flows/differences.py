@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlalchemy import delete, update
+from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from flows.case import Case
 from flows.fingerprints import put_mark
-from flows.publish import PUBLICATION, rank_again
-from flows.rows import cell_row, store_results
+from flows.publish import PUBLICATION, again
+from flows.rows import cell_row
 from flows.stages import Scored, compute, n_scored
 from flows.staleness import Stale
 from infra import tables
@@ -68,12 +68,9 @@ def rescore(case: Case, night: date, stale: Stale) -> int:
 
 def _replace(db: Session, case: Case, found: Scored) -> None:
     """The new numbers take the place of the old, with the ranks that follow from them."""
-    for table in (tables.Score, tables.Cell):
-        db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
-    store_results(db, case.run.id, found.scores, found.cells, found.bounds)
     scored = n_scored(case, found.scores)
     db.connection().execute(update(tables.Run).where(col(tables.Run.id) == case.run.id).values(n_scored=scored))
-    rank_again(db, case, db.get_one(tables.Run, case.run.id, populate_existing=True), found.scores)
+    again(db, case, found.scores, found.cells, found.bounds)
 
 
 def write(db: Session, night: date, run: tables.Run, before: str, found: Sequence[Moved], stale: Stale) -> None:

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
+from evaluators.contracts import Answer, Outcome, Output, Sample
 from evaluators.judges.card import question_key
 from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
+from evaluators.metrics.raters import shared
 from flows.case import Case, Stopped, open_case
 from flows.progress import begin
+from flows.publish import again
 from flows.rows import outputs_of, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
-from flows.stages import judge_work
+from flows.stages import compute, judge_work
 from flows.work import ask_judge
-from infra import tables
+from infra import tables, tables_standing
 from infra.db import put, session
 from infra.settings import Settings
 
@@ -54,7 +60,40 @@ def measure(settings: Settings, submission_id: str, times: int, outputs: int, se
         row = db.get(tables.Judge, case.run.judge)
         assert row is not None
         put(db, tables.Judge, [{**row.model_dump(), "card": {**row.card, "noise": noise.as_card()}}])
+        put(db, tables_standing.Noise, list(_shared(case, chosen, times)))
+    found = compute(case)
+    with session(settings.database) as db:
+        again(db, case, found.scores, found.cells, found.bounds)
     return noise
+
+
+def _shared(case: Case, chosen: list[str], times: int) -> Iterator[dict[str, Any]]:
+    """What asking again moves each metric's mean by, for all outputs at once."""
+    assert case.suite.score is not None
+    samples = {sample.id: sample for sample in case.samples}
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        media = [rows[name].media_sha256 for name in chosen]
+        answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
+    values: dict[str, list[list[float]]] = {}
+    for name in chosen:
+        output, row = Output(name, Outcome(rows[name].outcome), record=rows[name].record), rows[name]
+        scored = [case.suite.score(samples[name], output, _given(case, samples[name], row, one)) for one in answers]
+        for each in zip(*scored, strict=True):
+            known = [np.nan if score.value is None else score.value for score in each]
+            values.setdefault(each[0].metric, []).append(known)
+    for metric, table in values.items():
+        if found := shared(np.array(table, np.float64)):
+            seen = {"error": found.error, "outputs": found.outputs, "times": found.times, "at": tables.now()}
+            yield {"run_id": case.run.id, "metric": metric, "source": "judge", **seen}
+
+
+def _given(
+    case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]
+) -> dict[str, Answer]:
+    keys = {question.id: question_key(case.requests[sample.id], question.id) for question in sample.questions}
+    found = {name: answered.get((row.media_sha256, key)) for name, key in keys.items()}
+    return {name: replace(answer, question_id=name) for name, answer in found.items() if answer}
 
 
 def _chosen(case: Case, outputs: int, seed: int) -> list[str]:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import update
+from sqlalchemy import delete, update
 from sqlmodel import Session, col, select
 
-from evaluators.contracts import Outcome, Score, Suite
+from evaluators.cells import Bounds
+from evaluators.contracts import Cell, Outcome, Score, Suite
 from evaluators.suites import suite_named
 from evaluators.summaries import Summary, summaries
-from flows import receipts
+from flows import changes, hidden, receipts
 from flows.attempts import attempt
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.freezing import why_frozen
 from flows.ranks import enter, leave, renew, store_summary
+from flows.rows import store_results
 from flows.seals import seal_board, seal_events, seal_run
 from flows.turns import stop_if_taken_back
 from infra import tables
@@ -25,6 +27,9 @@ from infra.tables_standing import Roster
 from leaderboard import publication
 from submissions.errors import shown
 from submissions.lifecycle import State, advance, state_of
+
+if TYPE_CHECKING:
+    from flows.private_bank import PrivateScores
 
 PUBLICATION = "publication"
 
@@ -38,12 +43,20 @@ def publish(case: Case) -> None:
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
         scores = scores_of(db, run.id)
-    found = summaries(case.suite, case.samples, scores)
+    found, private = summaries(case.suite, case.samples, scores), _private(case)
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
         run = db.get_one(tables.Run, case.run.id, populate_existing=True)
         if run.state != "published":
             _put_on_board(db, case, run, found)
+            if private.samples:
+                hidden.store(db, case.suite, run, (case.samples, scores), (private.samples, private.scores))
+
+
+def _private(case: Case) -> PrivateScores:
+    from flows.private_bank import private_scores  # it runs the stages, and the last of them ends here
+
+    return private_scores(case)
 
 
 def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summary]) -> None:
@@ -55,6 +68,7 @@ def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summ
     _set_run(db, run, state="published", published_at=tables.now())
     publication.keep_up(db, run.id)
     rank(db, case.suite, case.submission, run, found)
+    changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
     receipts.keep(db, case.suite, case.submission, run, case.samples)
     seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
 
@@ -67,6 +81,17 @@ def rank(db: Session, suite: Suite, submission: tables.Submission, run: tables.R
         store_summary(db, suite, run, summary)
         if made.ranked:
             enter(db, suite, run, summary, (*made.leaving, *gone))
+
+
+def again(
+    db: Session, case: Case, scores: Sequence[Score], cells: Sequence[Cell], bounds: Sequence[Bounds] = ()
+) -> None:
+    """Put new numbers in the place of a published run's old ones, with all that follows from them."""
+    alone(db, PUBLICATION)
+    for table in (tables.Score, tables.Cell):
+        db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
+    store_results(db, case.run.id, scores, cells, bounds)
+    rank_again(db, case, db.get_one(tables.Run, case.run.id, populate_existing=True), scores)
 
 
 def rank_again(db: Session, case: Case, run: tables.Run, scores: Sequence[Score]) -> None:

@@ -17,7 +17,7 @@ from evaluators.columns import scored_metrics, tabulate
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score, Suite
 from evaluators.suites import suite_named
 from flows.board_keys import items_sha256
-from flows.receipts import cells, code_sha256, lines, records, sha256
+from flows.receipts import cells, code_sha256, lines, records, samples_of, sha256
 from flows.rows import cell_row
 from infra import tables
 from infra.store import landing
@@ -47,18 +47,11 @@ def write(db: Session, folder: Path) -> int:
     kept = db.execute(select(Receipt.run_id, Receipt.text).order_by(Receipt.run_id)).all()
     for run_id, text in kept:
         run = db.get_one(tables.Run, run_id)
-        submission = db.get_one(tables.Submission, run.submission_id)
-        samples = samples_of(suite_named(run.suite), submission.subset, json.loads(text)["inputs"]["modalities"])
+        samples = _samples(suite_named(run.suite), json.loads(text))
         _put(folder / FOLDER / f"{run_id}.json", text.encode())
         _put(folder / FOLDER / f"{run_id}.records.jsonl.gz", gzip.compress(lines(records(db, run, samples)), mtime=0))
         _put(folder / FOLDER / f"{run_id}.cells.jsonl", lines(cells(db, run_id)))
     return len(kept)
-
-
-def samples_of(suite: Suite, subset: str, modalities: Sequence[str]) -> tuple[Sample, ...]:
-    """The samples a submission of this subset and these modalities answers."""
-    wanted = suite.subsets[subset]
-    return tuple(s for s in suite.samples() if wanted(s) and s.facets.modality in modalities)
 
 
 def check(path: Path) -> Checked:
@@ -75,9 +68,9 @@ def check(path: Path) -> Checked:
         )
         if found != told
     ]
-    samples = samples_of(suite, receipt["submission"]["subset"], receipt["inputs"]["modalities"])
+    samples = _samples(suite, receipt)
     scores = score(suite, samples, [json.loads(line) for line in data.splitlines()])
-    made = recomputed(suite, samples, scores)
+    made = recomputed(suite, samples, scores, receipt["noise"])
     differences += _compare([json.loads(line) for line in stored.splitlines()], made)
     return Checked(receipt["run"], len(scores), len(made), tuple(differences), _notes(receipt))
 
@@ -95,11 +88,13 @@ def score(suite: Suite, samples: Sequence[Sample], records: Sequence[Mapping[str
     return found
 
 
-def recomputed(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> list[dict[str, Any]]:
+def recomputed(
+    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], noise: Mapping[str, float]
+) -> list[dict[str, Any]]:
     """The cells that these scores make, as they would be published."""
     within = () if suite.tabulate else bounds(scored_metrics(suite, scores), samples, scores)
     known = {(one.metric, one.facets): one for one in within}
-    made = tabulate(suite, samples, scores)
+    made = tabulate(suite, samples, scores, noise)
     rows = [cell_row("", cell, known.get((cell.metric, cell.facets))) for cell in made]
     return [{name: value for name, value in row.items() if name not in ("run_id", "source", "note")} for row in rows]
 
@@ -122,6 +117,11 @@ def _notes(receipt: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
     release = receipt["code"]["release"] or "an unnamed release"
     return (f"The receipt was written by other code ({release}); a difference may come from there.",)
+
+
+def _samples(suite: Suite, receipt: Mapping[str, Any]) -> tuple[Sample, ...]:
+    inputs = receipt["inputs"]
+    return samples_of(suite, receipt["submission"]["subset"], inputs["modalities"], inputs["replaced"])
 
 
 def _receipt(path: Path) -> dict[str, Any]:

@@ -18,7 +18,7 @@ import evaluators
 from evaluators.contracts import Answer, Sample, Suite
 from evaluators.judges.card import question_key, request_key
 from flows.board_keys import items_sha256
-from flows.rows import outputs_of, verdicts_of
+from flows.rows import noise_of, outputs_of, verdicts_of
 from infra import tables
 from infra.db import put
 from infra.tables_standing import Receipt
@@ -55,6 +55,7 @@ def _receipt(
             "contents_sha256": submission.contents_sha256,
             "manifest_sha256": sha256(rfc8785.dumps(submission.manifest)),
             "modalities": sorted({sample.facets.modality for sample in samples}),
+            "replaced": _replaced(suite, submission.subset, samples),
         },
         "outputs": {"count": len(samples), "records_sha256": sha256(lines(made))},
         "judge": {
@@ -66,9 +67,23 @@ def _receipt(
             "n_scored": run.n_scored,
             "n_expected": run.n_expected,
         },
+        "noise": noise_of(db, run.id),
         "code": {"evaluators_sha256": code_sha256(), "release": release()},
         "environment": environment(),
     }
+
+
+def samples_of(suite: Suite, subset: str, modalities: Sequence[str], replaced: Mapping[str, str]) -> tuple[Sample, ...]:
+    """The samples a submission of this subset and these modalities answers, in their order."""
+    known = {sample.id: sample for sample in suite.samples()}
+    asked = (s for s in known.values() if suite.subsets[subset](s) and s.facets.modality in modalities)
+    return tuple(known[replaced.get(sample.id, sample.id)] for sample in asked)
+
+
+def _replaced(suite: Suite, subset: str, samples: Sequence[Sample]) -> dict[str, str]:
+    """Which samples stand in the place of which: a prompt that a filter blocked may have been drawn anew."""
+    asked = samples_of(suite, subset, sorted({sample.facets.modality for sample in samples}), {})
+    return {one.id: other.id for one, other in zip(asked, samples, strict=True) if one.id != other.id}
 
 
 def records(db: Session, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from math import hypot
 from typing import Any
 
 from sqlalchemy import delete
@@ -17,6 +18,7 @@ from evaluators.judges.card import question_key
 from flows.shards import Done
 from infra import tables
 from infra.db import add_many, add_new, claim, put
+from infra.tables_standing import Noise
 
 
 def outputs_of(db: Session, submission_id: str) -> dict[str, tables.Output]:
@@ -142,3 +144,11 @@ def cell_row(run_id: str, cell: Cell, bounds: Bounds | None = None) -> dict[str,
         "source": "",
         "note": "",
     }
+
+
+def noise_of(db: Session, run_id: str) -> dict[str, float]:
+    """What each metric of a run moves by when it is measured again, all sources together; empty if nobody measured."""
+    found: dict[str, float] = {}
+    for row in db.exec(select(Noise).where(Noise.run_id == run_id).order_by(Noise.metric, Noise.source)):
+        found[row.metric] = hypot(found.get(row.metric, 0.0), row.error)
+    return found

@@ -21,7 +21,7 @@ from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.fingerprints import put_mark
 from flows.progress import begin, reach
-from flows.rows import outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
+from flows.rows import noise_of, outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from flows.trying import note_set_aside
 from flows.turns import stop_if_taken_back
@@ -178,7 +178,9 @@ def compute(case: Case) -> Scored:
     """A run's scores and cells from its stored outputs and verdicts: pure but for the reading."""
     scores = scores_of(case)
     within = () if case.suite.tabulate else bounds(scored_metrics(case.suite, scores), case.samples, scores)
-    return Scored(scores, tabulate(case.suite, case.samples, scores), within)
+    with session(case.settings.database) as db:
+        noise = noise_of(db, case.run.id)
+    return Scored(scores, tabulate(case.suite, case.samples, scores, noise), within)
 
 
 def scores_of(case: Case) -> tuple[Score, ...]:

@@ -1,0 +1,62 @@
+"""Numbers that are computed again in place: what measuring again moves is added; ranks, receipt and seals follow."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlmodel import select
+
+from evaluators.suites import suite_named
+from flows import catalogue, receipt_files
+from flows.audit import audit
+from flows.case import Case
+from flows.publish import again
+from flows.seals import seal_catalogue
+from flows.stages import compute
+from infra import tables
+from infra.db import migrate, put, session
+from infra.settings import Settings
+from infra.tables_standing import Noise
+from tests.standing.judged import enter
+
+
+def test_measured_noise_widens_the_intervals_and_everything_agrees_afterwards(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path)
+    migrate(settings.database)
+    with session(settings.database) as db:
+        catalogue.load(db)
+        seal_catalogue(db)
+        run = enter(db, "one", 0.7)
+        before = cells(db, run.id)
+        submission = db.get_one(tables.Submission, run.submission_id)
+        row = {
+            "run_id": run.id,
+            "metric": "physical_realism",
+            "source": "judge",
+            "error": 0.4,
+            "outputs": 5,
+            "times": 3,
+        }
+        put(db, Noise, [{**row, "times": 3, "at": tables.now()}])
+    case = Case(settings, submission, suite_named("tailor"), run)
+
+    found = compute(case)
+    with session(settings.database) as db:
+        again(db, case, found.scores, found.cells, found.bounds)
+
+    with session(settings.database) as db:
+        after = cells(db, run.id)
+        assert audit(db).findings == ()
+        receipt_files.write(db, tmp_path / "export")
+    assert {at: value for at, (value, _) in after.items()} == {at: value for at, (value, _) in before.items()}
+    wider = {at[0] for at, (_, width) in after.items() if width > before[at][1]}
+    assert wider == {"physical_realism"}
+    assert receipt_files.check(tmp_path / "export" / "receipts" / f"{run.id}.json").differences == ()
+
+
+def cells(db, run_id: str) -> dict[tuple[str, ...], tuple[float | None, float]]:  # type: ignore[no-untyped-def]
+    """Value and width of each cell."""
+    found = db.exec(select(tables.Cell).where(tables.Cell.run_id == run_id)).all()
+    return {
+        (c.metric, c.scenario, c.task, c.setting, c.modality): (c.value, (c.high or 0) - (c.low or 0)) for c in found
+    }

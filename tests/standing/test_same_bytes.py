@@ -1,0 +1,34 @@
+"""The same entries give the same rows to the last bit on SQLite and on PostgreSQL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlmodel import select
+
+from infra.db import migrate, session
+from infra.tables import Cell
+from infra.tables_standing import Roster, Standing, Summary
+from tests.servers.postgres import PostgresServer
+from tests.standing.tiny import Dice, enter, load
+
+
+def rows(url: str) -> list[list[dict[str, Any]]]:
+    """Everything that publication writes about numbers."""
+    migrate(url)
+    with session(url) as db:
+        load(db)
+        for number in range(4):
+            enter(db, Dice(f"e{number}", 40 + 3.3 * number))
+    with session(url) as db:
+        return [
+            sorted((row.model_dump() for row in db.exec(select(table))), key=repr)
+            for table in (Cell, Summary, Roster, Standing)
+        ]
+
+
+@pytest.mark.xdist_group("servers")
+def test_sqlite_and_postgres_hold_the_same_numbers(postgres_server: PostgresServer, tmp_path: Path) -> None:
+    assert rows(f"sqlite:///{tmp_path / 'test.db'}") == rows(postgres_server.fresh_database())
