@@ -10,7 +10,10 @@ from evaluators.contracts import Judge
 from evaluators.judges.scripted import ScriptedJudge
 from infra.settings import Settings
 
-WAYS = "scripted, vlm:FOLDER (a model folder on this machine), or http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL"
+WAYS = (
+    "scripted, vlm:FOLDER (a model folder on this machine), vlm-image-first:FOLDER (a PaliGemma whose images do not "
+    "see the question: quicker, and another judge), or http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL"
+)
 
 
 class UnknownJudge(Exception):
@@ -23,21 +26,25 @@ def open_judge(name: str, device: str) -> Judge:
     kind, _, rest = name.partition(":")
     if name == "scripted":
         return ScriptedJudge()
-    if kind == "vlm" and rest:
-        return _local(Path(rest), device)
+    if kind in ("vlm", "vlm-image-first") and rest:
+        return _local(Path(rest), device, kind == "vlm-image-first", Settings())
     if kind == "http" and "@" in rest:
         model, _, snapshot = rest.rpartition("@")
         return _remote(model, snapshot, Settings())
     raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
 
-def _local(folder: Path, device: str) -> Judge:
+def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> Judge:
     if not (folder / "config.json").is_file():
         raise UnknownJudge(f"ARMILLARY_JUDGE names the folder {folder}, which holds no model. Set it to {WAYS}.")
     from evaluators.models.device import pick_device
     from evaluators.models.vlm import VlmJudge
 
-    return VlmJudge(folder, device=pick_device(device))
+    dtype, frames = settings.judge_dtype, settings.judge_frames
+    try:
+        return VlmJudge(folder, device=pick_device(device), dtype=dtype, frames=frames, shared_prefix=image_first)
+    except ValueError as error:
+        raise UnknownJudge(f"ARMILLARY_JUDGE {folder.name} cannot judge so. {error}") from None
 
 
 def _remote(model: str, revision: str, settings: Settings) -> Judge:
@@ -51,6 +58,7 @@ def _remote(model: str, revision: str, settings: Settings) -> Judge:
             model=model,
             revision=revision,
             api_key=settings.judge_key.get_secret_value(),
+            frames=settings.judge_frames,
             structured=settings.judge_structured,
             concurrency=settings.judge_concurrency,
             rpm=settings.judge_rpm,

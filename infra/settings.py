@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -21,6 +22,8 @@ class Settings(BaseSettings):
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
     judge: str = Field("scripted", description="scripted, vlm:FOLDER, or http:MODEL@SNAPSHOT")
+    judge_frames: str = Field("uniform-8", description="which frames of a clip a judge sees: uniform-N or first-N")
+    judge_dtype: Literal["", "fp32", "bf16", "fp16"] = Field("", description="of a local judge; empty: by its device")
     judge_url: str = Field("", description="base URL of an OpenAI-compatible endpoint, for an http judge")
     judge_key: SecretStr = Field(SecretStr(""), description="its key")
     judge_structured: bool = Field(False, description="the endpoint keeps to a JSON schema")
