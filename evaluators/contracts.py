@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    from evaluators.agent import Agent
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -86,6 +89,17 @@ class Output:
     file: Path | None = None
     record: Mapping[str, Json] = field(default_factory=dict)
     reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A piece of an output that is judged by itself, a clip of a longer video say; it lies in the store by its hash."""
+
+    id: str
+    media_sha256: str
+    media_type: str
+    prompt: str
+    questions: tuple[Question, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,8 +209,9 @@ class CannotProduce(Exception):
 class Production:
     """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute.
 
-    On the `shelf` lie base models for adapters, as `<organisation>--<name>/<revision>`, in `private` the banks that an
-    operator mounted.
+    `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters, as
+    `<organisation>--<name>/<revision>`, in `private` the banks that an operator mounted. `agent` is there for a suite
+    that runs one around the model.
     """
 
     folder: Path
@@ -204,6 +219,13 @@ class Production:
     device: str
     shelf: Path | None = None
     private: Path | None = None
+    revision: str = ""
+    agent: Agent | None = None
+
+
+TakeOver = Callable[[Sample, Path, Sequence[Mapping[str, Json]], Path, Callable[[Path], str]], Mapping[str, Json]]
+"""From a sample, its handed-in file, the steps declared in it, a folder for files in work, and a function that keeps a
+file and returns its SHA-256, to what is recorded with the output; a ValueError refuses the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,10 +311,12 @@ class Suite:
     """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
 
     A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce` makes a generator
-    around a handed-in model. `own_judge` is the card of a suite that is scored by rule: no judge is asked then.
-    `tabulate` replaces the mean of `evaluators.cells` where a suite's cells are something else (a correlation over
-    policies, say); `derive` adds cells that follow from the others. `private` reads an operator's own samples from a
-    folder; their ids begin with `private.` and stay on the server.
+    around a handed-in model, inside an `agent` where the suite runs one; `take_over` looks into a handed-in file.
+    `parts` are what is judged of an output where that is not the whole of it; the ids of their questions are unique.
+    `own_judge` is the card of a suite that is scored by rule: no judge is asked then. `tabulate` replaces the mean of
+    `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
+    that follow from the others. `private` reads an operator's own samples from a folder; their ids begin with
+    `private.` and stay on the server.
     """
 
     name: str
@@ -317,3 +341,6 @@ class Suite:
     yardsticks: tuple[Yardstick, ...] = ()
     second_look: SecondLook | None = None
     private: Callable[[Path], tuple[Sample, ...]] | None = None
+    agent: bool = False
+    take_over: TakeOver | None = None
+    parts: Callable[[Sample, Output], tuple[Part, ...]] | None = None

@@ -53,6 +53,49 @@ def paint(to: Annotated[Path, typer.Argument(help="Where the pictures go.")]) ->
         say(f"Drawn: {len(own())} pictures.")
 
 
+@liva.command("photos")
+def photos(
+    name: Annotated[str, typer.Argument(help="The same name again goes on where it stopped.")],
+    folder: Annotated[Path, typer.Argument(help="Photos, with intentions.csv: file, case_id, intention, license.")],
+    to: Annotated[Path, typer.Option(help="Folder for the finished cases.")],
+) -> None:
+    """Draft cases from photos with ARMILLARY_AGENT; people decide with `armillary review`, then run it again."""
+    _draft("photos_flow", name, str(_there(folder)), str(to))
+
+
+@liva.command("invent")
+def invent(
+    name: Annotated[str, typer.Argument(help="The same name again goes on where it stopped.")],
+    scenario: Annotated[str, typer.Argument(help="The scene family, as in kitchen.")],
+    image_model: Annotated[Path, typer.Option(help="A diffusers text-to-image folder.")],
+    to: Annotated[Path, typer.Option(help="Folder for the finished cases.")],
+    count: Annotated[int, typer.Option(min=1, max=40, help="How many jobs.")] = 5,
+) -> None:
+    """Draft cases goal first: jobs, a picture for each that people kept, then its sidecar."""
+    _draft("goals_flow", name, scenario, count, str(to), str(_there(image_model)))
+
+
+def _draft(flow: str, *arguments: str | int) -> None:
+    from flows.engine import prepare
+
+    with told() as settings:
+        prepare(settings)
+        from evaluators.judges.chat import Unavailable
+        from evaluators.suites.liva.drafting import CannotDraft
+        from flows import curate_liva
+        from flows.agents import UnknownAgent
+
+        try:
+            found: curate_liva.Drafted = getattr(curate_liva, flow)(*arguments)
+        except (CannotDraft, UnknownAgent, Unavailable) as error:
+            fail(plain(str(error)))
+        for case, why in found.open.items():
+            say(plain(f"{case}: {why}"))
+        for finding in found.findings:
+            say(plain(str(finding)))
+        say(f"Asked {found.asked} questions, wrote {len(found.written)} cases. Decide with: armillary review")
+
+
 def _there(folder: Path) -> Path:
     if not folder.is_dir():
         fail(f"{folder} is not a folder. Name the folder with the sidecars.")

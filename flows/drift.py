@@ -12,6 +12,7 @@ from evaluators.metrics.agreement import cohen_kappa
 from evaluators.metrics.text import normalise
 from evaluators.suites import suite_named
 from flows.anchors import Cases, Key, anchors_of, choose_anchors, draw, known_answers, outputs_at
+from flows.asked import all_asked
 from flows.case import Case
 from flows.freezing import freeze
 from flows.holding import still_ours
@@ -103,9 +104,11 @@ def _ask(night: str, cases: Cases, known: Mapping[Key, str]) -> Asked:
         with session(case.settings.database) as db:
             found = outputs_at(db, [(submission, sample) for sample in sorted(samples)])
         rows = {sample: row for (_, sample), row in found.items()}
-        for piece in pieces(sorted(rows), case.settings.shard_size):
+        chosen = sorted((sample for sample in case.samples if sample.id in rows), key=lambda sample: sample.id)
+        asked = all_asked(case.suite, chosen, rows, case.requests)
+        for piece in pieces([one for every in asked.values() for one in every], case.settings.shard_size):
             still_ours()
-            done = ask_again(judge_work(case, rows, piece), case.place, night)
+            done = ask_again(judge_work(case, piece), case.place, night)
             calls += done.items * done.fresh
             for record in records_of(case.store, done):
                 cost += record["cost"]

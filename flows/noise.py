@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from evaluators.contracts import Answer, Outcome, Output, Sample
 from evaluators.judges.card import question_key
 from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
 from evaluators.metrics.raters import shared
+from flows.asked import Asked, all_asked, answers_to, output_of
 from flows.case import Case, Stopped, open_case
 from flows.progress import begin
 from flows.publish import again
@@ -73,12 +73,13 @@ def _shared(case: Case, chosen: list[str], times: int) -> Iterator[dict[str, Any
     samples = {sample.id: sample for sample in case.samples}
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-        media = [rows[name].media_sha256 for name in chosen]
+        asked = all_asked(case.suite, [samples[name] for name in chosen], rows, case.requests)
+        media = [one.media_sha256 for every in asked.values() for one in every]
         answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
     values: dict[str, list[list[float]]] = {}
     for name in chosen:
-        output, row = Output(name, Outcome(rows[name].outcome), record=rows[name].record), rows[name]
-        scored = [case.suite.score(samples[name], output, _given(case, samples[name], row, one)) for one in answers]
+        output = output_of(samples[name], rows[name])
+        scored = [case.suite.score(samples[name], output, answers_to(asked[name], one)) for one in answers]
         for each in zip(*scored, strict=True):
             known = [np.nan if score.value is None else score.value for score in each]
             values.setdefault(each[0].metric, []).append(known)
@@ -86,14 +87,6 @@ def _shared(case: Case, chosen: list[str], times: int) -> Iterator[dict[str, Any
         if found := shared(np.array(table, np.float64)):
             seen = {"error": found.error, "outputs": found.outputs, "times": found.times, "at": tables.now()}
             yield {"run_id": case.run.id, "metric": metric, "source": "judge", **seen}
-
-
-def _given(
-    case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]
-) -> dict[str, Answer]:
-    keys = {question.id: question_key(case.requests[sample.id], question.id) for question in sample.questions}
-    found = {name: answered.get((row.media_sha256, key)) for name, key in keys.items()}
-    return {name: replace(answer, question_id=name) for name, answer in found.items() if answer}
 
 
 def _chosen(case: Case, outputs: int, seed: int) -> list[str]:
@@ -109,26 +102,33 @@ def _chosen(case: Case, outputs: int, seed: int) -> list[str]:
 
 
 def _ask(case: Case, chosen: list[str], repeat: int) -> None:
+    asked = _asked(case, chosen)
     with session(case.settings.database) as db:
-        rows = outputs_of(db, case.submission.id)
-        answered = verdicts_of(db, case.run.judge, [rows[name].media_sha256 for name in chosen], repeat)
+        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for one in asked], repeat)
     known = {media for media, _ in answered}
-    todo = [name for name in chosen if rows[name].media_sha256 not in known]
+    todo = [one for one in asked if one.media_sha256 not in known]
     for piece in pieces(todo, case.settings.shard_size):
-        done = ask_judge(judge_work(case, rows, piece, repeat), case.place)
+        shard = judge_work(case, piece, repeat)
+        done = ask_judge(shard, case.place)
         with session(case.settings.database) as db:
-            store_verdicts(db, case.run, done, records_of(case.store, done), case.requests, repeat)
+            store_verdicts(db, case.run, done, records_of(case.store, done), shard.asked, repeat)
 
 
 def _repeated(case: Case, chosen: list[str], times: int) -> list[Repeated]:
-    samples = {sample.id: sample for sample in case.samples}
+    asked = _asked(case, chosen)
     with session(case.settings.database) as db:
-        rows = outputs_of(db, case.submission.id)
-        media = [rows[name].media_sha256 for name in chosen]
+        media = [one.media_sha256 for one in asked]
         answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
     found = []
-    for name in chosen:
-        for question in samples[name].questions:
-            key = (rows[name].media_sha256, question_key(case.requests[name], question.id))
-            found.append(Repeated(name, question.id, tuple(given[key] for given in answers if key in given)))
+    for one in asked:
+        for question in one.item.questions:
+            key = (one.media_sha256, question_key(one.key, question.id))
+            found.append(Repeated(one.item.id, question.id, tuple(given[key] for given in answers if key in given)))
     return found
+
+
+def _asked(case: Case, chosen: list[str]) -> list[Asked]:
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+    samples = [sample for sample in case.samples if sample.id in set(chosen)]
+    return [one for every in all_asked(case.suite, samples, rows, case.requests).values() for one in every]

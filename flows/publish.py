@@ -42,7 +42,7 @@ def publish(case: Case) -> None:
             return
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
-        scores = scores_of(db, run.id)
+        scores = scores_of(db, run.id, with_detail=case.suite.tabulate is not None)
     found, private = summaries(case.suite, case.samples, scores), _private(case)
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
@@ -136,11 +136,13 @@ def withdrawn(db: Session, board: str) -> tuple[str, ...]:
     return tuple(sorted(ranked & gone))
 
 
-def scores_of(db: Session, run_id: str) -> list[Score]:
-    """A run's stored scores."""
+def scores_of(db: Session, run_id: str, *, with_detail: bool = False) -> list[Score]:
+    """A run's stored scores; what was kept with each is read only where a suite's own table may need it."""
     table = tables.Score
-    query = select(table.sample_id, table.metric, table.outcome, table.value).where(table.run_id == run_id)
-    return [Score(sample, metric, Outcome(outcome), value) for sample, metric, outcome, value in db.execute(query)]
+    columns: tuple[Any, ...] = (table.sample_id, table.metric, table.outcome, table.value)
+    chosen: Any = (*columns, table.detail) if with_detail else columns
+    found = db.execute(select(*chosen).where(table.run_id == run_id))
+    return [Score(sample, metric, Outcome(outcome), value, *more) for sample, metric, outcome, value, *more in found]
 
 
 def _set_run(db: Session, run: tables.Run, **values: Any) -> None:

@@ -16,7 +16,8 @@ from sqlmodel import Session, select
 
 import evaluators
 from evaluators.contracts import Answer, Sample, Suite
-from evaluators.judges.card import question_key, request_key
+from evaluators.suites import suite_named
+from flows.asked import all_asked, answers_to
 from flows.board_keys import items_sha256
 from flows.rows import noise_of, outputs_of, verdicts_of
 from infra import tables
@@ -89,19 +90,15 @@ def _replaced(suite: Suite, subset: str, samples: Sequence[Sample]) -> dict[str,
 def records(db: Session, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:
     """One record a sample: what was handed in for it and what the judge answered, enough to score it again."""
     rows = outputs_of(db, run.submission_id)
-    answered = verdicts_of(db, run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
-    return [_record(sample, rows.get(sample.id), answered) for sample in samples]
+    asked = all_asked(suite_named(run.suite), samples, rows)
+    answered = verdicts_of(db, run.judge, [one.media_sha256 for every in asked.values() for one in every])
+    return [_record(sample, rows.get(sample.id), answers_to(asked[sample.id], answered)) for sample in samples]
 
 
-def _record(sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]) -> dict[str, Any]:
+def _record(sample: Sample, row: tables.Output | None, given: Mapping[str, Answer]) -> dict[str, Any]:
     if row is None:
         return {"sample": sample.id, "outcome": "output_missing", "media_sha256": "", "record": {}, "answers": {}}
-    request = request_key(sample.prompt, sample.facets.modality, sample.questions)
-    given = {
-        question.id: answered.get((row.media_sha256, question_key(request, question.id)))
-        for question in sample.questions
-    }
-    answers = {name: [str(answer.outcome), answer.value] for name, answer in given.items() if answer}
+    answers = {name: [str(answer.outcome), answer.value] for name, answer in given.items()}
     kept = {"outcome": row.outcome, "media_sha256": row.media_sha256, "record": row.record}
     return {"sample": sample.id, **kept, "answers": answers}
 

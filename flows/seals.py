@@ -14,6 +14,9 @@ from sqlalchemy import select as sa_select
 from sqlmodel import Session, SQLModel, col, select
 
 from evaluators.contracts import OUR_FAILURES
+from evaluators.suites import suite_named
+from flows.asked import all_asked
+from flows.rows import outputs_of
 from infra import tables, tables_standing
 from infra.tables_standing import Seal
 
@@ -161,8 +164,7 @@ def _of_events(_db: Session, _kind: str, owner: str) -> Iterator[Any]:
 def _of_verdicts(db: Session, _kind: str, owner: str) -> Iterator[Any]:
     """A run's verdicts: its judge's answers about the submission's files; a judge's failures may yet be mended."""
     run, table = db.get_one(tables.Run, owner), tables.Verdict
-    files = select(tables.Output.media_sha256).where(tables.Output.submission_id == run.submission_id)
-    media = sorted(set(db.exec(files)) - {""})
+    media = _judged_files(db, run)
     answered = col(table.outcome).not_in([str(outcome) for outcome in OUR_FAILURES])
     for start in range(0, len(media), 500):
         yield (
@@ -171,6 +173,16 @@ def _of_verdicts(db: Session, _kind: str, owner: str) -> Iterator[Any]:
             & answered
             & col(table.media_sha256).in_(media[start : start + 500])
         )
+
+
+def _judged_files(db: Session, run: tables.Run) -> list[str]:
+    """The files of a run that its judge was shown: its outputs, or the parts of them that are judged."""
+    suite = suite_named(run.suite)
+    if suite.parts is None:
+        files = select(tables.Output.media_sha256).where(tables.Output.submission_id == run.submission_id)
+        return sorted(set(db.exec(files)) - {""})
+    asked = all_asked(suite, suite.samples(), outputs_of(db, run.submission_id))
+    return sorted({one.media_sha256 for every in asked.values() for one in every})
 
 
 TABLES: Mapping[str, type[SQLModel]] = {

@@ -10,6 +10,7 @@ from sqlmodel import Session, col, select
 
 from evaluators.contracts import OUR_FAILURES, Answer, Failure, Outcome, Sample
 from evaluators.judges.card import question_key, request_key
+from flows.asked import Asked
 from flows.case import Case
 from flows.engine import each_done
 from flows.progress import begin, reach
@@ -100,9 +101,9 @@ def _low(db: Session, case: Case) -> set[str]:
 
 def _works(case: Case, weak: Weak) -> Iterator[JudgeWork]:
     for piece in pieces(weak.open(), case.settings.shard_size):
-        names = [sample.id for sample in piece]
-        work = judge_work(case, weak.outputs, names)
-        yield replace(work, asked={name: weak.requests[name] for name in names}, second=True)
+        outputs = ((sample, weak.outputs[sample.id]) for sample in piece)
+        asked = [Asked(one, row.media_sha256, row.media_type, weak.requests[one.id]) for one, row in outputs]
+        yield replace(judge_work(case, asked), second=True)
 
 
 def _store(db: Session, run_id: str, found: Mapping[str, Failure]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from prefect import task
@@ -13,10 +13,11 @@ from sqlmodel import Session, col, select
 
 from evaluators.cells import Bounds, bounds, share_of_our_failures
 from evaluators.columns import scored_metrics, tabulate
-from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Output, Sample, Score
+from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows import gates, work
 from flows import publish as publication
+from flows.asked import Asked, all_asked, answers_to, output_of
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.fingerprints import put_mark
@@ -80,6 +81,7 @@ def _output_works(case: Case) -> Iterator[work.OutputsWork]:
     manifest = case.submission.manifest
     files = {file["sample"]: file["path"] for file in manifest["files"] if file["sample"]}
     media = case.report["media"]
+    steps = {file["sample"]: file["steps"] for file in manifest["files"] if file.get("steps")}
     for piece in pieces(case.samples, case.settings.shard_size):
         ids = tuple(sample.id for sample in piece)
         yield work.OutputsWork(
@@ -91,6 +93,8 @@ def _output_works(case: Case) -> Iterator[work.OutputsWork]:
             files={sample: files[sample] for sample in ids if sample in files},
             media={sample: media[sample] for sample in ids if sample in media},
             endpoint=manifest.get("endpoint", {}),
+            steps={sample: steps[sample] for sample in ids if sample in steps},
+            agent=case.settings.agent if case.suite.agent and manifest["kind"] == "model" else "",
         )
 
 
@@ -108,9 +112,10 @@ def judge(case: Case) -> int:
     _advance(case, State.JUDGING, "Asking the judge.", bool(todo))
     judged = taken = 0
     begin("judging", sum(len(piece.media) for piece in todo))
+    asked = {name: key for piece in todo for name, key in piece.asked.items()}
     for done in each_done(ask_judge, todo, case.place):
         with session(case.settings.database) as db:
-            store_verdicts(db, case.run, done, records_of(case.store, done), case.requests)
+            store_verdicts(db, case.run, done, records_of(case.store, done), asked)
         judged, taken = judged + done.items * done.fresh, taken + done.items
         reach("judging", taken)
     return judged
@@ -118,34 +123,30 @@ def judge(case: Case) -> int:
 
 def _judge_works(case: Case) -> Iterator[work.JudgeWork]:
     with session(case.settings.database) as db:
-        rows = outputs_of(db, case.submission.id)
-        answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+        found = all_asked(case.suite, case.samples, outputs_of(db, case.submission.id), case.requests)
+        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for every in found.values() for one in every])
     for piece in pieces(case.samples, case.settings.shard_size):
-        open_ = [sample.id for sample in piece if not _is_judged(case, sample, rows[sample.id], answered)]
-        yield judge_work(case, rows, open_)
+        asked = [one for sample in piece for one in found[sample.id] if not _is_judged(one, answered)]
+        yield judge_work(case, asked)
 
 
-def judge_work(
-    case: Case, rows: Mapping[str, tables.Output], samples: Sequence[str], repeat: int = 0
-) -> work.JudgeWork:
-    """A shard of judging: these samples, asked about for the first time or again."""
+def judge_work(case: Case, asked: Sequence[Asked], repeat: int = 0) -> work.JudgeWork:
+    """A shard of judging: these are asked about for the first time or again."""
     return work.JudgeWork(
         suite=case.suite.name,
         judge=case.settings.judge,
         fingerprint=case.run.judge,
-        media={name: rows[name].media_sha256 for name in samples},
-        suffixes={name: SUFFIXES[rows[name].media_type] for name in samples},
-        asked={name: case.requests[name] for name in samples},
+        media={one.item.id: one.media_sha256 for one in asked},
+        suffixes={one.item.id: SUFFIXES[one.media_type] for one in asked},
+        asked={one.item.id: one.key for one in asked},
         repeat=repeat,
+        items={one.item.id: asdict(one.item) for one in asked} if case.suite.parts else {},
     )
 
 
-def _is_judged(case: Case, sample: Sample, row: tables.Output, answered: Mapping[tuple[str, str], Answer]) -> bool:
-    """Nothing to judge, or an answer to every question that is not a failure of the judge's."""
-    if case.suite.own_judge or row.outcome != Outcome.SCORED or not sample.questions:
-        return True
-    request = case.requests[sample.id]
-    found = (answered.get((row.media_sha256, question_key(request, question.id))) for question in sample.questions)
+def _is_judged(asked: Asked, answered: Mapping[tuple[str, str], Answer]) -> bool:
+    """An answer to every question that is not a failure of the judge's."""
+    found = (answered.get((asked.media_sha256, question_key(asked.key, q.id))) for q in asked.item.questions)
     return all(answer and answer.outcome not in OUR_FAILURES for answer in found)
 
 
@@ -188,31 +189,13 @@ def scores_of(case: Case) -> tuple[Score, ...]:
     assert case.suite.score is not None
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-        answered = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+        found = all_asked(case.suite, case.samples, rows, case.requests)
+        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for every in found.values() for one in every])
     scores: list[Score] = []
     for sample in case.samples:
-        output = _output(sample, rows.get(sample.id))
-        scores += case.suite.score(sample, output, _answers(case, sample, rows.get(sample.id), answered))
+        output = output_of(sample, rows.get(sample.id))
+        scores += case.suite.score(sample, output, answers_to(found[sample.id], answered))
     return tuple(scores)
-
-
-def _output(sample: Sample, row: tables.Output | None) -> Output:
-    if row is None:
-        return Output(sample.id, Outcome.OUTPUT_MISSING)
-    return Output(sample.id, Outcome(row.outcome), record=row.record, reason=row.reason)
-
-
-def _answers(
-    case: Case, sample: Sample, row: tables.Output | None, answered: Mapping[tuple[str, str], Answer]
-) -> dict[str, Answer]:
-    if row is None:
-        return {}
-    request = case.requests[sample.id]
-    found = {
-        question.id: answered.get((row.media_sha256, question_key(request, question.id)))
-        for question in sample.questions
-    }
-    return {name: replace(answer, question_id=name) for name, answer in found.items() if answer}
 
 
 def publish(case: Case) -> None:

@@ -12,6 +12,7 @@ from sqlmodel import Session, select
 from evaluators.judges.card import question_key
 from evaluators.suites import suite_named
 from flows import second_look
+from flows.asked import all_asked
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.rows import cell_row, outputs_of, verdicts_of
 from flows.shards import Done, records_of
@@ -95,8 +96,10 @@ def _check_verdicts(case: Case, differences: list[str]) -> int:
         shards = db.exec(
             select(tables.Shard).where(tables.Shard.owner == case.run.id, tables.Shard.stage == "judge")
         ).all()
-        rows = outputs_of(db, case.submission.id)
-        stored = verdicts_of(db, case.run.judge, [row.media_sha256 for row in rows.values() if row.media_sha256])
+        found = all_asked(case.suite, case.samples, outputs_of(db, case.submission.id), case.requests)
+        asked = [one for every in found.values() for one in every]
+        stored = verdicts_of(db, case.run.judge, [one.media_sha256 for one in asked])
+    requests = {one.item.id: one.key for one in asked}
     count = 0
     for shard in sorted(shards, key=lambda shard: shard.at):
         done = Done(shard.inputs_sha256, shard.key, shard.sha256, shard.items, shard.seconds, fresh=False)
@@ -106,7 +109,7 @@ def _check_verdicts(case: Case, differences: list[str]) -> int:
             differences.append(f"shard {shard.key}: {error}")
             continue
         for record in records:
-            request = case.requests.get(record["sample_id"])
+            request = requests.get(record["sample_id"])
             if request is None:
                 continue  # a private sample: no number of it is on the board
             for answer in record["answers"]:

@@ -11,8 +11,9 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from evaluators.contracts import Generator, Outcome, Output, Production, Request, Sample
+from evaluators.contracts import Facets, Generator, Outcome, Output, Production, Question, Request, Sample
 from evaluators.suites import suite_named
+from flows.agents import open_agent
 from flows.confined import confined
 from flows.image_api import open_image_api
 from flows.journal import judged
@@ -59,6 +60,8 @@ class OutputsWork:
     files: dict[str, str] = field(default_factory=dict)
     media: dict[str, dict[str, Any]] = field(default_factory=dict)
     endpoint: dict[str, str] = field(default_factory=dict)
+    steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    agent: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,7 @@ class JudgeWork:
     """Judge some outputs. `media` maps a sample to its file's hash, `asked` to the hash of what is asked about it.
 
     `second` is the second look: the suite's questions about what went wrong instead of the sample's own.
+    Where parts of outputs are judged, `items` holds each as a sample of its own.
     """
 
     suite: str
@@ -76,6 +80,7 @@ class JudgeWork:
     asked: dict[str, str]
     repeat: int = 0
     second: bool = False
+    items: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
 def make_outputs(work: OutputsWork, place: Place) -> Done:
@@ -122,7 +127,9 @@ def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
         return open_image_api(work.endpoint, work.sampling)
     folder = unpack_model(store, work.bundle_sha256, Path(place.work))
     shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
-    return confined(work.suite, Production(folder, work.sampling, place.device, shelf, private))
+    agent = open_agent(work.agent, place.device, store, Path(place.work)) if work.agent else None
+    given = Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256, agent)
+    return confined(work.suite, given)
 
 
 def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
@@ -167,14 +174,28 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
             put_blob(store, spot, sha256)
             record = {**work.sampling, **facts, **_value(spot, facts["media_type"])}
             size = spot.stat().st_size
+            try:
+                record |= _looked_into(work, sample_id, spot, place, store)
+            except ValueError as wrong:
+                yield _record(sample_id, Outcome.OUTPUT_INVALID, str(wrong), record=record)
+                continue
             yield _record(sample_id, Outcome.SCORED, "", sha256, size, record, facts["media_type"])
+
+
+def _looked_into(work: OutputsWork, sample_id: str, file: Path, place: Place, store: Store) -> dict[str, Any]:
+    """What the suite itself finds in a handed-in file; pieces that it cuts out of it are kept in the store."""
+    take_over = suite_named(work.suite).take_over
+    if take_over is None:
+        return {}
+    (sample,) = _samples(work.suite, (sample_id,), place)
+    found = take_over(sample, file, work.steps.get(sample_id, []), file.parent, lambda path: put_blob(store, path))
+    return dict(found)
 
 
 def _judged(work: JudgeWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     judge = open_judge(work.judge, place.device)
     with _scratch(place) as folder:
-        samples = _samples(work.suite, tuple(work.media), place)
-        asked = [looked_at_again(work.suite, sample) for sample in samples] if work.second else samples
+        asked = _asked_about(work, place)
         requests = [_request(sample, work, Path(folder), store) for sample in asked]
         for record in judged(judge, work.fingerprint, requests, work.asked, store):
             yield record
@@ -186,6 +207,18 @@ def looked_at_again(suite: str, sample: Sample) -> Sample:
     look = suite_named(suite).second_look
     assert look, f"{suite} has no second look"
     return replace(sample, questions=look.questions(sample.facets.modality))
+
+
+def _asked_about(work: JudgeWork, place: Place) -> list[Sample]:
+    if work.items:
+        return [_item(work.items[name]) for name in work.media]
+    samples = _samples(work.suite, tuple(work.media), place)
+    return [looked_at_again(work.suite, sample) for sample in samples] if work.second else samples
+
+
+def _item(kept: dict[str, Any]) -> Sample:
+    questions = tuple(Question(**{**one, "options": tuple(one["options"])}) for one in kept["questions"])
+    return Sample(**{**kept, "facets": Facets(**kept["facets"]), "questions": questions})
 
 
 def _request(sample: Sample, work: JudgeWork, folder: Path, store: Store) -> Request:

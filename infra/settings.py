@@ -39,6 +39,15 @@ class Settings(BaseSettings):
     image_concurrency: int = Field(4, ge=1, description="pictures asked for at once")
     private: Path | None = Field(None, description="folder of private banks, one folder a suite; never served")
     shelf: Path | None = Field(None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION")
+    agent: str = Field(
+        "scripted", description="who thinks in L-IVA's loop: scripted, vlm:FOLDER or http:MODEL@SNAPSHOT"
+    )
+    agent_url: str = Field("", description="base URL of an OpenAI-compatible endpoint, for an http agent")
+    agent_key: SecretStr = Field(SecretStr(""), description="its key")
+    agent_price_in: float = Field(0, ge=0, description="price of a million tokens in")
+    agent_price_out: float = Field(0, ge=0, description="price of a million tokens out")
+    agent_money: float | None = Field(None, description="what one case of an agent may cost")
+    agent_seconds: float | None = Field(None, description="how long the calls and clips of one case may take together")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(64, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")

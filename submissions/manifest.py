@@ -70,6 +70,14 @@ class Sampling(Part):
     note: Annotated[str, Field(max_length=2000)] = ""
 
 
+class Step(Part):
+    """One step in a video: the caption it was made from, and its frames from `start` up to but not including `end`."""
+
+    caption: Annotated[str, Field(min_length=1, max_length=4000)]
+    start: Annotated[int, Field(ge=0)]
+    end: Annotated[int, Field(ge=1)]
+
+
 class File(Part):
     """One file: of a sample (kind outputs) or of the model (kind model)."""
 
@@ -79,6 +87,9 @@ class File(Part):
     scenario: Annotated[str, Field(max_length=100, description="if given, it must be the sample's")] | None = None
     setting: Annotated[str, Field(max_length=100, description="if given, it must be the sample's")] | None = None
     modality: Modality | None = None
+    steps: (
+        Annotated[list[Step], Field(max_length=100, description="where the steps of a video begin and end")] | None
+    ) = None
 
 
 class Manifest(Part):

@@ -14,11 +14,18 @@ from submissions import manifest as manifests
 FIXED_TIME = (2020, 1, 1, 0, 0, 0)
 """Every member gets this time, so that the same files always make the same bundle."""
 
+Steps = Mapping[str, list[dict[str, Any]]]
+"""By sample: the caption, start and end of each step of its video."""
 
-def pack_outputs(to: Path, declaration: Mapping[str, Any], outputs: Mapping[str, Path]) -> Path:
-    """Bundle one file a sample; `declaration` is the manifest without its files."""
+NO_STEPS: Steps = {}
+
+
+def pack_outputs(
+    to: Path, declaration: Mapping[str, Any], outputs: Mapping[str, Path], steps: Steps = NO_STEPS
+) -> Path:
+    """Bundle one file a sample, with the steps of its video if it has any; `declaration` is all but the files."""
     files = [(f"outputs/{sample}{path.suffix}", path, sample) for sample, path in sorted(outputs.items())]
-    return _pack(to, {**declaration, "kind": "outputs"}, files)
+    return _pack(to, {**declaration, "kind": "outputs"}, files, steps)
 
 
 def pack_model(to: Path, declaration: Mapping[str, Any], folder: Path, skip: Path | None = None) -> Path:
@@ -28,12 +35,16 @@ def pack_model(to: Path, declaration: Mapping[str, Any], folder: Path, skip: Pat
     return _pack(to, {**declaration, "kind": "model"}, files)
 
 
-def _pack(to: Path, declaration: Mapping[str, Any], files: Iterable[tuple[str, Path, str | None]]) -> Path:
-    listed = []
+def _pack(
+    to: Path, declaration: Mapping[str, Any], files: Iterable[tuple[str, Path, str | None]], steps: Steps = NO_STEPS
+) -> Path:
+    listed: list[dict[str, Any]] = []
     to.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(to, "w") as bundle:
         for name, path, sample in files:
             listed.append({"path": name, "sha256": _add(bundle, name, path), "sample": sample})
+            if steps.get(sample or ""):
+                listed[-1]["steps"] = steps[sample or ""]
         text = json.dumps({"schema_version": 1, **declaration, "files": listed}, indent=1)
         bundle.writestr(_member(manifests.NAME), text, zipfile.ZIP_DEFLATED)
     return to

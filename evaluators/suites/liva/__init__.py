@@ -1,13 +1,27 @@
 """L-IVA with the ORCA agent: can a video avatar carry out an intention, step by step? (arXiv 2512.20615)"""
 
+from collections.abc import Callable
+
 from evaluators.contracts import Sample, Suite
 from evaluators.suites.liva import published
+from evaluators.suites.liva.bank import DEMO, SETTINGS, samples
 from evaluators.suites.liva.metrics import METRICS
+from evaluators.suites.liva.producing import produce, take_over
+from evaluators.suites.liva.scoring import parts, score, tabulate
 
 
-def no_samples() -> tuple[Sample, ...]:
-    """Not open for submissions yet: the board shows what the paper prints."""
-    return ()
+def in_full(_sample: Sample) -> bool:
+    """Everything: each case in each loop."""
+    return True
+
+
+def in_demo(sample: Sample) -> bool:
+    """Two short cases in the closed loop and without any."""
+    return sample.facets.task in DEMO and sample.facets.setting in ("closed_loop", "single_clip")
+
+
+def _in(setting: str) -> Callable[[Sample], bool]:
+    return lambda sample: sample.facets.setting == setting
 
 
 SUITE = Suite(
@@ -20,7 +34,15 @@ SUITE = Suite(
     ranked="avatar agents",
     facet_titles={"scenario": "Scene", "task": "Intention", "setting": "Loop", "modality": "Modality"},
     metrics=METRICS,
-    samples=no_samples,
+    samples=samples,
     published=published.published,
     facts=published.facts,
+    score=score,
+    subsets={"full": in_full, "demo": in_demo, **{setting: _in(setting) for setting in SETTINGS}},
+    accepts=("outputs", "model"),
+    produce=produce,
+    agent=True,
+    take_over=take_over,
+    parts=parts,
+    tabulate=tabulate,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
@@ -102,6 +102,13 @@ def correction(said: str, reason: str) -> list[Message]:
     """What follows a reply that cannot be used: the reply, and what is wrong with it."""
     return [{"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
             {"role": "user", "content": _fill("retry", reason=unmarked(reason))}]  # fmt: skip
+
+
+def ask_of(
+    name: str, schema: type[S], check: Check[S], values: Mapping[str, object], pictures: Pixels | None = None
+) -> Ask[S]:
+    """A question of another kind, with words from its own template."""
+    return Ask(name, _messages(name, pictures, lossless=True, **values), schema, check)
 
 
 def _messages(

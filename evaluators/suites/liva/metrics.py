@@ -6,8 +6,34 @@ from evaluators.contracts import Metric
 
 CASE_ERROR = "A judgment that marks the case itself as faulty is left out for every video shown. "
 HIGHER = "Higher is better."
+LOWER = "Lower is better."
+MOST_SUBGOALS = 8
+RUN_HERE = "Averaged over cases; only for models that were run inside the agent here."
 
-METRICS: tuple[Metric, ...] = (
+
+def _rate(name: str, title: str, explain: str, *, good: bool) -> Metric:
+    """A share that says how the loop went; only where we ran it."""
+    ends = (0, 1) if good else (1, 0)
+    text = f"{explain} {RUN_HERE} {HIGHER if good else LOWER}"
+    return Metric(name, title, "rate", "higher" if good else "lower", *ends, text)
+
+
+FIDELITY = Metric(
+    name="afs",
+    title="Action fidelity score",
+    unit="rate",
+    direction="higher",
+    worst=0,
+    best=1,
+    explain=(
+        "The share of accepted clips in which the judge sees the planned action: right verb, right objects, "
+        "roughly the right place and direction. Every clip weighs alike. A case without a video counts as the most "
+        "clips it could have had, all 0; a clip whose verdict could not be read leaves the mean and is counted. "
+        f"{HIGHER}"
+    ),
+    headline=True,
+)
+BY_PEOPLE: tuple[Metric, ...] = (
     Metric(
         name="tsr",
         title="Task success rate",
@@ -19,20 +45,6 @@ METRICS: tuple[Metric, ...] = (
             "Subgoals that people tick as done / subgoals of the case, averaged over raters within a case and then "
             "over cases. A subgoal reached with a severe defect is not ticked. A missing or unreadable video counts "
             f"0; a case nobody rated leaves the mean and is counted. {CASE_ERROR}{HIGHER}"
-        ),
-        headline=True,
-    ),
-    Metric(
-        name="afs",
-        title="Action fidelity score",
-        unit="rate",
-        direction="higher",
-        worst=0,
-        best=1,
-        explain=(
-            "The share of accepted clips in which the judge sees the planned action: right verb, right objects, "
-            "roughly the right place and direction. Every clip weighs alike. A missing or unreadable clip counts 0; "
-            f"a clip whose verdict could not be read leaves the mean and is counted. {HIGHER}"
         ),
         headline=True,
     ),
@@ -65,3 +77,39 @@ METRICS: tuple[Metric, ...] = (
         headline=True,
     ),
 )
+"""What only a study with people can tell."""
+
+LOOP: tuple[Metric, ...] = (
+    _rate("completed", "Runs completed", "Cases that the agent itself calls done.", good=True),
+    Metric(
+        name="attempts",
+        title="Attempts a step",
+        unit="count",
+        direction="lower",
+        worst=3,
+        best=1,
+        explain=f"Clips filmed for each step, the rejected ones too, averaged within a case. {RUN_HERE} {LOWER}",
+    ),
+    _rate("first_try", "First try", "The share of steps whose first clip was accepted.", good=True),
+    _rate("second_try", "Second try", "The share of steps whose second clip was accepted.", good=False),
+    _rate("third_try", "Third try", "The share of steps that needed a third clip and had it accepted.", good=False),
+    _rate("gave_up", "Gave up", "The share of steps without an accepted clip.", good=False),
+    _rate("end_failed_after_retries", "Ended: retries", "Cases that ended with every retry rejected.", good=False),
+    _rate("end_max_steps", "Ended: steps", "Cases that used up their steps before the job was done.", good=False),
+    _rate("end_generator_error", "Ended: generator", "Cases in which the video model broke down.", good=False),
+    _rate("end_agent", "Ended: agent", "Cases ended by the agent: unusable replies, budget or deadline.", good=False),
+    _rate("false_accept", "False accepts", "Clips that the agent accepted and the judge did not.", good=False),
+    _rate("vanished", "Things gone or new", "Steps after which a thing is gone, or one is new, unplanned.", good=False),
+)
+"""How the loop went: for reading failures, never for ranking."""
+
+BY_POSITION: tuple[Metric, ...] = tuple(
+    Metric(
+        f"subgoal_{number}", f"Subgoal {number} ticked", "rate", "higher", 0, 1,
+        f"The share of raters who tick subgoal {number}, averaged over the cases that have one. {CASE_ERROR}{HIGHER}",
+    )
+    for number in range(1, MOST_SUBGOALS + 1)
+)  # fmt: skip
+"""How far people see a job done, subgoal by subgoal."""
+
+METRICS: tuple[Metric, ...] = (FIDELITY, *BY_PEOPLE, *LOOP, *BY_POSITION)

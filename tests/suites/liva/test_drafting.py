@@ -1,0 +1,166 @@
+"""Writing new cases: a model drafts, people decide, the checks have the last word; both ways."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from evaluators.judges.chat import Said
+from evaluators.media import write_png
+from evaluators.suites.liva.cases import load
+from evaluators.suites.liva.drafting import CannotDraft
+from flows.curate_liva import Drafted, drafter, from_goals, from_photos, read_list
+from infra.db import session
+from infra.settings import Settings
+from leaderboard.reviewing import drop, edit, keep, queue, unwritten
+
+SKETCH = {
+    "objects": [
+        {"id": "red_mug", "description": "a red mug", "state": "empty"},
+        {"id": "kettle", "description": "a steel kettle", "state": "full"},
+        {"id": "ghost", "description": "something that is not there", "state": "unseen"},
+    ],
+    "steps": [
+        {"subgoal": "The kettle is in the right hand.", "prompt": "The person lifts the kettle."},
+        {"subgoal": "The mug is full.", "prompt": "The person pours water into the mug."},
+        {"subgoal": "The kettle stands on the table.", "prompt": "The person puts the kettle down."},
+    ],
+}
+IDEA = {
+    "intention": "Fill the mug.",
+    "needed": ["mug", "kettle"],
+    "solvable": "Lift, pour, put down.",
+    "image_prompt": "A person.",
+}
+
+
+@dataclass
+class Scripted:
+    """Says these things in turn, then the right thing for what it is asked."""
+
+    first: list[str] = field(default_factory=list)
+    name: str = "scripted drafter"
+    asked: int = 0
+
+    def say(self, messages: Any) -> Said:
+        self.asked += 1
+        if self.first:
+            return Said(self.first.pop(0))
+        text = messages[1]["content"][0]["text"]
+        return Said(
+            json.dumps({"ideas": [IDEA, {**IDEA, "intention": "Empty the mug."}]} if '"ideas"' in text else SKETCH)
+        )
+
+
+@pytest.fixture
+def photos(tmp_path: Path) -> Path:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    Image.new("RGB", (96, 64), (120, 90, 60)).save(folder / "one.jpg")
+    (folder / "intentions.csv").write_text(
+        "file,case_id,intention,license\none.jpg,kitchen_case14,Fill the mug.,CC-BY-4.0 by A. Person\n"
+    )
+    return folder
+
+
+def decide_all(settings: Settings, name: str) -> None:
+    with session(settings.database) as db:
+        keep(db, [draft.id for draft in queue(db, name)], "Ada")
+
+
+def test_a_photo_becomes_a_case_when_people_have_decided_about_every_draft(
+    ready: Settings, photos: Path, tmp_path: Path
+) -> None:
+    talker = Scripted()
+
+    first = from_photos(ready, "spring", photos, tmp_path / "cases", talker)
+    with session(ready.database) as db:
+        drafts = queue(db, "spring")
+        ghost = next(draft for draft in drafts if draft.words.get("id") == "ghost")
+        mug = next(draft for draft in drafts if draft.words.get("subgoal") == "The mug is full.")
+        drop(db, [ghost.id], "Ada", "it cannot be seen")
+        edit(db, mug.id, {"subgoal": "The red mug is full of water."}, "Ada", "clearer")
+    decide_all(ready, "spring")
+    second = from_photos(ready, "spring", photos, tmp_path / "cases", talker)
+
+    assert first.open == {"kitchen_case14": "6 drafts wait for a decision"} and first.written == ()
+    assert (second.written, second.findings, second.open) == (("kitchen_case14",), (), {})
+    (case,) = load(tmp_path / "cases")
+    assert [thing.id for thing in case.objects] == ["red_mug", "kettle"]
+    assert case.subgoals[1] == "The red mug is full of water."
+    assert (case.source, case.license) == ("real", "CC-BY-4.0 by A. Person")
+    assert talker.asked == 1, "what was answered is not asked again"
+
+
+def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(ready: Settings, tmp_path: Path) -> None:
+    painted: list[str] = []
+
+    def paint(case_id: str, prompt: str, to: Path) -> None:
+        painted.append(f"{case_id}: {prompt}")
+        write_png(np.full((80, 96, 3), 90, dtype=np.uint8), to)
+
+    def go() -> Drafted:
+        return from_goals(ready, "summer", "kitchen", 2, tmp_path / "cases", Scripted(), paint)
+
+    before = go()
+    with session(ready.database) as db:
+        one, two = queue(db, "summer")
+        drop(db, [two.id], "Ada", "not one scene")
+        edit(db, one.id, {"image_prompt": "A person and a mug."}, "Ada", "the mug was missing")
+    between = go()
+    decide_all(ready, "summer")
+    after, again = go(), go()
+
+    assert set(before.open) == {"kitchen_case101", "kitchen_case102"} and painted == [
+        "kitchen_case101: A person and a mug."
+    ]
+    assert between.open["kitchen_case102"] == "the idea was dropped"
+    assert after.written == again.written == ("kitchen_case101",)
+    (case,) = load(tmp_path / "cases")
+    assert case.source == "synthetic" and case.intention == "Fill the mug."
+
+
+def test_a_reply_that_stays_bad_is_on_record_and_asked_again_next_time(
+    ready: Settings, photos: Path, tmp_path: Path
+) -> None:
+    talker = Scripted(first=["no", '{"objects": []}', json.dumps({**SKETCH, "steps": SKETCH["steps"][:2]})])
+
+    found = from_photos(ready, "autumn", photos, tmp_path / "cases", talker)
+
+    assert found.open == {"kitchen_case14": "the model gave no usable reply"} and talker.asked == 3
+    with session(ready.database) as db:
+        (bad,) = unwritten(db, "autumn")
+    assert bad.tries == 3 and "steps" in bad.reason
+    assert from_photos(ready, "autumn", photos, tmp_path / "cases", talker).open != found.open
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("one.jpg", "two.jpg", "intentions.csv:2: there is no photo"),
+        ("kitchen_case14", "kitchen", "kitchen_case14"),
+        (",CC-BY-4.0 by A. Person", ",", "license is empty"),
+    ],
+)
+def test_a_list_with_a_mistake_is_refused_with_its_line(photos: Path, old: str, new: str, words: str) -> None:
+    path = photos / "intentions.csv"
+    path.write_text(path.read_text().replace(old, new))
+
+    with pytest.raises(CannotDraft, match=words):
+        read_list(photos)
+
+
+def test_a_folder_without_a_list_says_what_to_write(tmp_path: Path) -> None:
+    with pytest.raises(CannotDraft, match="file, case_id, intention, license"):
+        read_list(tmp_path)
+
+
+def test_a_scripted_agent_cannot_write_cases(ready: Settings) -> None:
+    with pytest.raises(CannotDraft, match="ARMILLARY_AGENT"):
+        drafter(ready)
