@@ -10,6 +10,7 @@ import pandas as pd
 TRUST = alt.Scale(domain=["A", "B", "C"], range=["#0072B2", "#E69F00", "#999999"])
 BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
 SIGNS = alt.Legend(orient="top", symbolFillColor="#888888", symbolStrokeColor="#888888")
+DAYS = alt.Axis(format="%Y-%m-%d", tickCount=6, labelOverlap=True)
 MOST_ROWS = 40
 ROW = 26
 
@@ -102,13 +103,14 @@ def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | al
     )
     lines = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=value, tooltip=tips)
-    return alt.layer(spans, lines, dots).properties(height=420)
+    return alt.layer(spans, lines, dots).properties(height=540)
 
 
 def history(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
     """An entry's value over time, with intervals, one line a judge."""
     base = alt.Chart(points).encode(
-        x=alt.X("at:T", title=None), color=alt.Color("judge:N", title="Judge", scale=alt.Scale(range=COLOURS))
+        x=alt.X("at:T", title=None, axis=DAYS),
+        color=alt.Color("judge:N", title="Judge", scale=alt.Scale(range=COLOURS)),
     )
     value = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
     spans = base.mark_rule().encode(y="low:Q", y2="high:Q")
@@ -160,7 +162,7 @@ def tallies(points: pd.DataFrame) -> alt.Chart:
 def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     """How a judge agrees with itself and with anchors, night by night; a diamond is a night that raised an alarm."""
     base = alt.Chart(points).encode(
-        x=alt.X("night:T", title=None), color=alt.Color("what:N", title=None, scale=alt.Scale(range=COLOURS))
+        x=alt.X("night:T", title=None, axis=DAYS), color=alt.Color("what:N", title=None, scale=alt.Scale(range=COLOURS))
     )
     value = alt.Y("agreement:Q", title="equal answers", scale=alt.Scale(zero=False), axis=alt.Axis(format="%"))
     tips = ["suite:N", "what:N", "night:T", alt.Tooltip("agreement:Q", format=".1%"), "questions:Q", "text:N"]
@@ -178,11 +180,8 @@ def heat(points: pd.DataFrame, title: str, digits: int, best_is_high: bool) -> a
     scale = alt.Scale(scheme="blues", reverse=not best_is_high)
     number = f".{digits}f"
     tips = [alt.Tooltip("down:N"), alt.Tooltip("across:N"), alt.Tooltip("value:Q", format=number), "n:N"]
-    fields = (
-        alt.Chart(points)
-        .mark_rect()
-        .encode(x=across, y=down, color=alt.Color("value:Q", title=title, scale=scale), tooltip=tips)
-    )
+    colour = alt.Color("value:Q", title=title, scale=scale, legend=alt.Legend(orient="top"))
+    fields = alt.Chart(points).mark_rect().encode(x=across, y=down, color=colour, tooltip=tips)
     words = (
         alt.Chart(points)
         .mark_text()

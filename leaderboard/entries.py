@@ -10,7 +10,7 @@ from sqlalchemy import func
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
-from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Verdict
+from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Suite, Verdict
 from infra.tables_board import Passage
 from leaderboard.places import places
 from leaderboard.queries import FACETS, Address, evaluators
@@ -70,6 +70,16 @@ class Figure:
     board: str
 
 
+@dataclass(frozen=True, slots=True)
+class Newcomer:
+    """An entry that came on the board, and where."""
+
+    at: datetime
+    submission_id: str
+    model: str
+    title: str
+
+
 HANDED = tuple(Handed.__dataclass_fields__)
 
 
@@ -114,6 +124,19 @@ def lately(db: Session, most: int = 20, kind: str | None = None) -> list[Happene
     query = select(Event.at, Event.subject, Event.kind, Event.text).order_by(col(Event.id).desc()).limit(most)
     query = query.where(Event.kind == kind) if kind else query
     return [Happened(*row) for row in db.execute(query)]
+
+
+def newcomers(db: Session, most: int) -> list[Newcomer]:
+    """What came on the board last, newest first; figures from papers do not count."""
+    query = (
+        select(Run.published_at, Submission.id, Submission.model, Suite.title)
+        .join(Submission, col(Submission.id) == col(Run.submission_id))
+        .join(Suite, col(Suite.name) == col(Run.suite))
+        .where(Run.state == "published", Submission.trust != "C")
+        .order_by(col(Run.published_at).desc(), col(Run.id))
+    )
+    found = {row[1]: Newcomer(*row) for row in reversed(db.execute(query.limit(4 * most)).all())}
+    return sorted(found.values(), key=lambda one: one.at, reverse=True)[:most]
 
 
 def progress(db: Session, submission_id: str) -> dict[str, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
+from datetime import datetime
 from typing import Any
 from urllib.parse import urlencode
 
@@ -20,8 +21,8 @@ from leaderboard.words import digits, name, number, plain, titled
 AT = ("scenario", "task", "setting", "modality")
 
 
-def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataFrame:
-    """What we judged: one row an entry."""
+def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: datetime | None = None) -> pd.DataFrame:
+    """What we judged: one row an entry; what came after a moment is marked as new."""
     rows = [
         {
             "Rank": entry.rank,
@@ -38,13 +39,14 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address) -> pd.DataF
             "Judge": name(entry.judge),
             "Set": entry.subset,
             "Date": entry.published_at,
+            "New": "new" if since and entry.published_at and entry.published_at > since else "",
             "Card": f"model?{urlencode({'id': entry.submission_id})}",
             "Note": name(entry.note, 300),
         }
         for entry in entries
     ]
     made = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
-    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Weights", "Note")
+    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Weights", "New", "Note")
 
 
 def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFrame:

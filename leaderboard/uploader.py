@@ -12,7 +12,7 @@ import streamlit as st
 HTML = """
 <label>Your team's token <input data-part="token" type="password" autocomplete="off" placeholder="arm_..."></label>
 <label>A bundle (zip) <input data-part="file" type="file" accept=".zip,application/zip"></label>
-<div>
+<div class="acts">
   <button data-part="send">Hand in</button>
   <button data-part="quota">Quota left</button>
   <button data-part="withdraw">Take back</button>
@@ -25,7 +25,7 @@ CSS = """
 label { display: block; margin: .4rem 0; }
 input { display: block; width: 100%; max-width: 32rem; padding: .45rem; margin-top: .2rem; box-sizing: border-box;
   border: 1px solid #8888; border-radius: .5rem; background: var(--st-secondary-background-color); color: inherit; }
-div { display: flex; flex-wrap: wrap; gap: .5rem; margin: .6rem 0; }
+.acts { display: flex; flex-wrap: wrap; gap: .5rem; margin: .6rem 0; }
 button { padding: .45rem .9rem; border-radius: .5rem; border: 1px solid #8888; background: none; color: inherit;
   font: inherit; cursor: pointer; }
 button[data-part=send] { background: var(--st-primary-color, #0072B2); color: #fff; border-color: transparent; }

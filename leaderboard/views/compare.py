@@ -16,7 +16,7 @@ from leaderboard import behind, charts, paired, queries
 from leaderboard.behind import RunFacts
 from leaderboard.paired import Scored
 from leaderboard.thumbnails import thumbnail
-from leaderboard.widgets import ask, downloads, draw, pick
+from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import escaped, name, number, titled
 
 MOST = 4
@@ -138,4 +138,7 @@ def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scor
                 small = thumbnail(store, item.media_sha256, item.media_type) if item and item.media_sha256 else None
                 if small:
                     column.image(small, width=320, alt=f"Output of {name(run.model, 60)}")
-                column.markdown(f"{escaped(run.model, 50)}: **{number(item.value if item else None, metric.unit)}**")
+                with column:
+                    st.markdown(f"{escaped(run.model, 50)}: **{number(item.value if item else None, metric.unit)}**")
+                    asked = {"run": run.run_id, "metric": metric.name, "sample": sample}
+                    link("samples", "Look closer", asked, ":material/zoom_in:")

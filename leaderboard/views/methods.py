@@ -18,8 +18,9 @@ RULES = """
 - **The judge's failures leave the mean**, are judged again, and block publication above one in a hundred.
 - **Comparable or not ranked together.** A board is one suite version, one set of samples and questions, one scorer and
   one judge with its prompts and settings. A new judge is a new board.
-- **Intervals** are 95 % intervals. A rank interval holds every rank that the intervals allow: a model is surely better
-  only if its interval lies wholly on the better side. Where an entry has no interval, none is given for the board.
+- **Intervals** are 95 % intervals by drawing whole tasks again. **Ranks** come from paired differences, task by task:
+  entries that cannot be told apart share a rank, and a rank interval leaves room for all who are not surely worse.
+  Where that was not compared, a rank is by value alone and the row says so.
 - **±** beside a published figure is the spread that the paper prints.
 - **Eligible** for a rank is a whole entry that is published; partial ones are shown without a rank.
 """
@@ -63,7 +64,7 @@ def _passages(suite: str, title: str) -> None:
     changelog = next((one for one in found if one.kind == "changelog"), None)
     if changelog:
         st.subheader("Changelog", anchor=False)
-        st.markdown(changelog.text.partition("\n")[2])
+        st.markdown(changelog.text.partition("\n")[2].replace("\n## ", "\n#### "))
 
 
 def _passage(one: Passage) -> None:

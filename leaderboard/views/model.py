@@ -83,7 +83,7 @@ def _everywhere(found: Submission) -> None:
     if len(rows) < 2:
         return
     st.subheader("Everywhere", anchor=False, help="The same model on every suite and board.")
-    frame = pd.DataFrame(rows).round(3)
+    frame = pd.DataFrame(rows).round(dict.fromkeys(("Value", "From", "To"), 3))
     columns: Any = {
         "Open": st.column_config.LinkColumn(display_text="entry"),
         "Published": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC"),

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaderboard import entries, nights
-from leaderboard.entries import Happened
+from leaderboard.entries import Newcomer
 from leaderboard.queries import Entry
 from leaderboard.settling import Leaders, leaders
 from leaderboard.widgets import ask, link, no_board
@@ -34,7 +34,7 @@ def page() -> None:
     news, door = st.columns(2)
     with news:
         _last_night()
-        _news(ask(entries.lately, 8, "published"))
+        _news(ask(entries.newcomers, 8))
     with door:
         _door()
 
@@ -60,10 +60,11 @@ def _suite(found: Leaders) -> None:
 
 
 def _line(entry: Entry, unit: str) -> str:
-    ranks = f" (rank {entry.best_rank} to {entry.worst_rank})" if entry.best_rank != entry.worst_rank else ""
+    between = f"{entry.best_rank} to {entry.worst_rank}" if entry.best_rank != entry.worst_rank else f"{entry.rank}"
+    ranks = f", rank {between}"
     span = f" [{number(entry.low, unit)}, {number(entry.high, unit)}]" if entry.low is not None else ""
     who = f"{escaped(entry.model, 60)}, trust {entry.trust}"
-    return f"{entry.rank}. {who}: **{number(entry.value, unit)}**{escaped(span)}{ranks}"
+    return f"- {who}: **{number(entry.value, unit)}**{escaped(span)}{ranks}"
 
 
 def _last_night() -> None:
@@ -82,13 +83,14 @@ def _last_night() -> None:
     link("system", "All that moved", icon=":material/monitor_heart:")
 
 
-def _news(news: Sequence[Happened]) -> None:
-    st.subheader("What changed", anchor=False)
+def _news(news: Sequence[Newcomer]) -> None:
+    st.subheader("New on the board", anchor=False)
     if not news:
         st.caption("Nothing has come on the board yet beside the figures that the papers print.")
     for one in news:
-        st.markdown(f"**{one.at:%Y-%m-%d %H:%M}** {escaped(one.text, 200)}")
-        link("model", escaped(one.subject, 40), {"id": one.subject})
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.caption(f"{one.at:%Y-%m-%d}", width="content")
+            link("model", escaped(f"{name(one.model, 40)} on {one.title}", 80), {"id": one.submission_id})
 
 
 def _door() -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import timedelta
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from infra.tables import Metric, Suite
+from infra.tables import Metric, Suite, now
 from leaderboard import charts, choice, frames, places, queries
 from leaderboard.choice import ANY, Choice
 from leaderboard.places import Place
@@ -19,6 +20,7 @@ from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, p
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
 
 MOST_OFFERS = 12
+NEW = timedelta(days=7)
 
 
 def page() -> None:
@@ -110,7 +112,7 @@ def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choi
         )
         st.caption(taken)
         return
-    frame = frames.standings(shown, metric, chosen.at)
+    frame = frames.standings(shown, metric, chosen.at, now() - NEW)
     _side_by_side(frame, frames.points(shown, metric.direction == "higher"), metric, "judged")
 
 

@@ -11,6 +11,7 @@ from sqlalchemy.engine import make_url
 from infra.settings import Settings
 from infra.store import StoreError, open_store
 from leaderboard import entries, nights
+from leaderboard.frames import without_bare
 from leaderboard.widgets import ask_now, downloads, table
 from leaderboard.words import escaped, name, plain
 from submissions.lifecycle import TERMINAL
@@ -63,7 +64,7 @@ def _nights() -> None:
     if found:
         st.subheader(f"What moved in the night of {known[0].night:%Y-%m-%d}", anchor=False)
         moved = pd.DataFrame([{plain(key): _text(value) for key, value in asdict(one).items()} for one in found])
-        table(moved)
+        table(without_bare(moved, "Where", "Text"))
         downloads(moved, "armillary-moved")
 
 

@@ -41,6 +41,13 @@ def test_the_front_page_leads_to_a_suites_ranking(visit: Visit) -> None:
     expect(visit.page.get_by_role("heading", name="Ranking")).to_be_visible()
 
 
+def test_the_front_page_typed_by_its_name_is_the_front_page(visit: Visit) -> None:
+    visit.go("overview")
+
+    expect(visit.page.get_by_role("heading", name="The open leaderboard")).to_be_visible()
+    assert visit.page.get_by_role("dialog").count() == 0
+
+
 def test_a_filter_goes_into_the_address_and_a_fresh_browser_restores_it(visit: Visit, phone: Visit) -> None:
     visit.go("ranking?suite=tailor").choose("Scenario", "Impossible").choose("Metric", "Physical realism ↑")
     visit.page.wait_for_url("**metric=physical_realism**scenario=impossible**", timeout=PATIENCE)
@@ -85,6 +92,16 @@ def test_the_view_can_be_taken_along_as_csv(visit: Visit) -> None:
     text = Path(waiting.value.path()).read_text("utf-8")
     assert text.startswith("Rank,Ranks,Model,Instruction adherence")
     assert "Aurora Video 2" in text
+
+
+def test_a_chart_can_be_taken_along_as_svg_and_png(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&scenario=*")
+
+    for kind, start in (("SVG", b"<svg"), ("PNG", b"\x89PNG")):
+        with visit.page.expect_download(timeout=PATIENCE) as waiting:
+            visit.page.get_by_role("button", name=f"Chart as {kind}").first.click()
+
+        assert Path(waiting.value.path()).read_bytes().startswith(start)
 
 
 def test_from_a_tile_to_the_answers_behind_it(visit: Visit) -> None:
