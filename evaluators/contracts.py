@@ -82,6 +82,7 @@ class Output:
     """What came back for a sample. `file` is set when the outcome is scored.
 
     Where the suite wants no media but an answer, actions or an outcome, `record["value"]` holds what the file says.
+    Files in `beside` go into the store too, and `record["files"]` then holds their hashes by name: for the panel.
     """
 
     sample_id: str
@@ -89,6 +90,7 @@ class Output:
     file: Path | None = None
     record: Mapping[str, Json] = field(default_factory=dict)
     reason: str = ""
+    beside: Mapping[str, Path] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

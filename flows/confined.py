@@ -137,7 +137,8 @@ def _ending(child: subprocess.Popen[bytes]) -> bool:
 
 def _output(said: Mapping[str, Any]) -> Output:
     file = Path(said["file"]) if said["file"] else None
-    return Output(said["sample_id"], Outcome(said["outcome"]), file, record=said["record"], reason=said["reason"])
+    beside = {name: Path(path) for name, path in said.get("beside", {}).items()}
+    return Output(said["sample_id"], Outcome(said["outcome"]), file, said["record"], said["reason"], beside)
 
 
 def confined(suite: str, given: Production) -> Generator:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from evaluators.suites.tailor.curation import CannotCurate
 from evaluators.suites.tailor.graph import NoGraph
+from evaluators.suites.universe.segments import BadData
+from flows.adapt import CannotAdapt
 from flows.case import NoSuchSubmission, Stopped
 from flows.cluster import NoCluster
 from flows.holding import Busy, LeaseLost
@@ -27,6 +29,8 @@ FORESEEN = (
     StoreError,
     NotOnBoard,
     CannotCurate,
+    CannotAdapt,
+    BadData,
     NoGraph,
     NoReceipt,
     NotDecided,

@@ -57,7 +57,8 @@ def _answer(generator: Generator, known: Mapping[str, Sample], asked: Mapping[st
 def _plain(output: Output) -> dict[str, Any]:
     file = str(output.file) if output.file else None
     outcome, record = output.outcome.value, dict(output.record)
-    return {"sample_id": output.sample_id, "outcome": outcome, "file": file, "reason": output.reason, "record": record}
+    said = {"sample_id": output.sample_id, "outcome": outcome, "file": file, "reason": output.reason, "record": record}
+    return {**said, "beside": {name: str(path) for name, path in output.beside.items()}}
 
 
 def _say(answers: TextIO, said: Mapping[str, Any]) -> None:

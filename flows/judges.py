@@ -35,6 +35,8 @@ def open_judge(name: str, device: str) -> Judge:
 
 
 def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> Judge:
+    if (folder / "adapter_config.json").is_file():
+        return _adapted(folder, device, settings)
     if not (folder / "config.json").is_file():
         raise UnknownJudge(f"ARMILLARY_JUDGE names the folder {folder}, which holds no model. Set it to {WAYS}.")
     from evaluators.models.device import pick_device
@@ -45,6 +47,17 @@ def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> 
         return VlmJudge(folder, device=pick_device(device), dtype=dtype, frames=frames, shared_prefix=image_first)
     except ValueError as error:
         raise UnknownJudge(f"ARMILLARY_JUDGE {folder.name} cannot judge so. {error}") from None
+
+
+def _adapted(folder: Path, device: str, settings: Settings) -> Judge:
+    """A judge of our own making, as `armillary adapt` left it; frames and mask are those it was trained with."""
+    from evaluators.models.adapt_folder import NoBase, open_adapted
+    from evaluators.models.device import pick_device
+
+    try:
+        return open_adapted(folder, pick_device(device), settings.shelf)
+    except NoBase as error:
+        raise UnknownJudge(str(error)) from None
 
 
 def _remote(model: str, revision: str, settings: Settings) -> Judge:

@@ -142,6 +142,8 @@ def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
         return _record(output.sample_id, Outcome.OUTPUT_INVALID, refused.message, record=dict(output.record))
     size = output.file.stat().st_size
     record = {**output.record, **_facts(facts), **_value(output.file, facts.media_type)}
+    if output.beside:
+        record["files"] = {name: put_blob(store, path) for name, path in output.beside.items()}
     sha256 = put_blob(store, output.file)
     output.file.unlink()
     return _record(output.sample_id, Outcome.SCORED, "", sha256, size, record, facts.media_type)

@@ -30,13 +30,21 @@ ADAPTER_KEYS = frozenset({
     *("use_dora", "rank_pattern", "alpha_pattern", "layers_to_transform", "layers_pattern", "exclude_modules"),
     *("peft_version", "lora_bias", "megatron_config", "megatron_core", "auto_mapping", "corda_config", "eva_config"),
     *("loftq_config", "layer_replication", "trainable_token_indices", "target_parameters", "use_qalora"),
+    "qalora_group_size",
 })  # fmt: skip
+ADAPTER_UNUSED = frozenset({
+    *("alora_invocation_tokens", "arrow_config", "ensure_weight_tying", "kasa_config", "lora_ga_config"),
+    *("monteclora_config", "use_bdlora", "velora_config"),
+})  # fmt: skip
+"""What peft writes into every config of its kind; taken if it says nothing."""
 BASES = frozenset({
     *("stabilityai/stable-diffusion-xl-base-1.0", "stabilityai/stable-diffusion-3.5-medium"),
     *("black-forest-labs/FLUX.1-dev", "Qwen/Qwen-Image", "Wan-AI/Wan2.1-T2V-1.3B-Diffusers"),
-    *("Wan-AI/Wan2.2-T2V-A14B-Diffusers", "google/paligemma2-3b-mix-448"),
+    *("Wan-AI/Wan2.2-T2V-A14B-Diffusers", "google/paligemma2-3b-mix-448", "google/paligemma2-3b-pt-224"),
+    "armillary/arena-reader",
 })  # fmt: skip
 """The models that adapters may stand on."""
+FRAMES = re.compile(r"(uniform|first)-([1-9]|[1-5][0-9]|6[0-4])")
 REVISION = re.compile(r"[0-9a-f]{40}")
 SHARD = re.compile(r"[\w.-]{1,200}\.safetensors")
 
@@ -74,8 +82,18 @@ def adapter_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
         hint = f"Use one of {', '.join(sorted(BASES))}, with a 40-digit revision."
         yield Problem("E_BASE_MODEL", shown(path), f"The base is {shown(base)} at {shown(revision)}.", hint)
     for key, value in config.items():
-        if key not in ADAPTER_KEYS or (key == "auto_mapping" and value is not None):
+        unset = value is None or value is False
+        if (key not in ADAPTER_KEYS and not (key in ADAPTER_UNUSED and unset)) or (key == "auto_mapping" and not unset):
             yield _bad_key(path, key)
+
+
+def sight_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
+    """A judge's judge.json says which frames it sees and under which mask, and nothing else."""
+    frames, mask = config.get("frames", "uniform-8"), config.get("mask", "own")
+    known = isinstance(frames, str) and FRAMES.fullmatch(frames) and mask in ("own", "image_first")
+    if not known or config.keys() - {"frames", "mask"}:
+        hint = 'Write {"frames": "uniform-8", "mask": "own"}: uniform or first, 1 to 64; own or image_first.'
+        yield Problem("E_CONFIG_KEY", shown(path), "It says something else than frames and mask.", hint)
 
 
 def _is_shard(value: object) -> bool:

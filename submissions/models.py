@@ -12,7 +12,7 @@ from typing import Any
 
 from submissions import strict_json
 from submissions.archive import Archive
-from submissions.configs import adapter_problems, config_problems, index_problems
+from submissions.configs import adapter_problems, config_problems, index_problems, sight_problems
 from submissions.errors import IntakeError, Problem, shown
 from submissions.manifest import File
 from submissions.pickles import is_pickle
@@ -94,6 +94,8 @@ def _json_problems(path: str, data: bytes, folders: Folders, names: frozenset[st
         yield from index_problems(path, value, names)
     elif name == "adapter_config.json":
         yield from adapter_problems(path, value)
+    elif name == "judge.json":
+        yield from sight_problems(path, value)
     else:
         folders.add_config(path, value)
         yield from config_problems(path, value, rules())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from math import pi, sqrt
+from math import atan2, pi, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,16 @@ def students(freedom: int, levels: Floats) -> Floats:
     # Six decimals, so that the last bit of a machine's cosine does not show.
     found: Floats = np.round(sqrt(freedom) * np.tan(np.interp(levels, mass, angle)), 6)
     return found
+
+
+def outside(freedom: int, t: float) -> float:
+    """Give the probability that Student's variable is as far from zero as this, on either side.
+
+    >>> round(outside(6, 2.446912), 4), outside(6, 0.0)
+    (0.05, 1.0)
+    """
+    angle, mass = _angles(freedom)
+    return float(1 - np.interp(atan2(abs(t), sqrt(freedom)), angle, mass))
 
 
 @lru_cache(maxsize=16)

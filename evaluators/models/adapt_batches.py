@@ -102,7 +102,7 @@ class Teacher:
 
     def logits(self, batch: Batch) -> Tensor:
         """Logits where something is to be learned, in the order of the rows: [learned tokens, vocabulary]."""
-        hidden = self._hidden(batch)
+        hidden = self.hidden(batch)
         wanted = batch.labels.to(hidden.device) != IGNORED
         found: Tensor = self.model.get_output_embeddings()(hidden[wanted]).float()
         return found
@@ -112,7 +112,8 @@ class Teacher:
         labels = batch.labels[batch.labels != IGNORED].to(self.model.device)
         return torch.nn.functional.cross_entropy(self.logits(batch), labels)
 
-    def _hidden(self, batch: Batch) -> Tensor:
+    def hidden(self, batch: Batch) -> Tensor:
+        """What the decoder makes of every token: [row, token, width]."""
         device = self.model.device
         seen = self.model.get_image_features(batch.pixels.to(device, self.model.dtype)).pooler_output
         features = seen.reshape(-1, batch.images, seen.shape[-1])[list(batch.clip)]

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from evaluators.media import Pixels
 from evaluators.models.adapt import Plan, rate_at
-from evaluators.models.adapt_batches import Lesson, Mask, Teacher
+from evaluators.models.adapt_batches import Lesson, Mask, Taught, Teacher
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,14 @@ class Seen:
     frames: Pixels
     classes: tuple[tuple[int, ...], ...]
     places: tuple[tuple[float, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """Clips of equally many frames, and numbers that say how things in them moved."""
+
+    frames: Pixels
+    moves: tuple[tuple[float, ...], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,18 +43,42 @@ def teach_tower(
     model: Any, processor: Any, draw: Callable[[int], Seen], sizes: Sequence[int], plan: Plan,
     told: Callable[[int, float], None],
 ) -> None:  # fmt: skip
-    """Train the vision tower to tell what is on single pictures, by linear heads that are thrown away."""
+    """Train the vision tower to tell what is on single pictures, by linear heads that are thrown away.
+
+    The heads read the mean of all tokens, so that a decoder that looks at all of them alike has it at once.
+    """
     teacher, vision, config = Teacher(model, processor), model.model.vision_tower, model.config.vision_config
-    tokens = (config.image_size // config.patch_size) ** 2
     places = len(draw(0).places[0])
     torch.manual_seed(plan.seed)
-    head = nn.Linear(tokens * config.hidden_size, sum(sizes) + 2 * places)
+    head = nn.Linear(config.hidden_size, sum(sizes) + 2 * places)
     optimizer = torch.optim.AdamW([*vision.parameters(), *head.parameters()], lr=plan.rate, weight_decay=plan.decay)
     model.train()
     for step in range(plan.steps):
         seen = draw(step)
         hidden = vision(teacher.pixels(seen.frames)).last_hidden_state
-        _descend(_seen_loss(head(hidden.flatten(1)), seen, sizes), optimizer, step, plan, told)
+        _descend(_seen_loss(head(hidden.mean(1)), seen, sizes), optimizer, step, plan, told)
+    model.eval()
+
+
+def teach_motion(
+    model: Any, processor: Any, draw: Callable[[int], Moved], plan: Plan, told: Callable[[int, float], None]
+) -> None:
+    """Train everything to tell how things moved between the frames of a clip, by a linear head that is thrown away.
+
+    Without it a small decoder sits at chance on actions for hundreds of steps: which way something moved is a
+    comparison, and a word in the answer says little about how to make it.
+    """
+    teacher = Teacher(model, processor, "image_first")
+    torch.manual_seed(plan.seed)
+    head = nn.Linear(model.config.text_config.hidden_size, len(draw(0).moves[0]))
+    optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=plan.rate, weight_decay=plan.decay)
+    model.train()
+    for step in range(plan.steps):
+        moved = draw(step)
+        batch = teacher.batch([Taught(teacher.pixels(clip), ()) for clip in moved.frames])
+        found = head(teacher.hidden(batch).mean(1))
+        loss = nn.functional.smooth_l1_loss(found, torch.tensor(moved.moves), beta=0.3)
+        _descend(loss, optimizer, step, plan, told)
     model.eval()
 
 

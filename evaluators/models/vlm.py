@@ -14,11 +14,12 @@ from typing import Any, TypeVar
 
 import torch
 
-from evaluators.contracts import JudgeCard, Reply, Request
-from evaluators.media import Unreadable, sample_frames, sha256_file
+from evaluators.contracts import JudgeCard, Question, Reply, Request
+from evaluators.media import Pixels, Unreadable, frame_indices, sample_frames, sha256_file
 from evaluators.models.vlm_attention import STRIP
 from evaluators.models.vlm_chat import CAUSAL, ChatFamily
 from evaluators.models.vlm_chat import PROMPT as CHAT_PROMPT
+from evaluators.models.vlm_drawing import drawn
 from evaluators.models.vlm_menu import Menu, failed, menu_of, reply, wording
 from evaluators.models.vlm_paligemma import PROMPT as PALIGEMMA_PROMPT
 from evaluators.models.vlm_paligemma import PaliGemmaFamily
@@ -76,6 +77,18 @@ class VlmJudge:
         """Replies in the order of the requests; the next clips are decoded while the present ones are judged."""
         for group in self._groups(_ahead(self._prepare, requests)):
             yield from self._replies(group)
+
+    def tell(self, frames: Pixels, questions: Sequence[str], temperature: float = 0.0, seed: int = 0) -> list[str]:
+        """Answer open questions about the frames of one clip in words, all together; the frame rule chooses them.
+
+        With a temperature the words are drawn, the same ones for the same seed.
+        """
+        shown = frames[list(frame_indices(self.frames, len(frames)))]
+        texts = [Menu(Question(text, text, "open")).text(self.prompt, "") for text in questions]
+        clip: Any = self.family.prepare(shown, [(text, ()) for text in texts])
+        with _BUSY, torch.inference_mode(), drawn(self.family.decoder, temperature, seed):
+            told = self.family.answer([clip], self.limit)[0]
+        return [self.family.decode(one.tokens).strip() for one in told]
 
     def _prepare(self, request: Request) -> Prepared:
         try:

@@ -173,6 +173,8 @@ def _show(item: Item) -> None:
     path = _encoded_again(item) if item.media_type.startswith(("image/", "video/")) else _fetched(item.media_sha256)
     if path is None:
         st.warning("The file cannot be fetched from the store now.")
+    elif item.media_type in ("text/plain", "application/json"):
+        st.code(long_text(path.read_text("utf-8", "replace")), language=None, wrap_lines=True)
     elif item.media_type.startswith("video/"):
         st.video(path, format="video/mp4", loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
     else:

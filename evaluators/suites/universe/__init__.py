@@ -1,14 +1,11 @@
 """UNIVERSE: how well does a vision-language model judge the rollouts of a world model? (arXiv 2506.17967)"""
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Suite
 from evaluators.suites.universe import published
+from evaluators.suites.universe.bank import in_demo, in_full, in_home, samples
 from evaluators.suites.universe.metrics import METRICS
-
-
-def no_samples() -> tuple[Sample, ...]:
-    """Not open for submissions yet: the board shows what the paper prints."""
-    return ()
-
+from evaluators.suites.universe.producing import produce
+from evaluators.suites.universe.scoring import OWN_JUDGE, score
 
 SUITE = Suite(
     name="universe",
@@ -20,7 +17,12 @@ SUITE = Suite(
     ranked="vision-language models as judges",
     facet_titles={"scenario": "Environment", "task": "Recognition", "setting": "Format", "modality": "Modality"},
     metrics=METRICS,
-    samples=no_samples,
+    samples=samples,
     published=published.published,
     facts=published.facts,
+    score=score,
+    subsets={"full": in_full, "home": in_home, "demo": in_demo},
+    accepts=("outputs", "model"),
+    produce=produce,
+    own_judge=OWN_JUDGE,
 )

@@ -49,6 +49,20 @@ COHEN_KAPPA = Metric(
     ),
 )
 
+PEARSON_FVD = Metric(
+    name="pearson_fvd",
+    title="Correlation with FVD",
+    unit="r",
+    direction="lower",
+    worst=1,
+    best=-1,
+    explain=(
+        "Pearson's r between the FVD of rollouts and the judge's score on them, a setting and task each. FVD is lower "
+        "for better videos, so a judge that saw what FVD sees would be near -1; near 0 they see different things. "
+        "Lower is better."
+    ),
+)
+
 METRICS: tuple[Metric, ...] = (
     SCORE,
     _share(
@@ -72,4 +86,5 @@ METRICS: tuple[Metric, ...] = (
     _accuracy("graded_accuracy", "Graded accuracy", "100 x (correct + half of partly correct) / answerable"),
     _accuracy("strict_accuracy", "Strict accuracy", "100 x correct / answerable, partly correct counting nothing"),
     COHEN_KAPPA,
+    PEARSON_FVD,
 )

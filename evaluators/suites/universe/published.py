@@ -55,7 +55,7 @@ class Run:
 
 def published() -> tuple[Published, ...]:
     """Every figure with an address. Where tables repeat a run the lowest-numbered one is kept."""
-    return one_per_address((*_against_truth(), *_clip(), *_kappa(), *_against_people()))
+    return one_per_address((*_against_truth(), *_clip(), *_kappa(), *_against_people(), *_against_fvd()))
 
 
 def facts() -> tuple[Fact, ...]:
@@ -119,7 +119,7 @@ def _figure(run: Run, row: Mapping[str, str]) -> Published:
     return Published(
         model=run.judge,
         metric=METRICS[row["metric"]],
-        facets=Facets(HOME, TASKS[row["task"]], row["format"], "video"),
+        facets=Facets(HOME, TASKS[row["task"]], row["format"], "text"),
         evaluator="auto",
         value=float(row["mean"]),
         spread=float(row["std"]),
@@ -132,7 +132,7 @@ def _clip() -> Iterator[Published]:
     """Choosing among all labels is what a multiple-choice question asks."""
     for row in read_table("universe", "table16"):
         frames = "1 frame" if row["frames"] == "1" else f"{row['frames']} frames"
-        facets = Facets(HOME, TASKS[row["task"]], "multiple_choice", "video")
+        facets = Facets(HOME, TASKS[row["task"]], "multiple_choice", "text")
         mean, std = float(row["mean"]), float(row["std"])
         judge = f"{row['model']}, zero-shot, {frames}"
         yield Published(judge, "em_normalised", facets, "auto", mean, std, _source(16), CLIP)
@@ -140,7 +140,7 @@ def _clip() -> Iterator[Published]:
 
 def _kappa() -> Iterator[Published]:
     for row in read_table("universe", "table14"):
-        facets = Facets(f"environment_{row['setting']}", ALL, ALL, "video")
+        facets = Facets(f"environment_{row['setting']}", ALL, ALL, "text")
         note = join_notes(f"{row['valid_qa_pairs']} valid pairs printed.", _world(row))
         kappa = float(row["cohen_kappa"])
         yield Published("UNIVERSE", "cohen_kappa", facets, "human", kappa, None, _source(14), note)
@@ -152,13 +152,20 @@ def _against_people() -> Iterator[Published]:
         yield Published(
             model="UNIVERSE",
             metric=row["metric"].removesuffix("_percent"),
-            facets=Facets(f"environment_{row['setting']}", TASKS[row["task"]], row["format"], "video"),
+            facets=Facets(f"environment_{row['setting']}", TASKS[row["task"]], row["format"], "text"),
             evaluator="human",
             value=value,
             spread=None,
             source=_source(15),
             note=join_notes(NOT_A_SHARE if value > 99 else "", _world(row)),
         )
+
+
+def _against_fvd() -> Iterator[Published]:
+    for row in read_table("universe", "table18"):
+        facets = Facets(f"environment_{row['setting']}", TASKS[row["task"]], ALL, "text")
+        r = float(row["value"])
+        yield Published("UNIVERSE", "pearson_fvd", facets, "human", r, None, _source(18), _world(row))
 
 
 def _world(row: Mapping[str, str]) -> str:

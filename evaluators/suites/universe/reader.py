@@ -23,7 +23,7 @@ from evaluators.worlds.arena_drawing import Scene
 from evaluators.worlds.arena_looks import CHARACTERS, COLOURS, ENVIRONMENTS, HATS, SKINS, Environment, Skin
 
 if TYPE_CHECKING:
-    from evaluators.models.adapt_practice import Seen, Turn
+    from evaluators.models.adapt_practice import Moved, Seen, Turn
     from evaluators.models.small import VlmSize
 
 SPACE = AnswerSpace(tuple(sorted(arena.ACTIONS)), tuple(sorted(CHARACTERS)))
@@ -43,16 +43,18 @@ class Course:
     pictures: int = 10000
     clips: int = 3000
     tower_steps: int = 600
-    steps: int = 1800
+    motion_steps: int = 800
+    steps: int = 1200
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Clips:
-    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB."""
+    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB; and what moved in each."""
 
     frames: Pixels
     labels: tuple[tuple[str, str], ...]
+    moves: tuple[tuple[float, ...], ...]
 
 
 def size() -> VlmSize:
@@ -66,7 +68,7 @@ def size() -> VlmSize:
 def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
     """Build the model from config, teach it, and save it as an ordinary folder."""
     from evaluators.models.adapt import Plan
-    from evaluators.models.adapt_practice import practise, teach_tower
+    from evaluators.models.adapt_practice import practise, teach_motion, teach_tower
     from evaluators.models.small import make_paligemma
     from evaluators.models.vlm import load_model
 
@@ -77,7 +79,9 @@ def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
     teach_tower(model, processor, lambda step: _some(pictures, step), CLASSES, plan, _every(50, told, "tower"))
     clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
     told(f"{course.clips} clips")
-    plan = Plan(steps=course.steps, rate=1.5e-3, seed=course.seed)
+    plan = Plan(steps=course.motion_steps, rate=2e-3, seed=course.seed)
+    teach_motion(model, processor, lambda step: _moved(clips, step), plan, _every(50, told, "motion"))
+    plan = Plan(steps=course.steps, rate=1e-3, seed=course.seed)
     practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "reader"))
     model.save_pretrained(folder)
     return folder
@@ -96,12 +100,14 @@ def draw_clips(environments: Sequence[str], number: int, seed: int, first: int =
     """So many clips from these environments in turn, labels balanced, shrunk as the image processor would."""
     labels = arena.draw_labels(number, seed)
     frames = np.empty((number, arena.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
+    moves = []
     for i, (action, character) in enumerate(labels):
         play = arena.play_clip(
             environments[i % len(environments)], action, character, 1_000_000 * (seed + 1) + first + i
         )
         frames[i] = shrunk(arena.render(play, arena.clip_times()))
-    return Clips(frames, tuple(labels))
+        moves.append(_moves(arena.states(play, arena.clip_times())))
+    return Clips(frames, tuple(labels), tuple(moves))
 
 
 def shrunk(frames: Pixels) -> Pixels:
@@ -158,6 +164,20 @@ def _some(pictures: Seen, step: int, number: int = 96) -> Seen:
     chosen = np.random.default_rng([step, 9]).integers(0, len(pictures.frames), number)
     classes, places = ([values[i] for i in chosen] for values in (pictures.classes, pictures.places))
     return Seen(pictures.frames[chosen], tuple(classes), tuple(places))
+
+
+def _moves(states: arena.Floats) -> tuple[float, ...]:
+    """From first to last frame: across, along and up, each about 1 at most, and whether somebody got on a board."""
+    change = states[-1] - states[0]
+    return tuple(float(part) for part in (*(3 * change[[arena.X, arena.Y, arena.HEIGHT]]), change[arena.RIDING]))
+
+
+def _moved(clips: Clips, step: int, number: int = 64) -> Moved:
+    """The first and the last frame of some clips, and what moved between them."""
+    from evaluators.models.adapt_practice import Moved
+
+    chosen = np.random.default_rng([step, 19]).integers(0, len(clips.frames), number)
+    return Moved(clips.frames[chosen][:, [0, -1]], tuple(clips.moves[i] for i in chosen))
 
 
 def _turn(clips: Clips, seed: int, step: int) -> Turn:

@@ -1,0 +1,134 @@
+"""Adapts a vision-language model on a data folder, and leaves a judge that can be used and handed in at once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluators.suites import suite_named
+from evaluators.suites.universe.construction import split
+from evaluators.suites.universe.mixture import ALPHA, BETA, build
+from evaluators.suites.universe.segments import BadData, problems, read_annotations
+from submissions.declarations import DECLARATION
+
+if TYPE_CHECKING:
+    from evaluators.models.adapt import Plan, Step
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be adapted, on what, and where the result goes."""
+
+    base: Path | None
+    data: Path
+    to: Path
+    frames: str
+    held_out: float
+    team: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of it; accuracy is on clips of sessions that were held out, None if none were."""
+
+    folder: Path
+    parameters: int
+    of_parameters: int
+    losses: tuple[float, ...]
+    held_out: dict[str, float]
+
+
+class CannotAdapt(ValueError):
+    """The base or the data cannot be used; the message says what to do."""
+
+
+def adapt(wish: Wish, plan: Plan, device: str, told: Callable[[Step], None] | None = None) -> Done:
+    """Train, save the adapter with its card and declaration, and examine it on held-out sessions."""
+    from evaluators.models import adapt as models
+    from evaluators.models.adapt_batches import Teacher
+    from evaluators.models.adapt_checkpoint import AnotherRun, drop_checkpoint
+    from evaluators.models.adapt_exam import exam
+    from evaluators.models.adapt_folder import PACKAGED, base_of, packaged_base, save_adapted
+    from evaluators.models.device import pick_device
+    from evaluators.models.vlm import read_folder
+
+    count, policy = _frames(wish.frames)
+    kept, held = split(_annotations(wish.data), wish.held_out, plan.seed)
+    lessons = build(wish.data, kept, ALPHA, BETA, count, policy, seed=plan.seed)
+    base = wish.base or packaged_base()
+    model, processor = read_folder(_model(base), pick_device(device), "fp32")
+    try:
+        made = models.adapt(model, processor, lessons, plan, wish.to, told)
+    except AnotherRun as error:
+        raise CannotAdapt(str(error)) from None
+    stands_on = base_of(base, "" if wish.base else PACKAGED)
+    save_adapted(wish.to, made, stands_on, plan, wish.frames)
+    drop_checkpoint(wish.to)
+    _declare(wish, plan)
+    teacher = Teacher(made.model, processor, plan.mask)
+    found = _accuracy(lambda part: exam(teacher, part), wish.data, held, count, policy)
+    return Done(wish.to, made.parameters, made.of_parameters, made.losses, found)
+
+
+def _annotations(data: Path) -> Sequence[Any]:
+    """The annotations of a folder that has nothing wrong with it."""
+    wrong = list(problems(data))
+    if wrong:
+        more = f" (and {len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
+        raise BadData(f"The data in {data} cannot be used: {' '.join(wrong[:SHOWN])}{more}")
+    return read_annotations(data)
+
+
+def _frames(rule: str) -> tuple[int, Any]:
+    how, _, number = rule.partition("-")
+    if how not in ("uniform", "first") or not number.isdigit() or not 1 <= int(number) <= 14:
+        raise CannotAdapt(f"The frame rule is {rule!r}. Write uniform-n or first-n with n from 1 to 14.")
+    return int(number), "uniform_n" if how == "uniform" else "first_n"
+
+
+def _model(folder: Path) -> Path:
+    config = folder / "config.json"
+    kind = json.loads(config.read_text("utf-8")).get("model_type") if config.is_file() else None
+    if kind != "paligemma":
+        said = f"is of type {kind!r}" if kind else "holds no config.json"
+        raise CannotAdapt(f"The base {folder} {said}. Name a PaliGemma folder as save_pretrained wrote it.")
+    return folder
+
+
+def _accuracy(
+    examine: Callable[[Sequence[Any]], list[list[bool]]], data: Path, held: Sequence[Any], count: int, policy: Any
+) -> dict[str, float]:
+    """Exact match of each task and format on the held-out clips, from all their questions."""
+    from evaluators.models.adapt_batches import Lesson
+    from evaluators.suites.universe.mixture import windows
+    from evaluators.suites.universe.segments import read_segment
+
+    seen = list(windows(count, policy)[0])
+    lessons = [Lesson(read_segment(data, one.filename).frames[seen], tuple((p.question, p.answer) for p in one.pairs))
+               for one in held]  # fmt: skip
+    cells: dict[str, list[bool]] = {}
+    for one, right in zip(held, examine(lessons), strict=True):
+        for pair, good in zip(one.pairs, right, strict=True):
+            cells.setdefault(f"{pair.task}, {pair.format}", []).append(good)
+    return {name: 100 * sum(right) / len(right) for name, right in cells.items()}
+
+
+def _declare(wish: Wish, plan: Plan) -> None:
+    """What `armillary submit --model` reads; the team may correct it before."""
+    suite = suite_named("universe")
+    declaration = {
+        "schema_version": 1, "suite": suite.name, "suite_version": suite.version, "subset": "full", "kind": "model",
+        "modalities": ["text"], "team": wish.team, "contact": "unknown",
+        "model": {"name": wish.name, "revision": f"seed {plan.seed}", "organisation": wish.team,
+                  "licence": "unknown", "open_weights": False},
+        "disclosure": {"trained_on_suite_data": "unknown",
+                       "statement": f"Adapted with armillary adapt, {plan.strategy}, {plan.steps} steps."},
+        "sampling": {"seed": plan.seed},
+    }  # fmt: skip
+    (wish.to / DECLARATION).write_text(json.dumps(declaration, indent=1), "utf-8")

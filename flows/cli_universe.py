@@ -1,0 +1,114 @@
+"""The command line of UNIVERSE: adapt a judge, write simulated data, import answers, put the baselines up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from flows.terminal import plain, progress, say, table, told
+
+universe = typer.Typer(help="UNIVERSE: simulated data, finished answers, baselines.", no_args_is_help=True)
+
+Strategy = Literal[
+    "zero_shot", "full", "projector_language", "vision_language", "vision_projector", "vision", "projector",
+    "language", "lora",
+]  # fmt: skip
+
+
+def adapt(
+    to: Annotated[Path, typer.Argument(help="The adapter's folder; a killed run goes on from it.")],
+    data: Annotated[Path, typer.Option(help="A folder with annotations.jsonl and human-gameplay-segments.")],
+    base: Annotated[Path | None, typer.Option(help="A PaliGemma folder. Default: the small packaged one.")] = None,
+    strategy: Strategy = "projector",
+    steps: Annotated[int, typer.Option(min=1)] = 1000,
+    batch: Annotated[int, typer.Option(min=1, help="Clips at once.")] = 1,
+    accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 4,
+    rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
+    rank: Annotated[int, typer.Option(min=1, help="Of LoRA.")] = 8,
+    frames: Annotated[str, typer.Option(help="uniform-n or first-n.")] = "uniform-8",
+    mask: Literal["own", "image_first"] = "own",
+    precision: Literal["fp32", "bf16"] = "fp32",
+    held_out: Annotated[float, typer.Option(min=0.0, max=0.9, help="Share of sessions to examine it on.")] = 0.2,
+    team: str = "my team",
+    name: Annotated[str, typer.Option(help="The judge's name on the board. Default: the folder's.")] = "",
+    seed: int = 0,
+) -> None:
+    """Adapt a vision-language model into a judge of rollouts; several GPUs: start it with `accelerate launch`."""
+    from evaluators.models.adapt import Plan, Step
+    from flows.adapt import Wish
+    from flows.adapt import adapt as run
+    from flows.progress import begin, reach
+
+    def show(step: Step) -> None:
+        if step.number % 20 == 0 or step.number == step.of:
+            say(f"step {step.number} of {step.of}, loss {step.loss:.4f}, {step.seconds_left:.0f} s left", err=True)
+        reach("steps", step.number)
+
+    with told() as settings, progress():
+        begin("steps", steps)
+        plan = Plan(
+            strategy=strategy, steps=steps, batch=batch, accumulate=accumulate, rate=rate, rank=rank, mask=mask,
+            precision=precision, seed=seed,
+        )  # fmt: skip
+        wish = Wish(base, data, to, frames, held_out, team, name or to.name)
+        done = run(wish, plan, settings.device, show)
+    say(f"{done.parameters:,} of {done.of_parameters:,} parameters trained.")
+    table([{"held-out cell": cell, "exact match": f"{value:.1f}"} for cell, value in done.held_out.items()])
+    say(f"Judge with it: ARMILLARY_JUDGE=vlm:{plain(str(to))}. Hand it in: armillary submit --model {plain(str(to))}")
+
+
+@universe.command()
+def data(
+    folder: Path,
+    environment: Annotated[
+        str, typer.Option(help="environment_1 to environment_7, practice_1 to 8.")
+    ] = "environment_1",
+    sessions: Annotated[int, typer.Option(min=1)] = 26,
+    turns: Annotated[int, typer.Option(min=1, help="Clips a session.")] = 8,
+    seed: int = 0,
+) -> None:
+    """Write simulated sessions (video, controller log, metadata) and the data set that is cut from them."""
+    from evaluators.suites.universe.construction import build
+    from evaluators.worlds.arena_sessions import draw_sessions, write_session
+    from flows.progress import begin, reach
+
+    with told(), progress():
+        begin("sessions", sessions)
+        made = []
+        for number, play in enumerate(draw_sessions(environment, sessions, turns, seed)):
+            made.append(write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play))
+            reach("sessions", number + 1)
+        built = build(made, folder, seed=seed)
+    say(f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} dropped: {folder}")
+
+
+@universe.command("import")
+def import_jsonl(
+    answers: Annotated[Path, typer.Argument(help='JSON lines: {"sample": id, "answer": words}.')],
+    to: Annotated[Path, typer.Option(help="The bundle to write.")],
+    manifest: Annotated[Path, typer.Option(help="The manifest without its files.")],
+) -> None:
+    """Make a bundle from finished answers."""
+    from evaluators.suites import suite_named
+    from submissions.declarations import read_declaration
+    from submissions.import_answers import import_answers
+
+    with told():
+        known = {sample.id for sample in suite_named("universe").samples()}
+        made = import_answers(to, read_declaration(manifest), answers, known)
+        say(f"Written: {made}. Next: armillary check {made}")
+
+
+@universe.command()
+def baselines(
+    subset: str = "full",
+    clip: Annotated[Path | None, typer.Option(help="A CLIP folder, for the CLIPScore row.")] = None,
+) -> None:
+    """Hand in chance, the majority class, CLIPScore and the unadapted model as rows to measure against."""
+    from flows.universe import hand_in_baselines
+
+    with told() as settings:
+        for name, submission_id in hand_in_baselines(settings, subset, clip):
+            say(f"{name}: {submission_id}. Next: armillary evaluate {submission_id}")

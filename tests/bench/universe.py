@@ -1,0 +1,222 @@
+"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, on one core in CPU seconds.
+
+`python -m tests.bench.universe` runs all of it (about 20 CPU minutes); `--quick` one seed of the main table, smaller.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import mean, stdev
+from typing import Any
+
+import numpy as np
+import torch
+from rich.console import Console
+from rich.table import Table
+
+from evaluators.media import Pixels
+from evaluators.metrics.sampling import Policy, sample_frames
+from evaluators.models.adapt import Plan, Step, adapt
+from evaluators.models.adapt_batches import Lesson, Mask, Teacher
+from evaluators.models.adapt_exam import exam
+from evaluators.models.adapt_folder import packaged_base
+from evaluators.models.adapt_strategies import Strategy
+from evaluators.models.vlm import read_folder
+from evaluators.suites.universe.questions import FORMATS, TASKS, Pair, pairs
+from evaluators.suites.universe.reader import SPACE, Clips, draw_clips
+from evaluators.worlds.arena_looks import HOME
+from tests.bench.report import FOLDER
+
+Cells = Mapping[str, float]
+SHORT = {"action_recognition": "actions", "character_recognition": "characters"}
+CELLS = tuple(f"{SHORT[task]}, {form}" for task in TASKS for form in FORMATS)
+RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 5e-3, "full": 1e-3}
+MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "full", "lora")
+SHARES = {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much of everything."""
+
+    train: int = 800
+    held: int = 240
+    steps: int = 200
+    batch: int = 16
+    questions: int = 3
+    frames: int = 4
+    seeds: tuple[int, ...] = (0, 1, 2)
+
+
+QUICK = Size(train=240, held=104, steps=60, frames=1, seeds=(0,))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The clips of the target environment: those to adapt on and those held out."""
+
+    size: Size
+    train: Clips
+    held: Clips
+
+    def lessons(self, frames: int, policy: Policy, seed: int) -> list[Lesson]:
+        """A lesson a training clip, its questions drawn by seed."""
+        rng = np.random.default_rng([seed, 18])
+        return [
+            Lesson(_seen(self.train.frames[i], frames, policy), self._drawn(i, rng)) for i in range(self.size.train)
+        ]
+
+    def examine(self, model: Any, processor: Any, mask: Mask, frames: int, policy: Policy) -> Cells:
+        """Exact match of every cell on the held-out clips, all eight questions each."""
+        asked = [pairs(*labels, SPACE, number) for number, labels in enumerate(self.held.labels)]
+        lessons = [Lesson(_seen(clip, frames, policy), tuple((p.question, p.answer) for p in eight))
+                   for clip, eight in zip(self.held.frames, asked, strict=True)]  # fmt: skip
+        found: dict[str, list[bool]] = {name: [] for name in CELLS}
+        for eight, right in zip(asked, exam(Teacher(model, processor, mask), lessons), strict=True):
+            for pair, good in zip(eight, right, strict=True):
+                found[f"{SHORT[pair.task]}, {pair.format}"].append(good)
+        return {name: 100 * mean(right) for name, right in found.items()}
+
+    def _drawn(self, number: int, rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
+        eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
+        weights = np.array([_weight(pair) for pair in eight])
+        chosen = rng.choice(len(eight), self.size.questions, replace=False, p=weights / weights.sum())
+        return tuple((eight[i].question, eight[i].answer) for i in chosen)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """One adaptation: its cells, what it cost in CPU seconds, and cells on the way where they were asked for."""
+
+    cells: Cells
+    parameters: int
+    training: float
+    examining: float
+    samples: Mapping[int, Cells]
+
+
+def run(
+    bench: Bench, strategy: Strategy, seed: int, frames: int = 0, policy: Policy = "uniform_n",
+    mask: Mask = "image_first", steps: int = 0, look: Sequence[int] = (),
+) -> Ran:  # fmt: skip
+    """Adapt the packaged model once and examine it."""
+    frames, steps = frames or bench.size.frames, steps or bench.size.steps
+    model, processor = read_folder(packaged_base(), "cpu", "fp32")
+    plan = Plan(strategy=strategy, steps=steps, batch=bench.size.batch, accumulate=1, rate=RATES.get(strategy, 0.0),
+                mask=mask, seed=seed, every=10**9)  # fmt: skip
+    on_the_way: dict[int, Cells] = {}
+
+    def told(step: Step) -> None:
+        if step.number in look:
+            model.eval()
+            on_the_way[step.number * bench.size.batch] = bench.examine(model, processor, mask, frames, policy)
+            model.train()
+
+    lessons = bench.lessons(frames, policy, seed)
+    made, training = _cpu(lambda: adapt(model, processor, lessons, plan, told=told))
+    cells, examining = _cpu(lambda: bench.examine(made.model, processor, mask, frames, policy))
+    return Ran(cells, made.parameters, training, examining, on_the_way)
+
+
+def main_table(bench: Bench) -> Iterator[dict[str, Any]]:
+    """Strategies with mean and spread over seeds."""
+    for strategy in MAIN:
+        runs = [run(bench, strategy, seed) for seed in (bench.size.seeds if strategy != "zero_shot" else (0,))]
+        yield {"strategy": strategy, "parameters": runs[0].parameters, "cpu_s": mean(one.training for one in runs),
+               **{name: _spread([one.cells[name] for one in runs]) for name in CELLS}}  # fmt: skip
+
+
+def frames_table(bench: Bench) -> Iterator[dict[str, Any]]:
+    """Uniform against first frames, full tuning, one seed."""
+    wanted: list[tuple[Policy, int]] = [("uniform_n", 1), ("uniform_n", 2), ("first_n", 2), ("uniform_n", 4),
+                                        ("first_n", 4), ("uniform_n", 8), ("first_n", 8)]  # fmt: skip
+    for policy, frames in wanted:
+        found = run(bench, "full", 0, frames, policy, steps=bench.size.steps * 3 // 4)
+        yield {"frames": f"{policy.removesuffix('_n')}-{frames}", "cpu_s": found.training, **found.cells}
+
+
+def samples_table(bench: Bench) -> Iterator[dict[str, Any]]:
+    """Exact match after so many clips, full tuning, one seed."""
+    look = [round(bench.size.steps * share) for share in (0.125, 0.25, 0.5, 1.0)]
+    for clips, cells in run(bench, "full", 0, look=look).samples.items():
+        yield {"clips": clips, **cells}
+
+
+def masks_table(bench: Bench) -> Iterator[dict[str, Any]]:
+    """PaliGemma's own mask against images that do not see the question: accuracy, and CPU seconds of both."""
+    masks: tuple[Mask, ...] = ("own", "image_first")
+    for mask in masks:
+        found = run(bench, "full", 0, 2, mask=mask, steps=bench.size.steps // 2)
+        yield {"mask": mask, "training_cpu_s": found.training, "examining_cpu_s": found.examining, **found.cells}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the tables, print them and write them; each is written as soon as it is there."""
+    torch.set_num_threads(1)
+    size = QUICK if "--quick" in arguments else Size()
+    began = time.process_time()
+    bench = make(size)
+    tables = {"strategies": main_table} if size == QUICK else {
+        "strategies": main_table, "frames": frames_table, "samples": samples_table, "masks": masks_table,
+    }  # fmt: skip
+    found: dict[str, Any] = {}
+    for name, table in tables.items():
+        found[name] = []
+        for row in table(bench):
+            found[name].append(row)
+            found["cpu_s"] = time.process_time() - began
+            FOLDER.mkdir(parents=True, exist_ok=True)
+            (FOLDER / "universe.json").write_text(json.dumps(found, indent=1) + "\n")
+            print(name, json.dumps({key: _short(value) for key, value in row.items()}), flush=True)
+        _print(name, found[name])
+    return 0
+
+
+def make(size: Size) -> Bench:
+    """Draw the clips; training and held-out ones have seeds of their own."""
+    return Bench(size, draw_clips([HOME], size.train, 300), draw_clips([HOME], size.held, 301))
+
+
+def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
+    return clip[list(sample_frames(len(clip), frames, policy))]
+
+
+def _weight(pair: Pair) -> float:
+    return SHARES[pair.format]
+
+
+def _cpu(work: Callable[[], Any]) -> tuple[Any, float]:
+    start = time.process_time()
+    made = work()
+    return made, time.process_time() - start
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {"mean": mean(values), "std": stdev(values) if len(values) > 1 else 0.0}
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _short(one) for key, one in value.items()}
+    return round(value, 1) if isinstance(value, float) else value
+
+
+def _print(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
+    table = Table(*rows[0], title=name)
+    for row in rows:
+        table.add_row(*(_words(value) for value in row.values()))
+    Console(width=170).print(table)
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{value['mean']:.1f} ± {value['std']:.1f}"
+    return f"{value:.1f}" if isinstance(value, float) else str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,138 @@
+"""UNIVERSE through the door: an adapted judge with its row on the board, rows to measure by, finished answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evaluators.models.adapt import Plan
+from evaluators.suites import suite_named
+from evaluators.suites.universe.bank import in_demo
+from evaluators.suites.universe.construction import build
+from evaluators.worlds.arena_sessions import draw_sessions, write_session
+from flows.adapt import CannotAdapt, Done, Wish, adapt
+from flows.catalogue import from_code
+from flows.door import receive
+from flows.evaluate import evaluate
+from flows.judges import open_judge
+from flows.universe import hand_in_baselines
+from infra import tables
+from infra.db import session
+from infra.settings import Settings
+from leaderboard.queries import Address, ranking
+from submissions.bundle import check
+from submissions.errors import IntakeError
+from submissions.import_answers import import_answers
+from tests.bundles import declaration
+from tests.command import Machine
+
+PLAN = Plan(steps=2, batch=2, accumulate=1, rate=5e-3, mask="image_first")
+
+
+def about(**changes: Any) -> dict[str, Any]:
+    suite = suite_named("universe")
+    return declaration(suite="universe", suite_version=suite.version, modalities=["text"], **changes)
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("data")
+    plays = enumerate(draw_sessions("environment_1", 3, 1, seed=2, idle=0))
+    build([write_session(folder / "sessions" / f"s-{number}", play) for number, play in plays], folder)
+    return folder
+
+
+def adapted(data: Path, to: Path, plan: Plan = PLAN) -> Done:
+    """An adapter folder whose declaration names the demo subset."""
+    done = adapt(Wish(None, data, to, "uniform-2", 0.34, "Owls", "Owl judge"), plan, "cpu")
+    said = json.loads((to / "armillary.json").read_text())
+    (to / "armillary.json").write_text(json.dumps({**said, "subset": "demo"}))
+    return done
+
+
+def test_an_adapter_folder_lands_on_the_board_with_its_own_row(ready: Settings, data: Path, tmp_path: Path) -> None:
+    done = adapted(data, tmp_path / "judge")
+    received = receive(ready, None, tmp_path / "judge", None)
+
+    evaluate.fn(received.submission_id)
+    with session(ready.database) as db:
+        (row,) = [row for row in ranking(db, "universe", None, Address()) if row.trust != "C"]
+
+    assert done.parameters == 96 * 128 + 128
+    assert "action_recognition, open_ended" in done.held_out
+    assert (row.model, row.rank, row.trust) == ("Owl judge", 1, "A")
+    assert row.n_scored == row.n_expected == 32
+
+
+def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
+    found = dict(hand_in_baselines(ready, "demo", None))
+
+    assert set(found) == {"Chance", "Majority class", "Small arena reader, zero-shot"}
+    with session(ready.database) as db:
+        rows = [db.get(tables.Submission, name) for name in found.values()]
+    assert {row.role for row in rows if row} == {"baseline"}
+    assert {row.kind for row in rows if row} == {"outputs", "model"}
+
+
+def test_a_lora_adapter_passes_the_door_and_judges_a_changed_one_does_not(
+    ready: Settings, data: Path, tmp_path: Path
+) -> None:
+    adapted(data, tmp_path / "judge", Plan(strategy="lora", steps=1, batch=1, accumulate=1))
+
+    received = receive(ready, None, tmp_path / "judge", None)
+    judge = open_judge(f"vlm:{tmp_path / 'judge'}", "cpu")
+    (tmp_path / "judge" / "judge.json").write_text('{"frames": "all", "prompt": "say yes"}')
+
+    assert received.submission_id.startswith("sub-")
+    assert judge.card.frames == "uniform-2"
+    with pytest.raises(IntakeError, match="E_CONFIG_KEY"):
+        receive(ready, None, tmp_path / "judge", None)
+
+
+def test_finished_answers_become_a_bundle_and_bad_lines_are_named(tmp_path: Path) -> None:
+    known = {sample.id for sample in suite_named("universe").samples()}
+    demo = [sample.id for sample in suite_named("universe").samples() if in_demo(sample)]
+    answers, bundle = tmp_path / "answers.jsonl", tmp_path / "bundle.zip"
+    lines = [json.dumps({"sample": name, "answer": "yes"}) for name in demo]
+    answers.write_text("\n".join(lines))
+
+    made = check(import_answers(bundle, about(), answers, known), from_code())
+    answers.write_text("\n".join([*lines, "{", lines[0], '{"sample": "environment_1.000.ar_o", "answer": "x"}']))
+    with pytest.raises(IntakeError) as told:
+        import_answers(bundle, about(), answers, known)
+
+    assert len(made.media) == len(made.expected) == 32
+    found = [(problem.code, problem.where) for problem in told.value.problems]
+    assert found == [("E_ANSWERS", "line 33"), ("E_ITEM_DUPLICATE", "line 34"), ("E_ITEM_UNKNOWN", "line 35")]
+    assert "Did you mean 'environment_1.000.ar_oe'?" in told.value.problems[2].hint
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [({"frames": "all"}, "uniform-n or first-n"), ({"base": "elsewhere"}, "holds no config.json")],
+)
+def test_mistakes_in_what_is_to_be_adapted_are_told_in_words(
+    changes: dict[str, str], said: str, data: Path, tmp_path: Path
+) -> None:
+    base = tmp_path / changes["base"] if "base" in changes else None
+
+    with pytest.raises(CannotAdapt, match=said):
+        adapt(Wish(base, data, tmp_path / "to", changes.get("frames", "first-2"), 0, "t", "n"), PLAN, "cpu")
+
+
+@pytest.mark.long
+def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home")
+    adapter, data = tmp_path / "my-judge", tmp_path / "data"
+    plan = ("--steps", "2", "--batch", "2", "--accumulate", "1", "--frames", "uniform-2", "--held-out", "0.34")
+    machine.run("init")
+
+    machine.run("universe", "data", str(data), "--sessions", "3", "--turns", "2")
+    told = machine.run("adapt", str(adapter), "--data", str(data), "--team", "Owls", *plan)
+    machine.run("submit", "--model", str(adapter))
+
+    assert "12,416 of" in told and "action_recognition, open_ended" in told
+    assert "no annotations.jsonl" in machine.run("adapt", str(adapter), "--data", str(tmp_path), status=2)
