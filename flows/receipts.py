@@ -20,16 +20,19 @@ from evaluators.suites import suite_named
 from flows.asked import all_asked, answers_to
 from flows.board_keys import items_sha256
 from flows.rows import noise_of, outputs_of, verdicts_of
+from flows.seals import MEASURED
 from infra import tables
 from infra.db import put
 from infra.tables_standing import Receipt
 
 SCHEMA = 1
+LARGEST = 2**53
+"""From here on JSON's numbers are not exact."""
 
 
 def keep(db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]) -> None:
     """Write the receipt of a run that is being published."""
-    text = rfc8785.dumps(_receipt(db, suite, submission, run, samples)).decode()
+    text = canonical(_receipt(db, suite, submission, run, samples)).decode()
     row = {"run_id": run.id, "sha256": sha256(text.encode()), "text": text, "at": tables.now()}
     put(db, Receipt, [row])
 
@@ -54,14 +57,14 @@ def _receipt(
         "inputs": {
             "bundle_sha256": submission.bundle_sha256,
             "contents_sha256": submission.contents_sha256,
-            "manifest_sha256": sha256(rfc8785.dumps(submission.manifest)),
+            "manifest_sha256": sha256(canonical(submission.manifest)),
             "modalities": sorted({sample.facets.modality for sample in samples}),
             "replaced": _replaced(suite, submission.subset, samples),
         },
         "outputs": {"count": len(samples), "records_sha256": sha256(lines(made))},
         "judge": {
             "fingerprint": judge.fingerprint,
-            "card": {name: value for name, value in judge.card.items() if name != "noise"},
+            "card": {name: value for name, value in judge.card.items() if name not in MEASURED},
         },
         "numbers": {
             "cells_sha256": sha256(lines(cells(db, run.id))),
@@ -114,7 +117,20 @@ def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Canonical JSON, one object a line."""
-    return b"".join(rfc8785.dumps(dict(row)) + b"\n" for row in rows)
+    return b"".join(canonical(dict(row)) + b"\n" for row in rows)
+
+
+def canonical(value: Any) -> bytes:
+    """The one way to write a value (RFC 8785). An integer past what JSON's numbers hold exactly is written in words."""
+    return rfc8785.dumps(_in_range(value))
+
+
+def _in_range(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _in_range(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_in_range(one) for one in value]
+    return str(value) if type(value) is int and abs(value) >= LARGEST else value
 
 
 def sha256(data: bytes) -> str:

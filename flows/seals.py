@@ -30,6 +30,9 @@ FREE = {
 }
 """Columns that change in a row's life. A submission's state is held against its timeline instead."""
 
+MEASURED = ("noise", "overlays")
+"""What is measured of a judge later stands on its card and changes no number."""
+
 OF_A_RUN = ("run", "score", "cell", "summary", "rung", "verdict", "receipt")
 OF_A_SUBMISSION = ("submission", "output")
 
@@ -132,7 +135,7 @@ def sealed(db: Session, kind: str, owner: str) -> list[Sealed]:
 def _sealed(kind: str, keys: Sequence[str], row: dict[str, Any]) -> Sealed:
     name = [row[key] for key in keys]
     if kind == "judge":
-        row["card"] = {field: value for field, value in row["card"].items() if field != "noise"}
+        row["card"] = {field: value for field, value in row["card"].items() if field not in MEASURED}
     return Sealed(f"{kind} {' '.join(map(str, name))}", _hash(name), _hash(row))
 
 

@@ -13,7 +13,7 @@ import rfc8785
 
 from flows import catalogue, receipt_files
 from flows.audit import audit
-from flows.receipts import code_sha256
+from flows.receipts import canonical, code_sha256
 from flows.seals import seal_catalogue
 from infra.db import migrate, session
 from infra.tables_standing import Receipt
@@ -92,3 +92,10 @@ def test_what_is_no_receipt_is_told_in_words(exported: Path, tmp_path: Path) -> 
         receipt_files.check(strange)
     with pytest.raises(receipt_files.NoReceipt, match="missing beside"):
         receipt_files.check(lonely)
+
+
+def test_a_seed_past_what_json_holds_exactly_is_written_in_words() -> None:
+    assert (
+        canonical({"seed": 2**60, "steps": [2**53 - 1, True]})
+        == b'{"seed":"1152921504606846976","steps":[9007199254740991,true]}'
+    )
