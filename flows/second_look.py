@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import delete
 from sqlmodel import Session, col, select
@@ -32,7 +33,15 @@ class Weak:
     samples: tuple[Sample, ...]
     requests: Mapping[str, str]
     outputs: Mapping[str, tables.Output]
-    answered: Mapping[tuple[str, str], Answer]
+    answered: dict[tuple[str, str], Answer]
+
+    def hear(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Take in what the judge has just said."""
+        for record in records:
+            request, media = self.requests[record["sample_id"]], record["media_sha256"]
+            for said in record["answers"]:
+                key = question_key(request, said["question_id"])
+                self.answered[media, key] = Answer(key, Outcome(said["outcome"]), said["value"], said["reason"])
 
     def answers(self, sample: Sample) -> dict[str, Answer | None]:
         """What was answered about one output, by question."""
@@ -53,21 +62,25 @@ def look_again(case: Case) -> int:
     todo = list(_works(case, weak))
     begin("second look", sum(len(piece.media) for piece in todo))
     for done in each_done(ask_judge, todo, case.place):
+        records = records_of(case.store, done)
         with session(case.settings.database) as db:
-            store_verdicts(db, case.run, done, records_of(case.store, done), weak.requests, stage="second look")
+            store_verdicts(db, case.run, done, records, weak.requests, stage="second look")
+        weak.hear(records)
         asked, taken = asked + done.items * done.fresh, taken + done.items
         reach("second look", taken)
     with session(case.settings.database) as db:
-        _store(db, case.run.id, failures(case))
+        _store(db, case.run.id, _named(case, weak))
     return asked
 
 
 def failures(case: Case) -> dict[str, Failure]:
     """The failure modes of a run's weak outputs, from stored scores and verdicts."""
+    return _named(case, _weak(case)) if case.suite.second_look else {}
+
+
+def _named(case: Case, weak: Weak) -> dict[str, Failure]:
     look = case.suite.second_look
-    weak = _weak(case) if look else None
-    if look is None or weak is None:
-        return {}
+    assert look is not None
     return {one.id: look.read(one.facets.modality, _known(weak.answers(one))) for one in weak.samples}
 
 

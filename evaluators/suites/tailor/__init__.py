@@ -1,9 +1,10 @@
 """TailOR: does an image or video generator keep to physics when the tool is an unusual one? (arXiv 2606.24256)"""
 
 from functools import cache
+from pathlib import Path
 
 from evaluators.contracts import Sample, Suite
-from evaluators.suites.tailor import private, published
+from evaluators.suites.tailor import published
 from evaluators.suites.tailor.bank import samples
 from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
@@ -31,9 +32,16 @@ def _demo_clusters() -> frozenset[str]:
     return frozenset(next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS)
 
 
+def private_samples(folder: Path) -> tuple[Sample, ...]:
+    """An operator's own samples, checked as they are read; the checks are loaded only where there are any."""
+    from evaluators.suites.tailor.private import samples as read
+
+    return read(folder)
+
+
 SUITE = Suite(
     name="tailor",
-    version="1.0",
+    version="1.1",
     scorer_version="1",
     title="TailOR",
     sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a hammer, or with a banana?",
@@ -51,5 +59,5 @@ SUITE = Suite(
     produce=produce,
     yardsticks=yardsticks(),
     second_look=SECOND_LOOK,
-    private=private.samples,
+    private=private_samples,
 )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from evaluators.contracts import ALL, Cell, Facets
 
@@ -18,7 +17,8 @@ def _long_tail(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
     """Regular minus the mean of unconventional and impossible."""
     if at.scenario != ALL:
         return None
-    parts = [index.get(replace(at, scenario=name)) for name in ("regular", "unconventional", "impossible")]
+    names = ("regular", "unconventional", "impossible")
+    parts = [index.get(Facets(name, at.task, at.setting, at.modality)) for name in names]
     return _gap("long_tail_gap", at, index[at], parts, (1.0, -0.5, -0.5))
 
 
@@ -26,7 +26,7 @@ def _setting(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
     """Descriptive minus predictive."""
     if at.setting != ALL:
         return None
-    parts = [index.get(replace(at, setting=name)) for name in ("descriptive", "predictive")]
+    parts = [index.get(Facets(at.scenario, at.task, name, at.modality)) for name in ("descriptive", "predictive")]
     return _gap("setting_gap", at, index[at], parts, (1.0, -1.0))
 
 
