@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from flows.engine import prepare
 from flows.terminal import fail, say, table, told
 
 studies = typer.Typer(help="Human studies: make, invite, open, close, publish.", no_args_is_help=True)
@@ -30,6 +29,8 @@ def create(
 ) -> None:
     """Make a study in draft; its media are blinded now."""
     with told() as settings:
+        from flows.engine import prepare
+
         prepare(settings)
         from flows import studies as making
 
@@ -86,6 +87,8 @@ def _move(study_id: str, to: str) -> None:
 def publish(study_id: str) -> None:
     """Compute a closed study's results and put people's scores on the board."""
     with told() as settings:
+        from flows.engine import prepare
+
         prepare(settings)
         from flows.study_board import publish as compute
 
