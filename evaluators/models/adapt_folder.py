@@ -44,7 +44,9 @@ def save_adapted(folder: Path, adapted: Adapted, base: Base, plan: Plan, frames:
     if adapted.adapters is not None:
         adapted.adapters.save_pretrained(folder)
         said = json.loads((folder / CONFIG).read_text("utf-8"))
-        (folder / CONFIG).write_text(json.dumps({**said, **stands_on}, indent=2, sort_keys=True), "utf-8")
+        (folder / CONFIG).write_text(
+            json.dumps({**said, "auto_mapping": None, **stands_on}, indent=2, sort_keys=True), "utf-8"
+        )
     else:
         weights = {name: tensor.detach().cpu().contiguous() for name, tensor in trained(adapted.model)}
         save_file(weights, folder / WEIGHTS, {"format": "pt"})

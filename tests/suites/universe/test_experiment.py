@@ -1,4 +1,4 @@
-"""The experiment in small: one seed, one frame, a few steps. Characters are learned within them; actions need more."""
+"""The experiment in small: one seed, one frame, a few steps, in which a projector learns characters."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def test_adapting_a_judge_brings_characters_above_zero_shot() -> None:
     bench = make(QUICK)
     cell = "characters, open_ended"
 
-    before, full = run(bench, "zero_shot", 0).cells, run(bench, "full", 0).cells
-    again = run(bench, "full", 0, steps=5)
+    before, after = run(bench, "zero_shot", 0).cells, run(bench, "projector", 0).cells
+    again = run(bench, "projector", 0, steps=5)
 
-    assert full[cell] >= before[cell] + 30
-    assert again.cells == run(bench, "full", 0, steps=5).cells
+    assert after[cell] >= before[cell] + 30
+    assert again.cells == run(bench, "projector", 0, steps=5).cells
