@@ -1,0 +1,103 @@
+"""How well rates inside a world model agree with the real ones: from matched outcomes to the suite's numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from evaluators.metrics.means import mean
+from evaluators.metrics.outcomes import ObjectOutcome, Pair, Reproduction, reproduction
+from evaluators.metrics.ranking import mmrv, pearson
+from evaluators.suites.sc3.trajectories import CRITERIA
+
+NOTHING_HELD = ObjectOutcome(False, False, False)
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A start of a policy: what held on the real table and in the rollout from the same start; None is no rollout."""
+
+    start: str
+    policy: int
+    split: str
+    real: tuple[ObjectOutcome, ...]
+    rollout: tuple[ObjectOutcome, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One policy and criterion: its predicted and its real success rate."""
+
+    policy: int
+    criterion: str
+    predicted: float
+    real: float
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """All numbers of one mode over some matches."""
+
+    points: tuple[Point, ...]
+    pearson_r: float | None
+    mmrv: float | None
+    pearson_r_within: float | None
+    rate_error: float | None
+    reproduction: Reproduction
+
+
+def points(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> tuple[Point, ...]:
+    """The success rates, per object over all matches of a policy; a missing rollout meets no criterion."""
+    policies = list(dict.fromkeys(match.policy for match in matches))
+    return tuple(_point(matches, policy, criterion) for policy in policies for criterion in criteria)
+
+
+def agree(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> Agreement:
+    """Compare predicted with real over every point; within a criterion, its mean taken off both sides."""
+    found = points(matches, criteria)
+    predicted, real = [point.predicted for point in found], [point.real for point in found]
+    return Agreement(
+        points=found,
+        pearson_r=pearson(predicted, real),
+        mmrv=mmrv(sim=predicted, real=real),
+        pearson_r_within=within(found),
+        rate_error=mean([abs(one - other) for one, other in zip(predicted, real, strict=True)]),
+        reproduction=reproduction([Pair(match.real, match.rollout or ()) for match in matches]),
+    )
+
+
+def within(found: Sequence[Point]) -> float | None:
+    """Pearson r after each criterion's mean is taken off: what is left is telling policies apart.
+
+    >>> within([Point(1, "a", 0.2, 0.1), Point(2, "a", 0.4, 0.3), Point(1, "b", 0.9, 0.8), Point(2, "b", 0.7, 0.6)])
+    1.0
+    """
+    predicted, real = [], []
+    for criterion in dict.fromkeys(point.criterion for point in found):
+        same = [point for point in found if point.criterion == criterion]
+        predicted += _centred(point.predicted for point in same)
+        real += _centred(point.real for point in same)
+    found_r = pearson([round(value, 12) for value in predicted], [round(value, 12) for value in real])
+    return None if found_r is None else round(found_r, 12)
+
+
+def _centred(values: Iterable[float]) -> list[float]:
+    listed = list(values)
+    middle = fsum(listed) / len(listed)
+    return [value - middle for value in listed]
+
+
+def _point(matches: Sequence[Match], policy: int, criterion: str) -> Point:
+    mine = [match for match in matches if match.policy == policy]
+    predicted = [thing for match in mine for thing in _rolled(match)]
+    real = [thing for match in mine for thing in match.real]
+    return Point(policy, criterion, _rate(predicted, criterion), _rate(real, criterion))
+
+
+def _rolled(match: Match) -> tuple[ObjectOutcome, ...]:
+    return match.rollout if match.rollout else (NOTHING_HELD,) * len(match.real)
+
+
+def _rate(things: Sequence[ObjectOutcome], criterion: str) -> float:
+    return sum(bool(getattr(thing, criterion)) for thing in things) / len(things)

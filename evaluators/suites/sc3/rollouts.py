@@ -1,0 +1,242 @@
+"""Policies inside a world model: the online loop, the offline loop, and many of them kept as they are done."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.metrics.uncertainty import Chunk, chunk_uncertainty, exceeds
+from evaluators.suites.sc3.trajectories import Source, Trajectory, describe, is_saved, load, save
+from evaluators.suites.sc3.worlds import Context, WorldModel, simulator
+from evaluators.worlds.bussing import ACTION_WIDTH, RATE_HZ, Actions, arm_after, check_actions, set_table
+from evaluators.worlds.bussing_starts import Start
+from evaluators.worlds.bussing_views import VIEWS, Frames, Size, render
+from evaluators.worlds.policies import Policy, policy_of
+from evaluators.worlds.policies_plans import CHUNK, Observation
+
+LARGE = Size(480, 640)
+
+
+@dataclass(frozen=True, slots=True)
+class RolloutConfig:
+    """The paper's numbers, and in BENCH the small bench's: shorter episodes, small pictures.
+
+    `compared` are the dimensions of an action that U looks at: what a picture cannot show is left out.
+    """
+
+    horizon: int = 24
+    execute: int = 16
+    seconds: float = 20.0
+    tau: float | None = 0.02
+    size: Size = LARGE
+    compared: tuple[int, ...] = tuple(range(ACTION_WIDTH))
+    batch: int = 36
+
+    @property
+    def limit(self) -> int:
+        """The most steps of a rollout."""
+        return round(self.seconds * RATE_HZ)
+
+
+PAPER = RolloutConfig()
+BENCH = RolloutConfig(seconds=5.6, tau=None, size=Size(), compared=(0, 1, 2, 6))
+
+
+@dataclass(frozen=True, slots=True)
+class Episode:
+    """One thing to roll out: a policy from a start, with the recorded actions where it is driven by those."""
+
+    policy: int
+    start: Start
+    recorded: Actions | None = None
+
+    @property
+    def source(self) -> Source:
+        """Recorded actions make it offline."""
+        return "online" if self.recorded is None else "offline"
+
+    @property
+    def id(self) -> str:
+        """The name of its trajectory."""
+        return f"{self.start.id}.{self.source}"
+
+
+class OtherRollouts(ValueError):
+    """The folder holds rollouts made with other settings."""
+
+
+def roll_out(
+    world: WorldModel, policies: Mapping[int, Policy], episodes: Sequence[Episode], config: RolloutConfig
+) -> tuple[Trajectory, ...]:
+    """One batch, all episodes a chunk at a time; those that stop leave the batch."""
+    live = [_Live(episode, _limit(episode, config)) for episode in episodes]
+    while running := [one for one in live if one.running]:
+        for same in _alike(running, config):
+            _advance(world, policies, same, config)
+    return tuple(one.trajectory(world) for one in live)
+
+
+def roll_out_all(
+    world: WorldModel,
+    policies: Mapping[int, Policy],
+    episodes: Sequence[Episode],
+    config: RolloutConfig,
+    folder: Path,
+    clips: bool = True,
+    each: Callable[[], None] = lambda: None,
+) -> tuple[Trajectory, ...]:
+    """All episodes in batches cut in the same places, each trajectory kept; run again, it makes what is missing.
+
+    A batch of which something is missing is rolled out whole, since a network's last digits depend on what else is
+    in the batch; only what is missing is written.
+    """
+    _claim(folder, world, config)
+    for first in range(0, len(episodes), config.batch):
+        batch = episodes[first : first + config.batch]
+        if all(is_saved(episode.id, folder) for episode in batch):
+            continue
+        for trajectory in roll_out(world, policies, batch, config):
+            if not is_saved(trajectory.id, folder):
+                save(trajectory, folder, clips)
+            each()
+    made = tuple(load(folder / f"{episode.id}.npz") for episode in episodes)
+    lines = "".join(json.dumps(describe(trajectory), sort_keys=True) + "\n" for trajectory in made)
+    (folder / "trajectories.jsonl").write_text(lines)
+    return made
+
+
+def real(policies: Mapping[int, Policy], episodes: Sequence[Episode], config: RolloutConfig) -> tuple[Trajectory, ...]:
+    """The policies on the bench itself, which stands for the real table here."""
+    world = simulator(config.size).world()
+    made = roll_out(world, policies, episodes, replace(config, tau=None))
+    return tuple(replace(trajectory, source="real", evaluator="") for trajectory in made)
+
+
+class _Live:
+    """An episode in the making."""
+
+    def __init__(self, episode: Episode, limit: int) -> None:
+        self.episode, self.limit = episode, limit
+        self.frames: list[Frames] = []
+        self.actions: Actions = np.zeros((0, ACTION_WIDTH), np.float32)
+        self.recovered: list[Actions] = []
+        self.u_chunk: list[float] = []
+        self.stopped_at: int | None = None
+
+    @property
+    def running(self) -> bool:
+        return self.stopped_at is None and len(self.actions) < self.limit
+
+    def trajectory(self, world: WorldModel) -> Trajectory:
+        most = max((len(rows) for rows in self.recovered), default=0)
+        recovered = np.zeros((len(self.recovered), most, ACTION_WIDTH), np.float32)
+        for number, rows in enumerate(self.recovered):
+            recovered[number, : len(rows)] = rows
+        return Trajectory(
+            start=self.episode.start.id,
+            policy=self.episode.policy,
+            source=self.episode.source,
+            evaluator=world.name,
+            frames=np.concatenate(self.frames, axis=1),
+            actions=self.actions,
+            recovered=recovered,
+            u_chunk=np.array(self.u_chunk, np.float32),
+            action_space=world.action_space,
+            terminated_at=self.stopped_at,
+        )
+
+
+def _limit(episode: Episode, config: RolloutConfig) -> int:
+    if episode.recorded is None:
+        return config.limit
+    return min(len(check_actions(episode.recorded)), config.limit)
+
+
+def _alike(running: list[_Live], config: RolloutConfig) -> Iterator[list[_Live]]:
+    """Episodes in a batch stand at the same step; the first frames are drawn when they begin."""
+    fresh = [one for one in running if not one.frames]
+    if fresh:
+        starts = [one.episode.start for one in fresh]
+        first = render(set_table(starts), starts, config.size)
+        for one, frame in zip(fresh, first, strict=True):
+            one.frames.append(frame[:, None])
+    for step in sorted({len(one.actions) for one in running}):
+        yield [one for one in running if len(one.actions) == step]
+
+
+def _advance(world: WorldModel, policies: Mapping[int, Policy], live: list[_Live], config: RolloutConfig) -> None:
+    """One chunk: propose, imagine, look back, and keep it or stop."""
+    context = Context(
+        starts=tuple(one.episode.start for one in live),
+        frames=np.stack([np.concatenate(one.frames, axis=1) for one in live]),
+        actions=np.stack([one.actions for one in live]),
+    )
+    actions = _propose(policies, live, context, config)
+    frames = check_frames(world.forward(context, actions), context, actions)
+    recovered = world.inverse(context, frames[:, :, : config.execute]) if world.inverse else None
+    for number, one in enumerate(live):
+        kept = min(config.execute, one.limit - len(one.actions))
+        if recovered is not None:
+            rows = check_actions(recovered[number])[:kept]
+            one.recovered.append(rows)
+            one.u_chunk.append(_uncertainty(world, actions[number], rows, kept, config))
+            if one.episode.source == "online" and exceeds(one.u_chunk[-1], config.tau):
+                one.stopped_at = len(one.u_chunk) - 1
+                continue
+        one.actions = np.concatenate([one.actions, actions[number, :kept]])
+        one.frames.append(frames[number, :, :kept])
+
+
+def _propose(policies: Mapping[int, Policy], live: list[_Live], context: Context, config: RolloutConfig) -> Actions:
+    """Recorded actions, padded with their last; or what the policy wants on seeing the last frames."""
+    proposed = np.zeros((len(live), config.horizon, ACTION_WIDTH), np.float32)
+    arms = arm_after(context.starts, context.actions)
+    for policy in sorted({one.episode.policy for one in live if one.episode.recorded is None}):
+        rows = [n for n, one in enumerate(live) if one.episode.policy == policy and one.episode.recorded is None]
+        seen = [_observation(context, n, arms[n]) for n in rows]
+        wanted = policy_of(policies, policy).propose(seen)
+        proposed[rows] = check_actions(wanted, max(CHUNK, config.horizon))[:, : config.horizon]
+    for number, one in enumerate(live):
+        if one.episode.recorded is not None:
+            ahead = check_actions(one.episode.recorded)[context.step : context.step + config.horizon]
+            padding = np.repeat(ahead[-1:], config.horizon - len(ahead), axis=0)
+            proposed[number] = np.concatenate([ahead, padding])
+    return proposed
+
+
+def _observation(context: Context, number: int, arm: npt.NDArray[np.float64]) -> Observation:
+    start = context.starts[number]
+    return Observation(context.frames[number, :, -1], arm, start.instruction, context.step, start.seed)
+
+
+def check_frames(frames: Frames, context: Context, actions: Actions) -> Frames:
+    """The frames a world model made, if they are what was asked for."""
+    asked = (*context.frames.shape[:2], actions.shape[1], *context.frames.shape[3:])
+    if frames.dtype != np.uint8 or frames.shape != asked:
+        raise ValueError(
+            f"The world model made {frames.dtype} {frames.shape}; asked: uint8 {asked}, "
+            f"that is episodes, {len(VIEWS)} views in step, one frame an action, height, width, RGB."
+        )
+    return frames
+
+
+def _uncertainty(world: WorldModel, commanded: Actions, recovered: Actions, kept: int, config: RolloutConfig) -> float:
+    scale = np.ones(ACTION_WIDTH, np.float32) if world.scale is None else world.scale
+    columns = list(config.compared)
+    chunk = Chunk((commanded / scale)[:kept, columns], (recovered / scale)[:kept, columns])
+    return chunk_uncertainty(chunk, kept)
+
+
+def _claim(folder: Path, world: WorldModel, config: RolloutConfig) -> None:
+    """A folder holds the rollouts of one evaluator with one set of settings."""
+    folder.mkdir(parents=True, exist_ok=True)
+    mine = json.dumps({"evaluator": world.name, **asdict(config)}, sort_keys=True) + "\n"
+    spot = folder / "rollouts.json"
+    if spot.exists() and spot.read_text() != mine:
+        raise OtherRollouts(f"{folder} holds rollouts made with other settings. Use another folder, or empty this one.")
+    spot.write_text(mine)
