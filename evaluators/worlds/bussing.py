@@ -77,7 +77,7 @@ def check_actions(actions: npt.NDArray[np.floating], steps: int | None = None) -
     return actions.astype(np.float32)
 
 
-def step(table: Table, actions: npt.NDArray[np.floating]) -> Table:
+def step(table: Table, actions: npt.NDArray[np.floating], grasp: float = GRASP) -> Table:
     """One tenth of a second: move, turn, open or close; a closing hand may hold, an opening one lets go."""
     moved = np.clip(actions[:, :3], -MOST_STEP, MOST_STEP)
     hand = np.clip(table.hand + moved, 0.0, (1.0, 1.0, CEILING))
@@ -85,14 +85,14 @@ def step(table: Table, actions: npt.NDArray[np.floating]) -> Table:
     width = table.width + np.clip(np.clip(actions[:, 6], 0, 1) - table.width, -FINGER_STEP, FINGER_STEP)
     closes, opens = (width < 0.5) & (table.width >= 0.5), (width >= 0.5) & (table.width < 0.5)
     table = replace(table, hand=hand, turn=turn, width=width)
-    return _carry(_grip(_let_go(table, opens), closes))
+    return _carry(_grip(_let_go(table, opens), closes, grasp))
 
 
-def run(table: Table, actions: npt.NDArray[np.floating]) -> list[Table]:
-    """The states after each of the actions [episodes, steps, 7]."""
+def run(table: Table, actions: npt.NDArray[np.floating], grasp: float = GRASP) -> list[Table]:
+    """The states after each of the actions [episodes, steps, 7]; a hand that grips 0 far never holds anything."""
     states = []
     for number in range(actions.shape[1]):
-        table = step(table, actions[:, number])
+        table = step(table, actions[:, number], grasp)
         states.append(table)
     return states
 
@@ -122,14 +122,14 @@ def _let_go(table: Table, opens: Flags) -> Table:
     return replace(table, objects=objects, held=np.where(loose, -1, table.held))
 
 
-def _grip(table: Table, closes: Flags) -> Table:
+def _grip(table: Table, closes: Flags, grasp: float) -> Table:
     """The nearest object counts as tried when it is within reach, and as held when the hand is right above it."""
     distance = np.linalg.norm(table.objects[:, :, :2] - table.hand[:, None, :2], axis=2)
     nearest = distance.argmin(axis=1)
     gap = distance[np.arange(len(nearest)), nearest]
     low = closes & (table.hand[:, 2] < LOW)
     tried = np.where(low & (gap < REACH) & (table.tried < 0), nearest, table.tried)
-    return replace(table, tried=tried, held=np.where(low & (gap < GRASP) & (table.held < 0), nearest, table.held))
+    return replace(table, tried=tried, held=np.where(low & (gap < grasp) & (table.held < 0), nearest, table.held))
 
 
 def _carry(table: Table) -> Table:

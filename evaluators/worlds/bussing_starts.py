@@ -17,7 +17,7 @@ UTENSILS: Mapping[str, Colour] = {
     "white bowl": (250, 250, 250),
     "orange plate": (205, 70, 0),
     "chopstick": (120, 60, 20),
-    "spoon": (95, 105, 125),
+    "spoon": (0, 0, 95),
 }
 TRASH: Mapping[str, Colour] = {
     "chip bag": (215, 20, 45),

@@ -18,9 +18,9 @@ VIEWS = ("top", "front", "wrist")
 AT_ONCE = 512
 WRIST_HALF = 0.3
 TABLE_COLOUR, WALL_COLOUR = (178, 170, 156), (120, 130, 138)
-BIN_COLOURS = ((70, 96, 150), (84, 84, 70))
+BIN_COLOURS = ((70, 96, 150), (25, 65, 45))
 OPEN_COLOUR, CLOSED_COLOUR, HOLDING_COLOUR = (20, 20, 20), (185, 255, 60), (255, 0, 255)
-OBJECT_RADIUS, FINGER_RADIUS, BIN_SIZE = 0.065, 0.03, 0.12
+OBJECT_RADIUS, FINGER_RADIUS, BIN_SIZE = 0.07, 0.042, 0.12
 EDGE = 12
 """How far outside the picture shapes are still painted, in pixels of a small view; they are cut off at the end."""
 
@@ -134,7 +134,7 @@ def _front(table: Table, colours: Canvas, size: Size) -> Canvas:
 
 def _fingers(table: Table) -> Floats:
     """From the middle of the hand to a finger: further the wider it is open, turned as the hand is."""
-    spread = 0.045 + 0.045 * table.width
+    spread = 0.065 + 0.04 * table.width
     fingers: Floats = np.stack([np.cos(table.turn), np.sin(table.turn)], axis=1) * spread[:, None]
     return fingers
 

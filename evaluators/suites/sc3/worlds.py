@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.worlds.bussing import ACTION_WIDTH, Actions, Table, outcomes, run, set_table
+from evaluators.worlds.bussing import GRASP, Actions, Table, outcomes, run, set_table
 from evaluators.worlds.bussing_starts import Start, seed_of
 from evaluators.worlds.bussing_views import SMALL, Frames, Size, film
 
@@ -66,6 +66,7 @@ class Simulated:
     name: str
     meddle: Meddle
     size: Size = SMALL
+    grasp: float = GRASP
 
     def world(self) -> WorldModel:
         """The simulator behind the interface: it replays what was executed and goes on from there."""
@@ -86,17 +87,17 @@ class Simulated:
         return film(states[context.step :], context.starts, self.size)
 
     def _states(self, starts: Sequence[Start], actions: Actions) -> list[Table]:
-        return run(set_table(starts), self.meddle(starts, actions))
+        return run(set_table(starts), self.meddle(starts, actions), self.grasp)
 
 
 def simulator(size: Size = SMALL) -> Simulated:
     """The perfect world model: the ceiling of every board."""
-    return Simulated("simulator", lambda _starts, actions: actions, size)
+    return Simulated("simulator", _as_given, size)
 
 
 def never_grasps(size: Size = SMALL) -> Simulated:
-    """A simulator whose fingers never close."""
-    return Simulated("never grasps", _open_hand, size)
+    """A simulator in which nothing ever stays in the hand."""
+    return Simulated("never grasps", _as_given, size, grasp=0.0)
 
 
 def noisy_simulator(level: float, size: Size = SMALL) -> Simulated:
@@ -113,10 +114,8 @@ def _repeat(context: Context, actions: Actions) -> Frames:
     return np.repeat(context.frames[:, :, -1:], actions.shape[1], axis=2)
 
 
-def _open_hand(_starts: Sequence[Start], actions: Actions) -> Actions:
-    changed = actions.copy()
-    changed[..., ACTION_WIDTH - 1] = 1.0
-    return changed
+def _as_given(_starts: Sequence[Start], actions: Actions) -> Actions:
+    return actions
 
 
 def _stray(starts: Sequence[Start], actions: Actions, level: float) -> Actions:
