@@ -1,0 +1,159 @@
+"""The automatic annotator: reads the state of the table off frames and says which criteria a rollout met.
+
+A small classifier fitted to simulated frames with known truth. People's labels take precedence over it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import load_file, save
+from torch import Tensor, nn
+
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.models.dynamics_data import STEPS, Practice, practise
+from evaluators.models.dynamics_eyes import STATE, Eyes, EyesConfig, Tokeniser
+from evaluators.models.dynamics_sight import choose, fit_eyes, learn_ground
+from evaluators.worlds.bussing_starts import FORWARD, REVERSED, Start
+from evaluators.worlds.bussing_views import Frames
+
+LOOKS = 15
+"""Moments of a rollout that are looked at, evenly from first to last."""
+
+HIDDEN, CLOSE = 96, 0.35
+TABLE = "eyes.table"
+"""Kept in bytes: shares between 0 and 1 need no more, and the file stays small."""
+
+Change = Callable[[Frames], Frames]
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatorPlan:
+    """How much the annotator practises."""
+
+    frames: int = 1500
+    episodes: int = 6000
+    steps: int = 900
+    batch: int = 256
+    rate: float = 3e-3
+    seed: int = 7
+
+
+class Annotator(nn.Module):
+    """Eyes for single frames and, over fifteen of them, a small network with three answers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.eyes = Eyes(EyesConfig())
+        features = LOOKS * (STATE + 4) + 4
+        self.verdict = nn.Sequential(
+            nn.Linear(features, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 3)
+        )
+
+    @torch.no_grad()
+    def annotate(self, frames: Sequence[Frames], starts: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
+        """What holds in each rollout [views, steps + 1, height, width, RGB]; one that stopped early stays as it stopped."""
+        states = torch.stack([self._states(one) for one in frames])
+        answers = self.verdict(_features(states, starts)) > 0
+        return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in answers)
+
+    def _states(self, frames: Frames) -> Tensor:
+        rows = _looks(frames.shape[1])
+        chosen = torch.from_numpy(np.ascontiguousarray(frames[:, rows])).transpose(0, 1)
+        return self.eyes.read(self.eyes(chosen))
+
+
+def _looks(length: int) -> list[int]:
+    """Every fourth frame of a whole rollout; beyond the end of a short one, its last frame."""
+    return [min(number, length - 1) for number in range(0, STEPS + 1, STEPS // (LOOKS - 1))]
+
+
+def train_annotator(plan: AnnotatorPlan, tokeniser: Tokeniser | None = None) -> Annotator:
+    """Fit eyes to frames, then the network to states blurred as the eyes blur them; both tasks, every kind of end."""
+    torch.manual_seed(plan.seed)
+    made = Annotator()
+    seen = practise(max(plan.frames // 12, 20), plan.seed)
+    chosen = choose(seen, plan.frames, plan.seed)
+    learn_ground(made.eyes, chosen.frames)
+    frames = _seen_twice(chosen.frames, tokeniser)
+    fit_eyes(made.eyes, chosen.repeated(len(frames) // len(chosen.frames)), frames)
+    off = made.eyes.read(made.eyes(frames)) - chosen.repeated(len(frames) // len(chosen.frames)).states
+    known = [
+        practise(plan.episodes // 2, plan.seed + n, task, pictures=False) for n, task in ((1, FORWARD), (2, REVERSED))
+    ]
+    _train(made, known, off, plan)
+    return made.eval()
+
+
+def _seen_twice(frames: Tensor, tokeniser: Tokeniser | None) -> Tensor:
+    """Frames as they are and, with a tokeniser, as it paints them."""
+    if tokeniser is None:
+        return frames
+    with torch.no_grad():
+        parts = [tokeniser.decode(tokeniser.encode(frames[n : n + 256])) for n in range(0, len(frames), 256)]
+    return torch.cat([frames, *parts])
+
+
+def _train(made: Annotator, known: Sequence[Practice], off: Tensor, plan: AnnotatorPlan) -> None:
+    states = torch.from_numpy(np.concatenate([one.states for one in known]))[:, _looks(STEPS + 1)]
+    starts = [start for one in known for start in one.starts]
+    truth = torch.from_numpy(np.concatenate([one.truth for one in known]))
+    told = _told(starts)
+    optimiser = torch.optim.Adam(made.verdict.parameters(), lr=plan.rate, weight_decay=1e-5)
+    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, plan.steps)
+    for _ in range(plan.steps):
+        rows = torch.randint(0, len(states), (plan.batch,))
+        errors = off[torch.randint(0, len(off), (plan.batch, LOOKS))]
+        seen = _with_told(states[rows] + errors, told[rows])
+        loss = nn.functional.binary_cross_entropy_with_logits(made.verdict(seen), truth[rows])
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        slower.step()
+
+
+def _features(states: Tensor, starts: Sequence[Start]) -> Tensor:
+    return _with_told(states, _told(starts))
+
+
+def _with_told(states: Tensor, told: Tensor) -> Tensor:
+    """States, how near the hand is to each object and how high that is, and what the robot was told."""
+    hand, objects = states[..., :3], states[..., 5:].unflatten(-1, (2, 3))
+    gaps = (hand[..., None, :2] - objects[..., :2]).norm(dim=-1).clamp(max=CLOSE) / CLOSE
+    low = torch.sigmoid((objects[..., 2] - 0.1) * 30)
+    return torch.cat([torch.cat([states, gaps, low], dim=-1).flatten(1), told], dim=1)
+
+
+def _told(starts: Sequence[Start]) -> Tensor:
+    """Which object is named, and which bin."""
+    rows = torch.zeros(len(starts), 4)
+    for number, start in enumerate(starts):
+        rows[number, start.named] = 1
+        rows[number, 2 + start.bin_of(start.named)] = 1
+    return rows
+
+
+def to_bytes(annotator: Annotator) -> bytes:
+    """The annotator as safetensors."""
+    tensors = {name: value.contiguous() for name, value in annotator.state_dict().items()}
+    tensors[TABLE] = (tensors[TABLE].clamp(0, 1) * 255).round().to(torch.uint8)
+    return save(tensors)
+
+
+def open_annotator(path: Path) -> Annotator:
+    """The annotator in a file."""
+    made = Annotator()
+    tensors = load_file(path)
+    tensors[TABLE] = tensors[TABLE].float() / 255
+    made.load_state_dict(tensors)
+    return made.eval()
+
+
+def revision(path: Path) -> str:
+    """What identifies an annotator: the hash of its file."""
+    return sha256(path.read_bytes()).hexdigest()

@@ -1,0 +1,112 @@
+"""Practice for the small dynamics model: demonstrations on the simulated bench, with where everything is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.worlds.bussing import Actions, Floats, Table, outcomes, run, set_table
+from evaluators.worlds.bussing_starts import FORWARD, Start, draw_start, seed_of
+from evaluators.worlds.bussing_views import SMALL, WRIST_HALF, Frames, Size, film
+from evaluators.worlds.policies_plans import OPEN, Leg, Wish, fetch, follow
+
+STEPS = 56
+JITTER = 0.004
+
+
+@dataclass(frozen=True, slots=True)
+class Practice:
+    """Episodes: frames [n, steps + 1, views, height, width, RGB], commands, the arm's own moves, states, outcomes."""
+
+    starts: tuple[Start, ...]
+    frames: Frames
+    commands: Actions
+    moves: Actions
+    states: npt.NDArray[np.float32]
+    places: npt.NDArray[np.float32]
+    seen: npt.NDArray[np.float32]
+    truth: npt.NDArray[np.float32]
+
+
+def practise(count: int, seed: int, task: str = FORWARD, pictures: bool = True, size: Size = SMALL) -> Practice:
+    """Demonstrations of every quality: fetched well or beside, the right object or the other, let go too soon or not."""
+    starts = tuple(draw_start(f"practice-{seed}-{number}", task) for number in range(count))
+    commands = np.stack([_commands(start) for start in starts])
+    tables = [set_table(starts), *run(set_table(starts), commands)]
+    frames = film(tables, starts, size).swapaxes(1, 2) if pictures else np.zeros((count, 0), np.uint8)
+    ended = outcomes(tables[-1], starts)
+    truth = [[done.language_following, done.object_lifting, done.object_placing] for done in ended]
+    places, seen = zip(*(_places(table) for table in tables), strict=True)
+    return Practice(
+        starts=starts,
+        frames=np.ascontiguousarray(frames),
+        commands=commands,
+        moves=_moves(tables),
+        states=np.stack([_state(table) for table in tables], axis=1).astype(np.float32),
+        places=np.stack(places, axis=1).astype(np.float32),
+        seen=np.stack(seen, axis=1).astype(np.float32),
+        truth=np.array(truth, np.float32),
+    )
+
+
+def _commands(start: Start) -> Actions:
+    rng = np.random.default_rng(seed_of("practice", start.id))
+    which = start.named if rng.random() < 0.7 else 1 - start.named
+    angle, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.1, 0.18) if rng.random() < 0.4 else rng.uniform(0, 0.03)
+    to = start.bin_of(which) if rng.random() < 0.5 else start.bin_of(start.named)
+    wish = Wish(start.places[which], (far * np.cos(angle), far * np.sin(angle)), bool(rng.random() < 0.3), to)
+    legs = _wander(rng) if rng.random() < 0.08 else list(fetch(wish))
+    pause = int(rng.integers(0, 9)) if rng.random() < 0.3 else 0
+    actions = follow(start.hand, 0.0, [Leg(start.hand, OPEN, pause), *legs], STEPS)
+    actions[:, :3] += rng.normal(0, JITTER, (STEPS, 3))
+    return actions
+
+
+def _wander(rng: np.random.Generator) -> list[Leg]:
+    """Somewhere on the table, opening and closing: so that empty hands are seen too."""
+    spots = rng.uniform((0.1, 0.1, 0.05), (0.9, 0.9, 0.6), (4, 3))
+    return [Leg((float(x), float(y), float(z)), float(rng.integers(2)), 2) for x, y, z in spots]
+
+
+def _moves(tables: Sequence[Table]) -> Actions:
+    """Pseudo-actions: what the arm did from frame to frame, whatever it was told."""
+    arms = np.stack([_arm(table) for table in tables], axis=1)
+    moved = np.zeros((*arms[:, 1:].shape[:2], 7), np.float32)
+    moved[..., :3] = np.diff(arms[..., :3], axis=1)
+    moved[..., 5] = np.diff(arms[..., 3], axis=1)
+    moved[..., 6] = arms[:, 1:, 4]
+    return moved
+
+
+def _arm(table: Table) -> Floats:
+    return np.concatenate([table.hand, table.turn[:, None], table.width[:, None]], axis=1)
+
+
+def _state(table: Table) -> Floats:
+    """Hand, finger width, whether something is held, utensil, trash."""
+    held = (table.held >= 0).astype(float)[:, None]
+    return np.concatenate([table.hand, table.width[:, None], held, table.objects.reshape(-1, 6)], axis=1)
+
+
+def _places(table: Table) -> tuple[Floats, Floats]:
+    """Where utensil, trash and fingers are in each view (x, y downwards, 0 to 1), and whether they are in it."""
+    fingers = (0.065 + 0.04 * table.width)[:, None] * np.stack([np.cos(table.turn), np.sin(table.turn)], axis=1)
+    hand = table.hand
+    flat = [table.objects[:, 0, :2], table.objects[:, 1, :2], hand[:, :2] - fingers, hand[:, :2] + fingers]
+    top = np.stack([_spot(at, (0, 1), (0, 1)) for at in flat], axis=1)
+    sides = fingers * (1, 0)
+    tall = [table.objects[:, 0, ::2], table.objects[:, 1, ::2], hand[:, ::2] - sides, hand[:, ::2] + sides]
+    front = np.stack([_spot(at, (0, 1), (-0.12, 0.88)) for at in tall], axis=1)
+    reach = (-WRIST_HALF, WRIST_HALF)
+    wrist = np.stack([_spot(at - hand[:, :2], reach, reach) for at in flat], axis=1)
+    places = np.stack([top, front, wrist], axis=1)
+    return places, ((places > 0) & (places < 1)).all(-1).astype(float)
+
+
+def _spot(at: Floats, across: tuple[float, float], up: tuple[float, float]) -> Floats:
+    x = (at[:, 0] - across[0]) / (across[1] - across[0])
+    y = (up[1] - at[:, 1]) / (up[1] - up[0])
+    return np.stack([x, y], axis=1)

@@ -1,0 +1,111 @@
+"""A trained dynamics model behind the interface of a world model: frames in, frames and actions out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evaluators.models.dynamics import ACTION, Clip, Dynamics
+from evaluators.models.dynamics_eyes import Tokeniser
+from evaluators.models.dynamics_flow import sample
+from evaluators.models.dynamics_training import load
+from evaluators.suites.sc3.worlds import Context, WorldModel, simulator
+from evaluators.worlds.bussing import Actions
+from evaluators.worlds.bussing_starts import seed_of
+from evaluators.worlds.bussing_views import Frames
+
+
+class DynamicsWorld:
+    """Rolls a model forward from the last frame of a context; its noise follows from the start and the step."""
+
+    def __init__(self, model: Dynamics, tokeniser: Tokeniser, name: str) -> None:
+        self.model, self.tokeniser, self.name = model.eval(), tokeniser.eval(), name
+        self.mean = torch.tensor(model.config.action_mean)
+        self.scale = torch.tensor(model.config.action_scale)
+
+    def world(self, inverse: bool = True) -> WorldModel:
+        """The interface; without its inverse there is no U."""
+        scale = self.scale.numpy().astype(np.float32)
+        return WorldModel(self.name, self.forward, self.inverse if inverse else None, scale)
+
+    @torch.no_grad()
+    def forward(self, context: Context, actions: Actions) -> Frames:
+        """Forward dynamics: all views denoised."""
+        clip = self._clip(context, actions, None)
+        return self._frames(self._sample(clip, context, [False] * self.model.config.views + [True]), actions.shape[1])
+
+    @torch.no_grad()
+    def inpaint(self, context: Context, actions: Actions, view: int, frames: Frames) -> Frames:
+        """Cross-view: one view's frames [episodes, steps, height, width, RGB] are known, the others are made."""
+        whole = np.repeat(frames[:, None], self.model.config.views, axis=1)
+        clip = self._clip(context, actions, self._latents(whole))
+        known = [number == view for number in range(self.model.config.views)]
+        return self._frames(self._sample(clip, context, [*known, True]), actions.shape[1])
+
+    @torch.no_grad()
+    def inverse(self, context: Context, frames: Frames) -> Actions:
+        """Inverse dynamics: the video is known, actions are denoised."""
+        empty = np.zeros((len(frames), frames.shape[2], ACTION), np.float32)
+        clip = self._clip(context, empty, self._latents(frames))
+        made = self._sample(clip, context, [True] * self.model.config.views + [False])
+        found = made.actions[:, : frames.shape[2]] * self.scale + self.mean
+        return found.numpy().astype(np.float32)
+
+    def _clip(self, context: Context, actions: Actions, video: Tensor | None) -> Clip:
+        config = self.model.config
+        before = self.tokeniser.encode(torch.from_numpy(context.frames[:, :, -1]))
+        rows = _padded(torch.from_numpy(actions).float(), 1, config.horizon)
+        known = before[:, :, None].expand(-1, -1, config.horizon, -1) if video is None else video
+        given = (rows - self.mean) / self.scale
+        pace = torch.full((len(rows),), config.strides[0])
+        return Clip(before, _padded(known, 2, config.horizon), given, pace)
+
+    def _sample(self, clip: Clip, context: Context, clean: list[bool]) -> Clip:
+        generators = [
+            torch.Generator().manual_seed(seed_of(start.id, context.step) % 2**63) for start in context.starts
+        ]
+        video = torch.stack([torch.randn(clip.video.shape[1:], generator=one) for one in generators])
+        actions = torch.stack([torch.randn(clip.actions.shape[1:], generator=one) for one in generators])
+        noise = Clip(clip.before, video, actions, clip.stride)
+        return sample(self.model, clip, torch.tensor([clean] * len(video)), noise)
+
+    def _latents(self, frames: Frames) -> Tensor:
+        flat = torch.from_numpy(np.ascontiguousarray(frames)).transpose(1, 2)
+        return self.tokeniser.encode(flat.flatten(0, 1)).unflatten(0, flat.shape[:2]).transpose(1, 2)
+
+    def _frames(self, clip: Clip, steps: int) -> Frames:
+        latents = clip.video[:, :, :steps].transpose(1, 2)
+        flat = latents.flatten(0, 1)
+        parts = [self.tokeniser.decode(flat[first : first + 256]) for first in range(0, len(flat), 256)]
+        frames = torch.cat(parts).unflatten(0, latents.shape[:2]).transpose(1, 2)
+        return np.ascontiguousarray(frames.numpy())
+
+
+def open_world(folder: Path, name: str = "") -> DynamicsWorld:
+    """The world model in a folder."""
+    return DynamicsWorld(*load(folder), name or folder.name)
+
+
+def through_tokeniser(tokeniser: Tokeniser) -> WorldModel:
+    """The simulator seen through the tokeniser: what no model that uses it can exceed."""
+    perfect = simulator().world()
+
+    @torch.no_grad()
+    def forward(context: Context, actions: Actions) -> Frames:
+        frames = torch.from_numpy(perfect.forward(context, actions)).transpose(1, 2)
+        flat = frames.flatten(0, 1)
+        parts = [tokeniser.decode(tokeniser.encode(flat[n : n + 256])) for n in range(0, len(flat), 256)]
+        return np.ascontiguousarray(torch.cat(parts).unflatten(0, frames.shape[:2]).transpose(1, 2).numpy())
+
+    return WorldModel("simulator through tokeniser", forward)
+
+
+def _padded(rows: Tensor, axis: int, length: int) -> Tensor:
+    """Repeat the last step up to the model's horizon."""
+    short = length - rows.shape[axis]
+    if short <= 0:
+        return rows.narrow(axis, 0, length)
+    return torch.cat([rows, rows.narrow(axis, rows.shape[axis] - 1, 1).repeat_interleave(short, axis)], dim=axis)

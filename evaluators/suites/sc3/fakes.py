@@ -1,0 +1,45 @@
+"""Evaluators that look at no frame: what a pooled correlation gives away to somebody who knows nothing of a policy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3.agreement import Match
+from evaluators.suites.sc3.trajectories import CRITERIA
+
+
+def criterion_mean(matches: Sequence[Match]) -> list[ObjectOutcome]:
+    """Every policy meets a criterion as often as all policies together do."""
+    real = [match.real[0] for match in matches]
+    shares = {name: sum(getattr(one, name) for one in real) / len(real) for name in CRITERIA}
+    return [ObjectOutcome(*(place < shares[name] for name in CRITERIA)) for place in _places(matches)]
+
+
+def shuffled_policies(matches: Sequence[Match]) -> list[ObjectOutcome]:
+    """Every policy fares as the next one really does, start by start."""
+    by_policy: dict[int, list[ObjectOutcome]] = {}
+    for match in matches:
+        by_policy.setdefault(match.policy, []).append(match.real[0])
+    order = list(by_policy)
+    after = dict(zip(order, order[1:] + order[:1], strict=True))
+    seen = dict.fromkeys(order, 0)
+    found = []
+    for match in matches:
+        others = by_policy[after[match.policy]]
+        found.append(others[seen[match.policy] % len(others)])
+        seen[match.policy] += 1
+    return found
+
+
+def _places(matches: Sequence[Match]) -> list[float]:
+    """Where each match stands among those of its policy, from 0 to 1."""
+    counts: dict[int, int] = {}
+    for match in matches:
+        counts[match.policy] = counts.get(match.policy, 0) + 1
+    seen = dict.fromkeys(counts, 0)
+    places = []
+    for match in matches:
+        places.append((seen[match.policy] + 0.5) / counts[match.policy])
+        seen[match.policy] += 1
+    return places
