@@ -318,7 +318,8 @@ class Suite:
     `own_judge` is the card of a suite that is scored by rule: no judge is asked then. `tabulate` replaces the mean of
     `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
     that follow from the others. `private` reads an operator's own samples from a folder; their ids begin with
-    `private.` and stay on the server.
+    `private.` and stay on the server. `read` says what scoring needs to know of a trajectory's file; a ValueError is
+    its refusal.
     """
 
     name: str
@@ -346,3 +347,4 @@ class Suite:
     agent: bool = False
     take_over: TakeOver | None = None
     parts: Callable[[Sample, Output], tuple[Part, ...]] | None = None
+    read: Callable[[Sample, Path], Mapping[str, Json]] | None = None

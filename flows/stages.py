@@ -41,6 +41,7 @@ SUFFIXES = {
     "video/webm": ".webm",
     "text/plain": ".txt",
     "application/json": ".json",
+    "application/x-npz": ".npz",
 }
 
 shard_task = task(retries=2, retry_delay_seconds=[1, 10], cache_policy=NO_CACHE, persist_result=False, log_prints=False)
@@ -170,8 +171,8 @@ def score(case: Case) -> None:
 
 
 def n_scored(case: Case, scores: Sequence[Score]) -> int:
-    """How many samples have a value of the suite's first metric."""
-    first = case.suite.metrics[0].name
+    """How many samples have a value of the first of the suite's metrics that samples are scored by."""
+    first = next((one.name for one in case.suite.metrics if _is_scored(one.name, scores)), "")
     return sum(score.metric == first and score.outcome is Outcome.SCORED for score in scores)
 
 

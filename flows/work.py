@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -27,6 +27,9 @@ from submissions.answers import Rule, value_facts
 from submissions.archive import open_archive
 from submissions.intake import bundle_key
 from submissions.media import MediaFacts, Refused, inspect
+from submissions.trajectories import TYPE as TRAJECTORY
+
+Reader = Callable[[Path], Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +112,7 @@ def ask_again(work: JudgeWork, place: Place, night: str) -> Done:
 def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     """What was made before a kill inside this shard lies in the store, item by item, and is not made again."""
     samples = _samples(work.suite, work.sample_ids, place)
-    modality = {sample.id: sample.facets.modality for sample in samples}
+    known = {sample.id: sample for sample in samples}
     with _scratch(place) as folder:
 
         def make(some: Sequence[Sample]) -> Iterator[Output]:
@@ -117,7 +120,8 @@ def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> It
 
         def keep(output: Output) -> dict[str, Any]:
             tick("outputs")
-            return _kept(output, modality[output.sample_id], store)
+            sample = known[output.sample_id]
+            return _kept(output, sample.facets.modality, store, _reader(work.suite, sample))
 
         yield from one_by_one(samples, make, keep, Tries(store, inputs))
 
@@ -132,21 +136,27 @@ def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
     return confined(work.suite, given)
 
 
-def _kept(output: Output, modality: str, store: Store) -> dict[str, Any]:
+def _kept(output: Output, modality: str, store: Store, read: Reader | None = None) -> dict[str, Any]:
     """Inspect a generated file as strictly as a handed-in one, and put it into the store."""
     if output.file is None:
         return _record(output.sample_id, output.outcome, output.reason, record=dict(output.record))
     try:
         facts = _inspected(output.file, modality)
-    except Refused as refused:
-        return _record(output.sample_id, Outcome.OUTPUT_INVALID, refused.message, record=dict(output.record))
+        value = _value(output.file, facts.media_type, read)
+    except (Refused, ValueError) as refused:
+        return _record(output.sample_id, Outcome.OUTPUT_INVALID, str(refused), record=dict(output.record))
     size = output.file.stat().st_size
-    record = {**output.record, **_facts(facts), **_value(output.file, facts.media_type)}
+    record = {**output.record, **_facts(facts), **value}
     if output.beside:
         record["files"] = {name: put_blob(store, path) for name, path in output.beside.items()}
     sha256 = put_blob(store, output.file)
     output.file.unlink()
     return _record(output.sample_id, Outcome.SCORED, "", sha256, size, record, facts.media_type)
+
+
+def _reader(suite: str, sample: Sample) -> Reader | None:
+    read = suite_named(suite).read
+    return partial(read, sample) if read else None
 
 
 def _inspected(file: Path, modality: str) -> MediaFacts:
@@ -155,8 +165,10 @@ def _inspected(file: Path, modality: str) -> MediaFacts:
     return inspect(file, file.name, modality)
 
 
-def _value(file: Path, media_type: str) -> dict[str, Any]:
-    """What an answer, a list of actions or an outcome says, for the suite's scoring; nothing for media."""
+def _value(file: Path, media_type: str, read: Reader | None) -> dict[str, Any]:
+    """What an answer, actions, an outcome or a trajectory says, for the suite's scoring; nothing for media."""
+    if read and media_type == TRAJECTORY:
+        return {"value": dict(read(file))}
     if media_type == "text/plain":
         return {"value": file.read_text("utf-8").strip()}
     return {"value": json.loads(file.read_bytes())} if media_type == "application/json" else {}
@@ -164,6 +176,7 @@ def _value(file: Path, media_type: str) -> dict[str, Any]:
 
 def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     bundle = fetch_bundle(store, work.bundle_sha256, Path(place.work))
+    samples = {sample.id: sample for sample in _samples(work.suite, work.sample_ids, place)}
     with open_archive(bundle, passed=True) as archive, _scratch(place) as folder:
         for sample_id in work.sample_ids:
             if sample_id not in work.files:
@@ -174,9 +187,9 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
                 sha256 = archive.copy(work.files[sample_id], stream)
             facts = work.media[sample_id]
             put_blob(store, spot, sha256)
-            record = {**work.sampling, **facts, **_value(spot, facts["media_type"])}
-            size = spot.stat().st_size
+            record, size = {**work.sampling, **facts}, spot.stat().st_size
             try:
+                record |= _value(spot, facts["media_type"], _reader(work.suite, samples[sample_id]))
                 record |= _looked_into(work, sample_id, spot, place, store)
             except ValueError as wrong:
                 yield _record(sample_id, Outcome.OUTPUT_INVALID, str(wrong), record=record)

@@ -1,4 +1,4 @@
-"""Outputs that are no media: answers in words, rows of actions, outcomes of policies."""
+"""Outputs that are no media: answers in words, rows of actions, outcomes of policies, whole trajectories."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from submissions import strict_json
 from submissions.media import NOTHING, Asked, MediaFacts, Refused
 from submissions.pickles import is_pickle
 from submissions.strict_json import BadJson
+from submissions.trajectories import trajectory_facts
 
-SUFFIXES = {"text": ".txt", "actions": ".json", "outcome": ".json"}
-MOST_BYTES = {"text": 16_384, "actions": 16 << 20, "outcome": 4_096}
+SUFFIXES = {"text": ".txt", "actions": ".json", "outcome": ".json", "trajectory": ".npz"}
+MOST_BYTES = {"text": 16_384, "actions": 16 << 20, "outcome": 4_096, "trajectory": 256 << 20}
 MOST_ANSWER = 4_000
 
 
@@ -40,6 +41,8 @@ def value_facts(data: bytes, name: str, modality: str, rule: Rule) -> MediaFacts
     if modality == "text":
         _check_answer(data, rule)
         return MediaFacts("text/plain", 1, 1, 1, None, False, "text")
+    if modality == "trajectory":
+        return trajectory_facts(data)
     if modality == "actions":
         rows = _check_actions(_json(data, "E_ACTIONS"), rule)
         return MediaFacts("application/json", len(rows[0]), len(rows), 1, None, False, "actions")

@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from submissions.errors import IntakeError, refusal, shown
 from submissions.layout import ARCHIVES, Limits, contents_problems, data_offset, junk
+from submissions.trajectories import SUFFIX as TRAJECTORY
 
 CHUNK = 1 << 20
 EMPTY, MEMBER, END = b"PK\x05\x06", b"PK\x03\x04", b"PK\x05\x06"
@@ -54,7 +55,7 @@ class Archive:
         info, read = self.members[name], 0
         with broken_is_ours(name), self._file.open(info) as stream:
             while chunk := stream.read(CHUNK):
-                if not read and chunk.startswith(tuple(ARCHIVES)):
+                if not read and not name.endswith(TRAJECTORY) and chunk.startswith(tuple(ARCHIVES)):
                     raise nested(name)
                 read += len(chunk)
                 if read > info.file_size or self._too_dense(info, read):

@@ -10,6 +10,7 @@ from submissions.answers import Rule
 from submissions.archive import Archive
 from submissions.errors import MOST_PROBLEMS, Problem, shown
 from submissions.manifest import File, Manifest
+from submissions.trajectories import SUFFIX as TRAJECTORY
 
 NAMED_AT_ONCE = 20
 FORBIDDEN = (
@@ -32,14 +33,15 @@ def listing_problems(
             hint = hints.near(file.path) or "Add the file, or take it off the list."
             yield Problem("E_FILE_MISSING", where, f"{shown(file.path)} is not in the bundle.", hint)
         listed.add(file.path)
-    yield from _member_problems(archive, listed)
+    taken = (TRAJECTORY,) if "trajectory" in manifest.modalities else ()
+    yield from _member_problems(archive, listed, tuple(end for end in FORBIDDEN if end not in taken))
     if manifest.kind == "outputs":
         yield from _item_problems(manifest, expected, rules)
 
 
-def _member_problems(archive: Archive, listed: set[str]) -> Iterator[Problem]:
+def _member_problems(archive: Archive, listed: set[str], forbidden: tuple[str, ...]) -> Iterator[Problem]:
     for name in sorted(archive.members):
-        if name.lower().endswith(FORBIDDEN):
+        if name.lower().endswith(forbidden):
             message = "Files that can hold a program are never taken, nor looked into."
             yield Problem("E_FORBIDDEN_TYPE", shown(name), message, "Save weights as safetensors; leave the rest out.")
         elif name not in listed and name != manifests.NAME:

@@ -16,7 +16,7 @@ NAME = "manifest.json"
 MOST_BYTES = 5 * 1024 * 1024
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, AfterValidator(check_name)]
-Modality = Literal["image", "video", "text", "actions", "outcome"]
+Modality = Literal["image", "video", "text", "actions", "outcome", "trajectory"]
 
 
 def _plain_link(link: HttpUrl) -> HttpUrl:

@@ -75,7 +75,8 @@ class Block(nn.Module):
         shift, scale, gate, shift2, scale2, gate2 = parts
         tokens = tokens + (1 + gate) * self._attend(self.first(tokens) * (1 + scale) + shift)
         hidden = torch.relu(self.up(self.second(tokens) * (1 + scale2) + shift2))
-        return tokens + (1 + gate2) * self.down(hidden)
+        changed: Tensor = tokens + (1 + gate2) * self.down(hidden)
+        return changed
 
     def _attend(self, tokens: Tensor) -> Tensor:
         count, length, width = tokens.shape
@@ -127,7 +128,8 @@ class Dynamics(nn.Module):
     def _acts(self, actions: Tensor) -> Tensor:
         """Actions in groups, each with its sum since the last known frame."""
         summed = actions[..., [0, 1, 2, 5]].cumsum(1) / 6
-        return torch.cat([actions, summed], dim=-1).unflatten(1, (self.config.groups, self.config.group)).flatten(2)
+        both = torch.cat([actions, summed], dim=-1)
+        return torch.unflatten(both, 1, (self.config.groups, self.config.group)).flatten(2)
 
     def _condition(self, clip: Clip, acts: Tensor, time: Tensor) -> Tensor:
         """The time path, a row a group and one for the last known frame: time, pace, that frame, and the actions."""
@@ -139,14 +141,15 @@ class Dynamics(nn.Module):
     def _video(self, clip: Clip, clean: Tensor) -> Tensor:
         config = self.config
         before = self.before_in(clip.before) + self.kind[: config.views]
-        groups = clip.video.unflatten(2, (config.groups, config.group)).flatten(3)
+        groups = torch.unflatten(clip.video, 2, (config.groups, config.group)).flatten(3)
         kinds = self.kind[config.views : 2 * config.views, None] + self.moment[1:]
         video = self.video_in(groups) + kinds + self.clean[clean[:, : config.views].long()][:, :, None]
         video = video + self.before_in(clip.before)[:, :, None]
         return torch.cat([before, video.flatten(1, 2)], dim=1)
 
     def _actions(self, acts: Tensor, clean: Tensor) -> Tensor:
-        return self.action_in(acts) + self.kind[-1] + self.moment[1:] + self.clean[clean[:, -1].long()][:, None]
+        embedded: Tensor = self.action_in(acts) + self.kind[-1] + self.moment[1:]
+        return embedded + self.clean[clean[:, -1].long()][:, None]
 
     def _rows(self, device: torch.device) -> Tensor:
         groups = torch.arange(1, self.config.groups + 1, device=device)

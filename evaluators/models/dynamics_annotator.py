@@ -25,7 +25,7 @@ from evaluators.worlds.bussing_views import Frames
 LOOKS = 15
 """Moments of a rollout that are looked at, evenly from first to last."""
 
-HIDDEN, CLOSE = 96, 0.35
+HIDDEN, CLOSE, CUT_SHORT = 96, 0.35, 0.3
 TABLE = "eyes.table"
 """Kept in bytes: shares between 0 and 1 need no more, and the file stays small."""
 
@@ -57,7 +57,7 @@ class Annotator(nn.Module):
 
     @torch.no_grad()
     def annotate(self, frames: Sequence[Frames], starts: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
-        """What holds in each rollout [views, steps + 1, height, width, RGB]; one that stopped early stays as it stopped."""
+        """What holds in each rollout [views, steps + 1, height, width, RGB]; one stopped early stays as it stopped."""
         states = torch.stack([self._states(one) for one in frames])
         answers = self.verdict(_features(states, starts)) > 0
         return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in answers)
@@ -102,19 +102,27 @@ def _seen_twice(frames: Tensor, tokeniser: Tokeniser | None) -> Tensor:
 def _train(made: Annotator, known: Sequence[Practice], off: Tensor, plan: AnnotatorPlan) -> None:
     states = torch.from_numpy(np.concatenate([one.states for one in known]))[:, _looks(STEPS + 1)]
     starts = [start for one in known for start in one.starts]
-    truth = torch.from_numpy(np.concatenate([one.truth for one in known]))
+    truth = torch.from_numpy(np.concatenate([one.truth for one in known]))[:, _looks(STEPS + 1)]
     told = _told(starts)
     optimiser = torch.optim.Adam(made.verdict.parameters(), lr=plan.rate, weight_decay=1e-5)
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, plan.steps)
     for _ in range(plan.steps):
         rows = torch.randint(0, len(states), (plan.batch,))
+        ends = _ends(plan.batch)
         errors = off[torch.randint(0, len(off), (plan.batch, LOOKS))]
-        seen = _with_told(states[rows] + errors, told[rows])
-        loss = nn.functional.binary_cross_entropy_with_logits(made.verdict(seen), truth[rows])
+        shown = torch.minimum(torch.arange(LOOKS)[None], ends[:, None])
+        seen = _with_told(states[rows[:, None], shown] + errors, told[rows])
+        loss = nn.functional.binary_cross_entropy_with_logits(made.verdict(seen), truth[rows, ends])
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
         slower.step()
+
+
+def _ends(count: int) -> Tensor:
+    """Where a rollout ends: at its last look, or for some anywhere, after which its last frame stands still."""
+    early = torch.rand(count) < CUT_SHORT
+    return torch.where(early, torch.randint(0, LOOKS, (count,)), LOOKS - 1)
 
 
 def _features(states: Tensor, starts: Sequence[Start]) -> Tensor:
@@ -123,7 +131,7 @@ def _features(states: Tensor, starts: Sequence[Start]) -> Tensor:
 
 def _with_told(states: Tensor, told: Tensor) -> Tensor:
     """States, how near the hand is to each object and how high that is, and what the robot was told."""
-    hand, objects = states[..., :3], states[..., 5:].unflatten(-1, (2, 3))
+    hand, objects = states[..., :3], torch.unflatten(states[..., 5:], -1, (2, 3))
     gaps = (hand[..., None, :2] - objects[..., :2]).norm(dim=-1).clamp(max=CLOSE) / CLOSE
     low = torch.sigmoid((objects[..., 2] - 0.1) * 30)
     return torch.cat([torch.cat([states, gaps, low], dim=-1).flatten(1), told], dim=1)

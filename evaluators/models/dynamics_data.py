@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.worlds.bussing import Actions, Floats, Table, outcomes, run, set_table
+from evaluators.worlds.bussing import Actions, Floats, Table, met, run, set_table
 from evaluators.worlds.bussing_starts import FORWARD, Start, draw_start, seed_of
 from evaluators.worlds.bussing_views import SMALL, WRIST_HALF, Frames, Size, film
 from evaluators.worlds.policies_plans import OPEN, Leg, Wish, fetch, follow
@@ -19,7 +19,8 @@ JITTER = 0.004
 
 @dataclass(frozen=True, slots=True)
 class Practice:
-    """Episodes: frames [n, steps + 1, views, height, width, RGB], commands, the arm's own moves, states, outcomes."""
+    """Episodes: frames [n, steps + 1, views, height, width, RGB], commands, the arm's own moves, states, and
+    which criteria hold at each step."""
 
     starts: tuple[Start, ...]
     frames: Frames
@@ -32,13 +33,11 @@ class Practice:
 
 
 def practise(count: int, seed: int, task: str = FORWARD, pictures: bool = True, size: Size = SMALL) -> Practice:
-    """Demonstrations of every quality: fetched well or beside, the right object or the other, let go too soon or not."""
+    """Demonstrations of every quality: fetched well or beside, the right object or the other, let go early or not."""
     starts = tuple(draw_start(f"practice-{seed}-{number}", task) for number in range(count))
     commands = np.stack([_commands(start) for start in starts])
     tables = [set_table(starts), *run(set_table(starts), commands)]
     frames = film(tables, starts, size).swapaxes(1, 2) if pictures else np.zeros((count, 0), np.uint8)
-    ended = outcomes(tables[-1], starts)
-    truth = [[done.language_following, done.object_lifting, done.object_placing] for done in ended]
     places, seen = zip(*(_places(table) for table in tables), strict=True)
     return Practice(
         starts=starts,
@@ -48,7 +47,7 @@ def practise(count: int, seed: int, task: str = FORWARD, pictures: bool = True, 
         states=np.stack([_state(table) for table in tables], axis=1).astype(np.float32),
         places=np.stack(places, axis=1).astype(np.float32),
         seen=np.stack(seen, axis=1).astype(np.float32),
-        truth=np.array(truth, np.float32),
+        truth=np.stack([met(table, starts) for table in tables], axis=1).astype(np.float32),
     )
 
 

@@ -109,7 +109,7 @@ class Brush(nn.Module):
         pixels = torch.cat([layers, ground], dim=2).transpose(2, 3)
         hidden = torch.relu(torch.einsum("nvpi,vih->nvph", pixels, self.first) + self.shift)
         painted = torch.einsum("nvph,vhc->nvpc", hidden, self.last) + ground.transpose(2, 3)
-        return painted.unflatten(2, (self.config.height, self.config.width))
+        return torch.unflatten(painted, 2, (self.config.height, self.config.width))
 
 
 class Tokeniser(nn.Module):
@@ -132,7 +132,7 @@ class Tokeniser(nn.Module):
 
     def decode(self, latents: Tensor) -> Tensor:
         """Latents back to uint8 frames."""
-        points = (latents * self.deviation + self.mean).unflatten(2, (len(THINGS), POINT))
+        points = torch.unflatten(latents * self.deviation + self.mean, 2, (len(THINGS), POINT))
         return to_bytes(self.brush(points))
 
 

@@ -117,7 +117,8 @@ def _features(colours: Tensor, centres: Tensor) -> Tensor:
 def _ridge(features: Tensor, wanted: Tensor) -> Tensor:
     features, wanted = features.double(), wanted.double()
     square = features.T @ features + RIDGE * len(features) / 1000 * torch.eye(features.shape[1])
-    return torch.linalg.solve(square, features.T @ wanted).float()
+    solved: Tensor = torch.linalg.solve(square, features.T @ wanted)
+    return solved.float()
 
 
 def _labels(eyes: Eyes, chosen: Chosen) -> Tensor:
@@ -151,7 +152,7 @@ def _box(x: Tensor, y: Tensor, half: float) -> Tensor:
 def _train_brush(made: Tokeniser, points: Tensor, frames: Tensor, plan: SightPlan, steps: int) -> None:
     """Pixels that differ from the empty bench weigh more: there are few of them and they carry the meaning."""
     wanted = frames.float() / 255
-    weight = 1 + HEAVY * made.eyes.changed(frames).unflatten(2, frames.shape[2:4])[..., None]
+    weight = 1 + HEAVY * torch.unflatten(made.eyes.changed(frames), 2, frames.shape[2:4])[..., None]
     with torch.no_grad():
         made.brush.ground.copy_(made.eyes.ground.transpose(1, 2))
     optimiser = torch.optim.Adam(made.brush.parameters(), lr=plan.rate)
@@ -160,7 +161,7 @@ def _train_brush(made: Tokeniser, points: Tensor, frames: Tensor, plan: SightPla
         rows = torch.randint(0, len(points), (plan.batch,))
         loss = ((made.brush(points[rows]) - wanted[rows]).square() * weight[rows]).mean()
         optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
+        loss.backward()
         optimiser.step()
         slower.step()
 

@@ -57,7 +57,7 @@ def prepare(practice: Practice, tokeniser: Tokeniser) -> Lessons:
     with torch.no_grad():
         flat = frames.flatten(0, 1)
         parts = [tokeniser.encode(flat[first : first + 512]) for first in range(0, len(flat), 512)]
-    latents = torch.cat(parts).unflatten(0, frames.shape[:2])
+    latents = torch.unflatten(torch.cat(parts), 0, frames.shape[:2])
     mean, scale = action_scale(practice.commands)
     numbers = (torch.tensor(mean), torch.tensor(scale))
     commands, moves = (
@@ -128,7 +128,8 @@ def load(folder: Path) -> tuple[Dynamics, Tokeniser]:
     said = json.loads((folder / CONFIG).read_text())
     eyes = EyesConfig(**said.pop("eyes"))
     known = {name: said[name] for name in DynamicsConfig.__dataclass_fields__ if name in said}
-    config = DynamicsConfig(**{name: tuple(v) if isinstance(v, list) else v for name, v in known.items()})
+    listed: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
+    config = DynamicsConfig(**listed)
     model, tokeniser = Dynamics(config), Tokeniser(eyes)
     tensors = load_file(folder / WEIGHTS)
     for prefix, module in (("dynamics.", model), ("tokeniser.", tokeniser)):
@@ -153,7 +154,7 @@ def _clip(lessons: Lessons, config: DynamicsConfig, plan: TrainingPlan, generato
 
 
 def _at_pace(actions: Tensor, stride: int) -> Tensor:
-    grouped = actions.unflatten(1, (-1, stride))
+    grouped = torch.unflatten(actions, 1, (-1, stride))
     return torch.cat([grouped[..., :-1].sum(2), grouped[:, :, -1, -1:]], dim=-1)
 
 

@@ -74,13 +74,13 @@ class DynamicsWorld:
 
     def _latents(self, frames: Frames) -> Tensor:
         flat = torch.from_numpy(np.ascontiguousarray(frames)).transpose(1, 2)
-        return self.tokeniser.encode(flat.flatten(0, 1)).unflatten(0, flat.shape[:2]).transpose(1, 2)
+        return torch.unflatten(self.tokeniser.encode(flat.flatten(0, 1)), 0, flat.shape[:2]).transpose(1, 2)
 
     def _frames(self, clip: Clip, steps: int) -> Frames:
         latents = clip.video[:, :, :steps].transpose(1, 2)
         flat = latents.flatten(0, 1)
         parts = [self.tokeniser.decode(flat[first : first + 256]) for first in range(0, len(flat), 256)]
-        frames = torch.cat(parts).unflatten(0, latents.shape[:2]).transpose(1, 2)
+        frames = torch.unflatten(torch.cat(parts), 0, latents.shape[:2]).transpose(1, 2)
         return np.ascontiguousarray(frames.numpy())
 
 
@@ -98,7 +98,7 @@ def through_tokeniser(tokeniser: Tokeniser) -> WorldModel:
         frames = torch.from_numpy(perfect.forward(context, actions)).transpose(1, 2)
         flat = frames.flatten(0, 1)
         parts = [tokeniser.decode(tokeniser.encode(flat[n : n + 256])) for n in range(0, len(flat), 256)]
-        return np.ascontiguousarray(torch.cat(parts).unflatten(0, frames.shape[:2]).transpose(1, 2).numpy())
+        return np.ascontiguousarray(torch.unflatten(torch.cat(parts), 0, frames.shape[:2]).transpose(1, 2).numpy())
 
     return WorldModel("simulator through tokeniser", forward)
 

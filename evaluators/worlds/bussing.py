@@ -106,12 +106,24 @@ def arm_after(starts: Sequence[Start], actions: npt.NDArray[np.floating]) -> Flo
 
 
 def outcomes(table: Table, starts: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
-    """What holds at the end of each episode.
+    """What holds in each episode as it stands now."""
+    return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in met(table, starts))
+
+
+def met(table: Table, starts: Sequence[Start]) -> Flags:
+    """Which criteria hold, [episodes, 3].
 
     Language: the first object the hand closed on is the one named. Lifting: that object left the table in the
     hand. Placing: it lies, let go, in the bin of the instruction.
     """
-    return tuple(_outcome(table, number, start) for number, start in enumerate(starts))
+    rows, touched = np.arange(len(starts)), table.tried >= 0
+    named = np.array([start.named for start in starts], np.int64)
+    bins = np.array([BINS[start.bin_of(start.named)] for start in starts], float).reshape(-1, 2)
+    first = np.maximum(table.tried, 0)
+    lifted = touched & table.lifted[rows, first]
+    there = np.linalg.norm(table.objects[rows, first, :2] - bins, axis=1) < BIN_RADIUS
+    placed = lifted & there & (table.held != table.tried)
+    return np.stack([touched & (table.tried == named), lifted, placed], axis=1)
 
 
 def _let_go(table: Table, opens: Flags) -> Table:
@@ -138,13 +150,3 @@ def _carry(table: Table) -> Table:
     objects[rows, table.held[rows]] = table.hand[rows]
     lifted[rows, table.held[rows]] |= table.hand[rows, 2] > LIFTED
     return replace(table, objects=objects, lifted=lifted)
-
-
-def _outcome(table: Table, number: int, start: Start) -> ObjectOutcome:
-    tried = int(table.tried[number])
-    if tried < 0:
-        return ObjectOutcome(False, False, False)
-    place = table.objects[number, tried, :2]
-    right = bool(np.linalg.norm(place - np.array(BINS[start.bin_of(start.named)])) < BIN_RADIUS)
-    lifted = bool(table.lifted[number, tried])
-    return ObjectOutcome(tried == start.named, lifted, lifted and right and int(table.held[number]) != tried)

@@ -177,7 +177,7 @@ def _show(item: Item) -> None:
         st.code(long_text(path.read_text("utf-8", "replace")), language=None, wrap_lines=True)
     elif item.media_type.startswith("video/"):
         st.video(path, format="video/mp4", loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
-    else:
+    elif item.media_type.startswith("image/"):
         st.image(str(path), width="stretch", alt=f"Output for: {name(item.prompt, 200)}")
     st.caption(f"SHA-256 {item.media_sha256}")
 

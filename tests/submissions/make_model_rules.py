@@ -18,6 +18,11 @@ VISION_LANGUAGE = (
     *("Qwen2_5_VLForConditionalGeneration", "Qwen3VLForConditionalGeneration", "LlavaForConditionalGeneration"),
     *("LlavaOnevisionForConditionalGeneration", "SmolVLMForConditionalGeneration", "Gemma3ForConditionalGeneration"),
 )
+OURS = ("ArmillaryDynamics",)
+OUR_KEYS = (
+    *("views", "latent", "horizon", "group", "depth", "heads", "steps", "strides", "action_mean", "action_scale"),
+    *("tau", "eyes", "hidden"),
+)
 PROCESSING = ("ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor", "Processor")
 NEVER = {"auto_map", "trust_remote_code", "custom_pipelines", "kwargs", "args", "self", "config", "config_class"}
 NO_PARTS = {"PreTrainedModel", "ProcessorMixin"}
@@ -41,7 +46,7 @@ def main() -> None:
     from evaluators.models.diffusion import PIPELINES
     from evaluators.models.image_to_video import PIPELINES as FILMING
 
-    classes, keys = set[str](), set[str](KEPT)
+    classes, keys = set[str](), set[str](KEPT) | set(OUR_KEYS)
     import diffusers
 
     for name in [*PIPELINES, *FILMING]:
@@ -54,7 +59,7 @@ def main() -> None:
     _languages(classes, keys)
     rules = {
         "pipelines": sorted({*PIPELINES, *FILMING}),
-        "architectures": sorted(VISION_LANGUAGE),
+        "architectures": sorted((*VISION_LANGUAGE, *OURS)),
         "parts": sorted((classes | MORE_PARTS) - NO_PARTS),
         "keys": sorted(key for key in keys - NEVER if key in KEPT or not (key.startswith("_") or "impl" in key)),
     }

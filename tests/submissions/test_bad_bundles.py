@@ -116,7 +116,7 @@ EDITS = [
     (set_to("suite", "tailer"), "E_SUITE"),
     (set_to("suite_version", "0.1"), "E_SUITE_VERSION"),
     (set_to("subset", "mine"), "E_SUBSET"),
-    (set_to("suite", "sc3"), "E_KIND"),
+    (set_to("suite", "universe"), "E_KIND"),
     (set_to("schema_version", 2), "E_SCHEMA_VERSION"),
     (set_to("schema_version", True), "E_SCHEMA_VERSION"),
     (set_to("sampling.seed", -1), "E_SEED"),

@@ -1,26 +1,31 @@
 """SC3-Eval: can a video world model tell good robot policies from bad ones? (arXiv 2606.18610)"""
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Suite
 from evaluators.suites.sc3 import published
 from evaluators.suites.sc3.metrics import METRICS
-
-
-def no_samples() -> tuple[Sample, ...]:
-    """Not open for submissions yet: the board shows what the paper prints."""
-    return ()
-
+from evaluators.suites.sc3.producing import produce
+from evaluators.suites.sc3.reading import card, read
+from evaluators.suites.sc3.samples import in_demo, in_full, samples
+from evaluators.suites.sc3.scoring import score, tabulate
 
 SUITE = Suite(
     name="sc3",
     version="1.0",
     scorer_version="1",
     title="SC3-Eval",
-    sentence="Robot policies inside a video world model: do they fare there as they fare on the real table?",
+    sentence="Robot policies inside a video world model: do they fare there as on the (simulated) table?",
     paper="https://arxiv.org/abs/2606.18610",
     ranked="world models used as evaluators of policies",
-    facet_titles={"scenario": "Split", "task": "Criterion", "setting": "Mode", "modality": "Modality"},
+    facet_titles={"scenario": "Split", "task": "Criterion or policy", "setting": "Mode", "modality": "Modality"},
     metrics=METRICS,
-    samples=no_samples,
+    samples=samples,
     published=published.published,
     facts=published.facts,
+    score=score,
+    subsets={"full": in_full, "demo": in_demo},
+    accepts=("outputs", "model"),
+    produce=produce,
+    own_judge=card(),
+    tabulate=tabulate,
+    read=read,
 )

@@ -22,6 +22,14 @@ def _reproduction(category: str, title: str, of_what: str) -> Metric:
     return Metric(f"reproduction_{category}", title, "rate", "higher", 0, 1, explain)
 
 
+def _rate(name: str, title: str, where: str) -> Metric:
+    explain = (
+        f"The share of a policy's rollouts that meet a criterion {where}. {ROLLOUTS}It describes and does not rank: "
+        f"an evaluator is good when both rates agree. {HIGHER}"
+    )
+    return Metric(name, title, "rate", "higher", 0, 1, explain)
+
+
 PEARSON_R = Metric(
     name="pearson_r",
     title="Pearson r",
@@ -120,6 +128,9 @@ RATE_ERROR = Metric(
     ),
 )
 
+PREDICTED_RATE = _rate("predicted_rate", "Predicted success rate", "inside the world model")
+REAL_RATE = _rate("real_rate", "Real success rate", "on the real table, which is simulated here")
+
 METRICS: tuple[Metric, ...] = (
     PEARSON_R,
     MMRV,
@@ -132,4 +143,6 @@ METRICS: tuple[Metric, ...] = (
     PSNR,
     TERMINATION_RATE,
     RATE_ERROR,
+    PREDICTED_RATE,
+    REAL_RATE,
 )

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.metrics.uncertainty import Chunk, chunk_uncertainty, exceeds
-from evaluators.suites.sc3.trajectories import Source, Trajectory, describe, is_saved, load, save
+from evaluators.suites.sc3.trajectories import Source, Trajectory, describe, is_saved, load, save, write_whole
 from evaluators.suites.sc3.worlds import Context, WorldModel, simulator
 from evaluators.worlds.bussing import ACTION_WIDTH, RATE_HZ, Actions, arm_after, check_actions, set_table
 from evaluators.worlds.bussing_starts import Start
@@ -106,7 +106,7 @@ def roll_out_all(
             each()
     made = tuple(load(folder / f"{episode.id}.npz") for episode in episodes)
     lines = "".join(json.dumps(describe(trajectory), sort_keys=True) + "\n" for trajectory in made)
-    (folder / "trajectories.jsonl").write_text(lines)
+    write_whole(folder / "trajectories.jsonl", lines.encode())
     return made
 
 
@@ -239,4 +239,4 @@ def _claim(folder: Path, world: WorldModel, config: RolloutConfig) -> None:
     spot = folder / "rollouts.json"
     if spot.exists() and spot.read_text() != mine:
         raise OtherRollouts(f"{folder} holds rollouts made with other settings. Use another folder, or empty this one.")
-    spot.write_text(mine)
+    write_whole(spot, mine.encode())

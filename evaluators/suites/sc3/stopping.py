@@ -39,7 +39,7 @@ def random_stops(
 
 
 def tune(held_out: Sequence[Trajectory], pearson: Callable[[Sequence[Trajectory]], float | None]) -> float | None:
-    """Of a grid of quantiles of U and of never stopping, the tau with the best r on other starts; ties take the larger."""
+    """Of some quantiles of U and of never stopping, the tau with the best r on other starts; of equals the larger."""
     us = [float(u) for one in held_out for u in one.u_chunk]
     if not us:
         return None

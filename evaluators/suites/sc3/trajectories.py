@@ -135,11 +135,11 @@ def save(trajectory: Trajectory, folder: Path, clips: bool = True) -> Path:
     """Write npz, one clip a view and, last, the line of JSON that says the trajectory is whole."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{trajectory.id}.npz"
-    _write(path, to_bytes(trajectory))
+    write_whole(path, to_bytes(trajectory))
     for number, view in enumerate(VIEWS if clips else ()):
         spot = folder / f"{trajectory.id}.{view}.mp4"
         os.replace(write_mp4(trajectory.frames[number], spot.with_suffix(".part"), RATE_HZ), spot)
-    _write(folder / f"{trajectory.id}.json", json.dumps(describe(trajectory), sort_keys=True).encode() + b"\n")
+    write_whole(folder / f"{trajectory.id}.json", json.dumps(describe(trajectory), sort_keys=True).encode() + b"\n")
     return path
 
 
@@ -203,7 +203,8 @@ def _read(said: Mapping[str, Any]) -> Annotation:
     return Annotation(str(said["annotator"]), str(said["object"]), ObjectOutcome(*values))
 
 
-def _write(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
+    """All of a file or nothing of it, whenever the process is killed."""
     spot = path.with_name(path.name + ".part")
     spot.write_bytes(data)
     os.replace(spot, path)

@@ -1,0 +1,118 @@
+"""What is read off a rollout when it comes in: whether it is sound, what annotators say, PSNR, U."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluators.contracts import Json, JudgeCard, Sample
+from evaluators.media import sha256_file
+from evaluators.metrics.image import psnr
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts
+from evaluators.suites.sc3.trajectories import BadTrajectory, Trajectory, from_bytes
+from evaluators.worlds.bussing_views import Frames
+
+if TYPE_CHECKING:
+    from evaluators.models.dynamics_annotator import Annotator
+
+AUTOMATIC = "automatic"
+ANNOTATOR = files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")
+
+
+def card() -> JudgeCard:
+    """Who says what holds: labels handed in with a rollout, otherwise the small classifier of this file."""
+    with as_file(ANNOTATOR) as path:
+        revision = sha256_file(path)
+    return JudgeCard(
+        name="SC3 annotator",
+        kind="auto",
+        model="small classifier that reads simulated frames",
+        revision=revision,
+        prompt_sha256="",
+        decoding="three independent answers a rollout, threshold 0.5",
+        frames="15 of up to 57, three views",
+        precision="float32",
+        code="sc3-reading-1",
+        note="Labels that come with a rollout take precedence and are marked; they are the submitter's own.",
+    )
+
+
+def read(sample: Sample, path: Path) -> Mapping[str, Json]:
+    """Everything scoring needs to know of a rollout; BadTrajectory says what is wrong with it."""
+    trajectory = from_bytes(path.read_bytes())
+    _check_belongs(trajectory, sample)
+    policy, start = starts()[sample.cluster]
+    annotator, outcome = _said(trajectory, start.named_object) or (AUTOMATIC, _seen(trajectory, sample.cluster))
+    measured = psnr_of(trajectory, on_the_table(policy)[start.id]) if trajectory.source == "offline" else None
+    return {
+        "evaluator": trajectory.evaluator,
+        "annotator": annotator,
+        "criteria": dict(criteria_of(outcome)),
+        "psnr": measured,
+        "steps": trajectory.steps,
+        "u_chunk": [round(float(value), 5) for value in trajectory.u_chunk],
+        "action_space": trajectory.action_space,
+        "terminated_at": trajectory.terminated_at,
+    }
+
+
+def psnr_of(made: Trajectory, real: Trajectory) -> float | None:
+    """The PSNR of an offline rollout against the real one, generated frames only, resized if need be."""
+    if made.source != "offline":
+        raise BadTrajectory(
+            f"{made.id}: an {made.source} rollout has no real counterpart, since its policy saw other frames. "
+            "PSNR is for offline rollouts."
+        )
+    steps = min(made.steps, real.steps)
+    if steps == 0:
+        return None
+    frames = _resized(made.frames[:, 1 : steps + 1], real.frames.shape[2:4])
+    return psnr(reference=real.frames[:, 1 : steps + 1], generated=frames).value
+
+
+def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
+    asked = sample.reference["policy"], sample.cluster, sample.facets.setting
+    found = trajectory.policy, trajectory.start, trajectory.source
+    if asked != found:
+        raise BadTrajectory(
+            f"This is the {found[2]} rollout of policy {found[0]} from {found[1]}; asked here is the {asked[2]} one of "
+            f"policy {asked[0]} from {asked[1]}. Hand each rollout in under its own sample."
+        )
+
+
+def _said(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | None:
+    """What people say; of several, each criterion by majority, a tie against it."""
+    about = [one for one in trajectory.annotations if one.object == named]
+    if not about:
+        return None
+    votes = np.array([list(criteria_of(one.outcome).values()) for one in about])
+    return ", ".join(one.annotator for one in about), ObjectOutcome(*(bool(v) for v in votes.mean(0) > 0.5))
+
+
+def _seen(trajectory: Trajectory, start: str) -> ObjectOutcome:
+    return _annotator().annotate([_resized(trajectory.frames, (24, 24))], [starts()[start][1]])[0]
+
+
+@cache
+def _annotator() -> Annotator:
+    from evaluators.models.dynamics_annotator import open_annotator
+
+    with as_file(ANNOTATOR) as path:
+        return open_annotator(path)
+
+
+def _resized(frames: Frames, size: tuple[int, ...]) -> Frames:
+    """Bicubic, frame by frame, where the size differs."""
+    from PIL import Image
+
+    if frames.shape[2:4] == size:
+        return frames
+    flat = frames.reshape(-1, *frames.shape[2:])
+    made = [np.asarray(Image.fromarray(one).resize((size[1], size[0]), Image.Resampling.BICUBIC)) for one in flat]
+    return np.stack(made).reshape(*frames.shape[:2], *size, 3).astype(np.uint8)

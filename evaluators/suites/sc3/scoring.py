@@ -1,0 +1,187 @@
+"""From what was read off rollouts to scores, and from scores to the cells of the board."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evaluators.contracts import ALL, SUBMITTER_FAILURES, Answer, Cell, Facets, Outcome, Output, Sample, Score
+from evaluators.metrics.means import mean
+from evaluators.metrics.outcomes import ObjectOutcome, categorise
+from evaluators.suites.sc3.agreement import Agreement, Match, agree, points
+from evaluators.suites.sc3.samples import MODES, criteria_of, truth
+from evaluators.suites.sc3.trajectories import CRITERIA
+
+POOLED = "pooled"
+RESAMPLES = 200
+PER_SAMPLE = ("reproduction_average", "rate_error", "psnr", "termination_rate")
+RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
+
+
+def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tuple[Score, ...]:
+    """A rollout against the real one from the same start: same ending, criteria off, PSNR offline, stopped online."""
+    if output.outcome in SUBMITTER_FAILURES:
+        return tuple(Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE)
+    read = output.record.get("value")
+    if not isinstance(read, Mapping):
+        return tuple(Score(sample.id, name, _applies(name, sample, Outcome.JUDGE_ERROR)) for name in PER_SAMPLE)
+    real, made = _truth(sample), outcome_of(read)
+    off = [getattr(real, name) != getattr(made, name) for name in CRITERIA]
+    values: dict[str, float | None] = {
+        "reproduction_average": float(categorise([real]) == categorise([made])),
+        "rate_error": sum(off) / len(off),
+        "psnr": _number(read.get("psnr")),
+        "termination_rate": float(read.get("terminated_at") is not None),
+    }
+    detail = {"criteria": dict(criteria_of(made)), "annotator": read.get("annotator")}
+    return tuple(_one(sample, name, values[name], detail) for name in PER_SAMPLE)
+
+
+def outcome_of(read: Mapping[str, object]) -> ObjectOutcome:
+    """The criteria in what was read."""
+    criteria = read["criteria"]
+    assert isinstance(criteria, Mapping)
+    return ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA))
+
+
+def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
+    """Correlations over policies per split, mode and criterion, reproduction, PSNR, stops, and the rates themselves."""
+    found = {(score.sample_id, score.metric): score for score in scores}
+    cells: list[Cell] = []
+    for mode in MODES:
+        for split in (ALL, *dict.fromkeys(sample.facets.scenario for sample in samples)):
+            chosen = [s for s in samples if s.facets.setting == mode and split in (ALL, s.facets.scenario)]
+            if chosen:
+                cells += _cells(Part(split, mode, tuple(chosen), found))
+    return tuple(cells)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The samples of one mode and split, with all scores."""
+
+    split: str
+    mode: str
+    samples: tuple[Sample, ...]
+    scores: Mapping[tuple[str, str], Score]
+
+    def score(self, sample: Sample, metric: str) -> Score | None:
+        return self.scores.get((sample.id, metric))
+
+    def matches(self) -> list[Match]:
+        return [_match(sample, self.score(sample, PER_SAMPLE[0])) for sample in self.samples]
+
+    def facets(self, task: str) -> Facets:
+        return Facets(self.split, task, self.mode, "video")
+
+
+def _cells(part: Part) -> Iterator[Cell]:
+    matches = part.matches()
+    there, expected = sum(match.rollout is not None for match in matches), len(matches)
+    agreed, draws = agree(matches), [agree(draw) for draw in _draws(matches)]
+    for task, criteria in ((POOLED, CRITERIA), *((name, (name,)) for name in CRITERIA)):
+        one = agreed if task == POOLED else agree(matches, criteria)
+        for metric in RATES:
+            if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
+                ends = _ends([getattr(draw, metric) for draw in draws]) if task == POOLED else None
+                yield _cell(metric, part.facets(task), getattr(one, metric), there, expected, ends)
+    yield from _reproduction(part, agreed, draws, there)
+    yield from _rates(part, matches, there, expected)
+    yield from _means(part)
+
+
+def _reproduction(part: Part, agreed: Agreement, draws: Sequence[Agreement], there: int) -> Iterator[Cell]:
+    ends = _ends([draw.reproduction.average for draw in draws])
+    total = len(part.samples)
+    yield _cell("reproduction_average", part.facets(ALL), agreed.reproduction.average, there, total, ends)
+    for rate in agreed.reproduction.rates:
+        yield _cell(f"reproduction_{rate.category}", part.facets(ALL), rate.value, rate.n_real, rate.n_real, None)
+
+
+def _rates(part: Part, matches: Sequence[Match], there: int, expected: int) -> Iterator[Cell]:
+    """Both sides of every point, for the scatter."""
+    if part.split == ALL:
+        return
+    for point in points(matches):
+        facets = part.facets(f"policy_{point.policy} {point.criterion}")
+        yield _cell("predicted_rate", facets, point.predicted, there, expected, None)
+        yield _cell("real_rate", facets, point.real, there, expected, None)
+
+
+def _means(part: Part) -> Iterator[Cell]:
+    for metric, mode in (("psnr", "offline"), ("termination_rate", "online")):
+        if part.mode == mode:
+            scores = [score for sample in part.samples if (score := part.score(sample, metric))]
+            values = [_mean_value(metric, score) for score in scores]
+            known = [value for value in values if value is not None]
+            scored = sum(score.outcome is Outcome.SCORED for score in scores)
+            yield _cell(metric, part.facets(ALL), mean(known), scored, len(part.samples), None)
+
+
+def _mean_value(metric: str, score: Score) -> float | None:
+    """A rollout that is missing or unreadable counts 0 dB; it was not stopped, so it leaves the termination rate."""
+    if score.outcome in SUBMITTER_FAILURES:
+        return 0.0 if metric == "psnr" else None
+    return score.value
+
+
+def _draws(matches: Sequence[Match]) -> list[list[Match]]:
+    """Starts drawn again within each policy."""
+    rng, by_policy = np.random.default_rng(0), dict[int, list[Match]]()
+    for match in matches:
+        by_policy.setdefault(match.policy, []).append(match)
+    return [
+        [same[row] for same in by_policy.values() for row in rng.integers(0, len(same), len(same))]
+        for _ in range(RESAMPLES)
+    ]
+
+
+def _ends(values: Sequence[float | None]) -> tuple[float, float] | None:
+    known = [value for value in values if value is not None]
+    if len(known) < RESAMPLES // 2:
+        return None
+    low, high = np.quantile(known, (0.025, 0.975))
+    return float(low), float(high)
+
+
+def _cell(
+    metric: str, facets: Facets, value: float | None, scored: int, expected: int, ends: tuple[float, float] | None
+) -> Cell:
+    why = "" if value is not None else "fewer than two points, or one side does not vary"
+    low, high = ends if ends and value is not None else (None, None)
+    return Cell(metric, facets, value, scored, expected, why, low, high)
+
+
+def _match(sample: Sample, score: Score | None) -> Match:
+    made = None
+    if score and score.outcome is Outcome.SCORED:
+        criteria = score.detail["criteria"]
+        assert isinstance(criteria, Mapping)
+        made = (ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA)),)
+    policy = sample.reference["policy"]
+    assert isinstance(policy, int)
+    return Match(sample.cluster, policy, sample.facets.scenario, (_truth(sample),), made)
+
+
+def _truth(sample: Sample) -> ObjectOutcome:
+    policy = sample.reference["policy"]
+    assert isinstance(policy, int)
+    return truth(policy)[sample.cluster]
+
+
+def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
+    """Offline rollouts are never stopped; online ones have no real frames to be compared with."""
+    idle = {"offline": "termination_rate", "online": "psnr"}[sample.facets.setting]
+    return Outcome.NOT_APPLICABLE if metric == idle else outcome
+
+
+def _one(sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]) -> Score:
+    outcome = _applies(metric, sample, Outcome.SCORED if value is not None else Outcome.OUTPUT_INVALID)
+    kept = detail if metric == PER_SAMPLE[0] else {}
+    return Score(sample.id, metric, outcome, value if outcome is Outcome.SCORED else None, kept)  # type: ignore[arg-type]
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

@@ -1,0 +1,168 @@
+"""The small dynamics model: three modes of one network, training that survives a kill, an annotator's error."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from evaluators.models.dynamics import Clip, Dynamics, DynamicsConfig
+from evaluators.models.dynamics_annotator import open_annotator
+from evaluators.models.dynamics_data import practise
+from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
+from evaluators.models.dynamics_flow import _clean, loss, sample
+from evaluators.models.dynamics_sight import SightPlan, train_tokeniser
+from evaluators.models.dynamics_training import CONFIG, STATE, WEIGHTS, Lessons, TrainingPlan, prepare, save, train
+from evaluators.models.dynamics_world import DynamicsWorld, open_world, through_tokeniser
+from evaluators.suites.sc3.rollouts import BENCH, Episode, roll_out
+from evaluators.worlds.bussing_starts import FORWARD, REVERSED
+from evaluators.worlds.policies import checkpoints, starts_of
+
+SMALL = DynamicsConfig(width=32, depth=1, heads=2)
+POLICIES = {one.id: one.policy for one in checkpoints()}
+EPISODES = [Episode(1, start) for start in starts_of(checkpoints()[0], 2)]
+
+
+@pytest.fixture(scope="module")
+def tokeniser() -> Tokeniser:
+    return train_tokeniser(practise(12, 0), SightPlan(frames=250, brush_steps=30, batch=8))
+
+
+@pytest.fixture(scope="module")
+def lessons(tokeniser: Tokeniser) -> Lessons:
+    return prepare(practise(6, 3), tokeniser)
+
+
+def clip(count: int = 3) -> Clip:
+    torch.manual_seed(0)
+    video, actions = torch.randn(count, 3, 24, 45), torch.randn(count, 24, 7)
+    return Clip(torch.randn(count, 3, 45), video, actions, torch.ones(count, dtype=torch.long))
+
+
+def test_an_untrained_model_holds_the_last_known_frame_still() -> None:
+    given = clip()
+
+    video, actions = Dynamics(SMALL)(given, torch.zeros(3), torch.zeros(3, 4, dtype=torch.bool))
+
+    assert torch.equal(video, given.before[:, :, None].expand_as(video)) and not actions.any()
+
+
+def test_what_is_given_clean_comes_back_as_it_was_in_every_mode() -> None:
+    model, given = Dynamics(SMALL), clip()
+    noise = replace(given, video=torch.zeros_like(given.video), actions=torch.zeros_like(given.actions))
+    for clean in ([0, 0, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0]):
+        kept = torch.tensor([clean] * 3, dtype=torch.bool)
+
+        made = sample(model, given, kept, noise)
+
+        assert torch.equal(made.video[:, kept[0, :3]], given.video[:, kept[0, :3]])
+        assert torch.equal(made.actions, given.actions) == bool(clean[-1])
+
+
+def test_more_steps_walk_the_same_flow() -> None:
+    given = clip()
+    few, many = Dynamics(SMALL), Dynamics(replace(SMALL, steps=4))
+    many.load_state_dict(few.state_dict())
+    clean = torch.tensor([[False] * 3 + [True]] * 3)
+
+    one, four = (sample(model, given, clean, given) for model in (few, many))
+
+    assert torch.allclose(one.video, four.video, atol=1e-4)
+
+
+def test_modes_are_drawn_as_often_as_asked() -> None:
+    clean = _clean(4000, 3, {"forward": 0.8, "cross_view": 0.1, "inverse": 0.1}, torch.Generator().manual_seed(0))
+
+    views, actions = clean[:, :3].sum(1), clean[:, 3]
+
+    assert float((views == 0).float().mean()) == pytest.approx(0.8, abs=0.03)
+    assert float((views == 1).float().mean()) == pytest.approx(0.1, abs=0.03)
+    assert torch.equal(views == 3, ~actions)
+
+
+def test_only_noised_tokens_are_in_the_loss() -> None:
+    model, given = Dynamics(SMALL), clip()
+    shares = {"inverse": 1.0}
+
+    both = [loss(model, one, shares, torch.Generator().manual_seed(1)) for one in (given, given)]  # type: ignore[arg-type]
+    both[1].backward()  # type: ignore[no-untyped-call]
+
+    assert torch.equal(both[0], both[1])
+    assert model.video_out.weight.grad is None or not model.video_out.weight.grad.any()
+    assert model.action_out.weight.grad is not None and model.action_out.weight.grad.any()
+
+
+class Killed(Exception):
+    """Stands for a kill between two steps."""
+
+
+def test_a_training_killed_and_taken_up_again_ends_in_the_same_bytes(
+    lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path
+) -> None:
+    plan = TrainingPlan(steps=6, batch=4, warm_up=2, keep_every=2)
+
+    def killed(step: int, _loss: float) -> None:
+        if step == 5:
+            raise Killed
+
+    train(lessons, tokeniser, plan, tmp_path / "whole", SMALL)
+    with pytest.raises(Killed):
+        train(lessons, tokeniser, plan, tmp_path / "cut", SMALL, each=killed)
+    assert (tmp_path / "cut" / STATE).is_file()
+    train(lessons, tokeniser, plan, tmp_path / "cut", SMALL)
+
+    for name in (WEIGHTS, CONFIG):
+        assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
+
+
+def test_training_lowers_the_loss(lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path) -> None:
+    seen: list[float] = []
+
+    plan = TrainingPlan(steps=120, batch=16, warm_up=5)
+    train(lessons, tokeniser, plan, tmp_path, SMALL, lambda _step, value: seen.append(value))
+
+    assert np.mean(seen[-30:]) < 0.85 * np.mean(seen[:10])
+
+
+def test_a_model_folder_rolls_out_online_and_offline_with_a_u_a_chunk(tokeniser: Tokeniser, tmp_path: Path) -> None:
+    save(Dynamics(SMALL), tokeniser, tmp_path)
+    world = open_world(tmp_path).world()
+
+    first, again = (roll_out(world, POLICIES, EPISODES, BENCH) for _ in range(2))
+
+    assert all(len(one.u_chunk) == 4 and one.frames.shape == (3, 57, 24, 24, 3) for one in first)
+    assert all(np.array_equal(one.frames, other.frames) for one, other in zip(first, again, strict=True))
+
+
+def test_another_view_can_be_painted_from_one(tokeniser: Tokeniser) -> None:
+    made = DynamicsWorld(Dynamics(SMALL), tokeniser, "small")
+    (real,) = roll_out(through_tokeniser(tokeniser), POLICIES, EPISODES[:1], BENCH)
+    from evaluators.suites.sc3.worlds import Context
+
+    context = Context((EPISODES[0].start,), real.frames[None, :, :1], np.zeros((1, 0, 7), np.float32))
+
+    frames = made.inpaint(context, real.actions[None, :24], 0, real.frames[None, 0, 1:25])
+
+    assert frames.shape == (1, 3, 24, 24, 24, 3)
+
+
+def test_the_shipped_annotator_agrees_with_the_truth_of_the_bench() -> None:
+    with as_file(files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")) as path:
+        reader = open_annotator(path)
+    wrong = []
+    for task in (FORWARD, REVERSED):
+        seen = practise(25, 4321, task)
+        found = reader.annotate([one.swapaxes(0, 1) for one in seen.frames], seen.starts)
+        said = np.array([[one.language_following, one.object_lifting, one.object_placing] for one in found])
+        wrong.append((said != seen.truth[:, -1]).mean(0))
+    print("annotator's error on language, lifting, placing:", np.mean(wrong, axis=0))
+
+    assert np.mean(wrong) < 0.06
+
+
+def test_the_eyes_config_has_as_many_numbers_as_the_model_takes() -> None:
+    assert EyesConfig().latent == DynamicsConfig().latent

@@ -1,0 +1,222 @@
+"""The suite: from rollouts through reading and scoring to cells, and through the door to the board."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Sample, Score
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3 import SUITE
+from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
+from evaluators.suites.sc3.producing import Rollouts
+from evaluators.suites.sc3.reading import psnr_of, read
+from evaluators.suites.sc3.rollouts import BENCH
+from evaluators.suites.sc3.samples import in_demo, on_the_table, samples, starts, truth
+from evaluators.suites.sc3.scoring import _match, score, tabulate
+from evaluators.suites.sc3.stopping import cut, random_stops, stops, tune
+from evaluators.suites.sc3.trajectories import Annotation, BadTrajectory, Trajectory, from_bytes, to_bytes
+from evaluators.suites.sc3.worlds import WorldModel, copy_last_frame, simulator
+from submissions.answers import Rule, value_facts
+from submissions.media import Refused
+from tests.bundles import declaration, write
+from tests.command import Machine
+
+DEMO = [sample for sample in samples() if in_demo(sample)]
+
+
+@pytest.fixture(scope="module")
+def perfect(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    return rolled(simulator().world(), DEMO, tmp_path_factory.mktemp("perfect"))
+
+
+@pytest.fixture(scope="module")
+def scores(perfect: dict[str, Path]) -> list[Score]:
+    return scored(perfect)
+
+
+def rolled(world: WorldModel, chosen: Sequence[Sample], folder: Path) -> dict[str, Path]:
+    made = Rollouts(world, BENCH).generate(chosen, folder)
+    return {output.sample_id: output.file for output in made if output.file}
+
+
+def scored(files: dict[str, Path]) -> list[Score]:
+    found: list[Score] = []
+    for sample in DEMO:
+        if sample.id in files:
+            output = Output(sample.id, Outcome.SCORED, record={"value": dict(read(sample, files[sample.id]))})
+        else:
+            output = Output(sample.id, Outcome.OUTPUT_MISSING)
+        found += score(sample, output, {})
+    return found
+
+
+def cell(found: Sequence[Cell], metric: str, task: str, mode: str, split: str = ALL) -> Cell:
+    return next(c for c in found if c.metric == metric and c.facets == Facets(split, task, mode, "video"))
+
+
+def test_there_are_seven_policies_with_36_starts_in_two_modes() -> None:
+    assert len(samples()) == 7 * 36 * 2 and len(DEMO) == 7 * 3 * 2
+    assert {sample.facets.scenario for sample in samples()} == {"in_distribution", "out_of_distribution"}
+
+
+def test_the_simulator_read_by_the_annotator_reproduces_reality(scores: list[Score]) -> None:
+    found = tabulate(DEMO, scores)
+
+    for mode in ("offline", "online"):
+        assert cell(found, "pearson_r", "pooled", mode).value == pytest.approx(1.0, abs=0.02)
+        assert (cell(found, "reproduction_average", ALL, mode).value or 0) > 0.9
+        assert (cell(found, "pearson_r_within", "pooled", mode).value or 0) > 0.9
+    assert cell(found, "psnr", ALL, "offline").value == 100.0
+    assert cell(found, "termination_rate", ALL, "online").value == 0.0
+    assert cell(found, "pearson_r", "pooled", "online").low is not None
+    assert cell(found, "mmrv", "object_lifting", "online", "in_distribution").value is not None
+    assert cell(found, "real_rate", "policy_1 object_placing", "online", "in_distribution").value is not None
+
+
+def test_a_world_in_which_nothing_happens_has_no_correlation_and_cells_that_say_why(tmp_path: Path) -> None:
+    found = tabulate(DEMO, scored(rolled(copy_last_frame(), DEMO, tmp_path)))
+
+    for mode in ("offline", "online"):
+        empty = cell(found, "pearson_r", "pooled", mode)
+        assert empty.value is None and "does not vary" in empty.why_empty
+    assert (cell(found, "psnr", ALL, "offline").value or 100) < 40
+
+
+def _missing(names: set[str]) -> list[Score]:
+    lost = [sample for sample in DEMO if sample.id in names]
+    return [one for sample in lost for one in score(sample, Output(sample.id, Outcome.OUTPUT_MISSING), {})]
+
+
+def test_removing_rollouts_never_raises_what_is_measured(scores: list[Score]) -> None:
+    gone = {sample.id for sample in DEMO[::2]}
+    whole = tabulate(DEMO, scores)
+    part = tabulate(DEMO, [one for one in scores if one.sample_id not in gone] + _missing(gone))
+
+    for metric in ("reproduction_average", "psnr"):
+        mode = "offline"
+        assert (cell(part, metric, ALL, mode).value or 0) < (cell(whole, metric, ALL, mode).value or 0)
+    assert (
+        cell(part, "pearson_r", "pooled", "offline").n_scored < cell(whole, "pearson_r", "pooled", "offline").n_scored
+    )
+
+
+def test_what_people_say_takes_precedence_over_the_annotator(perfect: dict[str, Path], tmp_path: Path) -> None:
+    sample = DEMO[0]
+    made = from_bytes(perfect[sample.id].read_bytes())
+    said = ObjectOutcome(False, True, False)
+    named = str(sample.reference["object"])
+    path = tmp_path / "one.npz"
+    path.write_bytes(to_bytes(replace(made, annotations=(Annotation("ann", named, said),))))
+
+    value = read(sample, path)
+
+    assert value["annotator"] == "ann"
+    assert value["criteria"] == {"language_following": False, "object_lifting": True, "object_placing": False}
+
+
+def test_a_rollout_under_another_samples_name_is_refused(perfect: dict[str, Path]) -> None:
+    with pytest.raises(BadTrajectory, match="under its own sample"):
+        read(DEMO[1], perfect[DEMO[0].id])
+
+
+def test_psnr_of_an_online_rollout_is_refused(perfect: dict[str, Path]) -> None:
+    sample = next(one for one in DEMO if one.facets.setting == "online")
+    made = from_bytes(perfect[sample.id].read_bytes())
+
+    with pytest.raises(BadTrajectory, match="PSNR is for offline rollouts"):
+        psnr_of(made, on_the_table(made.policy)[made.start])
+
+
+def test_fakes_that_know_no_policy_are_told_from_one_that_does(scores: list[Score]) -> None:
+    online = [one for one in DEMO if one.facets.setting == "online"]
+    by_id = {(s.sample_id, s.metric): s for s in scores}
+    matches = [_match(one, by_id[one.id, "reproduction_average"]) for one in online]
+
+    means, others = criterion_mean(matches), shuffled_policies(matches)
+
+    assert len(means) == len(others) == len(matches)
+    assert [one.real[0] for one in matches] != others
+
+
+def test_stops_are_cut_after_the_fact_as_they_would_have_happened() -> None:
+    name, (policy, _) = next(iter(starts().items()))
+    whole = replace(
+        on_the_table(policy)[name],
+        u_chunk=np.array([0.1, 0.2, 0.9, 0.1], np.float32),
+        recovered=np.zeros((4, 16, 7), np.float32),
+    )
+
+    short = cut(whole, 0.5, 16)
+
+    assert (short.terminated_at, short.steps, len(short.u_chunk)) == (2, 32, 3)
+    assert cut(whole, None, 16).terminated_at is None
+    assert stops([whole, whole], 0.5) == [2, 2]
+    assert sum(one.terminated_at is not None for one in random_stops([whole] * 5, [2, 1], 16, 0)) == 2
+    assert tune([whole], lambda made: float(made[0].terminated_at == 1)) == pytest.approx(0.15, abs=0.1)
+
+
+def door(data: bytes) -> str:
+    with pytest.raises(Refused) as refused:
+        value_facts(data, "a.npz", "trajectory", Rule())
+    return refused.value.message
+
+
+def arrays(tmp_path: Path, one: Trajectory, **changes: object) -> bytes:
+    kept = {"views": one.frames, "actions": one.actions, "recovered": one.recovered, "u_chunk": one.u_chunk}
+    made = {**kept, "line": np.zeros(3, np.uint8), **changes}
+    np.savez(tmp_path / "t.npz", **{name: value for name, value in made.items() if value is not None})  # type: ignore[arg-type]
+    return (tmp_path / "t.npz").read_bytes()
+
+
+def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_path: Path) -> None:
+    one = on_the_table(1)["test-p1-00"]
+
+    facts = value_facts(to_bytes(one), "a.npz", "trajectory", Rule())
+
+    assert (facts.frames, facts.height, facts.width) == (57, 24, 24)
+    assert "finite" in door(arrays(tmp_path, one, actions=np.full((56, 7), np.nan, np.float32)))
+    assert "shape (56, 6)" in door(arrays(tmp_path, one, actions=np.zeros((56, 6), np.float32)))
+    assert "57 frames for 40 actions" in door(arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32)))
+    assert "out of step" in door(
+        arrays(
+            tmp_path, one, views=None, view_top=one.frames[0], view_front=one.frames[1], view_wrist=one.frames[2, 1:]
+        )
+    )
+    assert "float64" in door(arrays(tmp_path, one, u_chunk=np.zeros(1)))
+    assert "known are" in door(arrays(tmp_path, one, payload=np.zeros(1, np.uint8)))
+    assert "objects" in door(arrays(tmp_path, one, line=np.array([{}], object)))
+    assert "cannot be read" in door(b"PK\x03\x04 nonsense")
+
+
+def bundle(to: Path, files: dict[str, Path]) -> Path:
+    members = {f"outputs/{name}.npz": path.read_bytes() for name, path in files.items()}
+    listed = [
+        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "sample": path[len("outputs/") : -len(".npz")]}
+        for path, data in members.items()
+    ]
+    said = declaration(suite="sc3", suite_version=SUITE.version, modalities=["trajectory"])
+    return write(to, json.dumps({**said, "files": listed}).encode(), members, zipfile.ZIP_STORED)
+
+
+@pytest.mark.xdist_group("embedded")
+def test_finished_rollouts_go_through_the_door_to_the_board(perfect: dict[str, Path], tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home")
+    machine.run("init")
+
+    submission = machine.submit(bundle(tmp_path / "bundle.zip", perfect))
+    said = machine.run("evaluate", submission)
+
+    assert "42 outputs made" in said
+    assert "All agree with the board" in machine.run("verify", submission)
+
+
+def test_the_truth_of_a_policy_is_the_same_each_time() -> None:
+    assert truth(1) == truth(1) and len(truth(1)) == 36
