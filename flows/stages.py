@@ -172,7 +172,8 @@ def score(case: Case) -> None:
 
 def n_scored(case: Case, scores: Sequence[Score]) -> int:
     """How many samples have a value of the first of the suite's metrics that samples are scored by."""
-    first = next((one.name for one in case.suite.metrics if _is_scored(one.name, scores)), "")
+    there = {score.metric for score in scores}
+    first = next((one.name for one in case.suite.metrics if one.name in there), "")
     return sum(score.metric == first and score.outcome is Outcome.SCORED for score in scores)
 
 
