@@ -7,6 +7,7 @@ from evaluators.suites.sc3.producing import produce
 from evaluators.suites.sc3.reading import card, read
 from evaluators.suites.sc3.samples import in_demo, in_full, samples
 from evaluators.suites.sc3.scoring import score, tabulate
+from evaluators.suites.sc3.yardsticks import yardsticks
 
 SUITE = Suite(
     name="sc3",
@@ -28,4 +29,5 @@ SUITE = Suite(
     own_judge=card(),
     tabulate=tabulate,
     read=read,
+    yardsticks=yardsticks(),
 )

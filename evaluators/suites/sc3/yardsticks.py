@@ -1,0 +1,77 @@
+"""Rows that stand beside the ranking: the simulator as ceiling, worlds that know too little, fakes that see nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from evaluators.contracts import Sample, Yardstick
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3.agreement import Match
+from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
+from evaluators.suites.sc3.producing import Rollouts
+from evaluators.suites.sc3.rollouts import BENCH
+from evaluators.suites.sc3.samples import on_the_table, starts, truth
+from evaluators.suites.sc3.trajectories import Annotation, to_bytes
+from evaluators.suites.sc3.worlds import (
+    NOISE_LEVELS,
+    WorldModel,
+    copy_last_frame,
+    never_grasps,
+    noisy_simulator,
+    simulator,
+)
+
+Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
+Given = Mapping[str, Path]
+
+
+def yardsticks() -> tuple[Yardstick, ...]:
+    """All of them; none is ever ranked."""
+    worlds = [("Copy of the last frame", copy_last_frame()), ("Never grasps (simulated)", never_grasps().world())]
+    worlds += [(f"Noisy simulator {level:g}", noisy_simulator(level).world()) for level in NOISE_LEVELS]
+    fakes: list[tuple[str, Fake]] = [("Criterion mean", criterion_mean), ("Shuffled policies", shuffled_policies)]
+    return (
+        Yardstick("Simulator", "ceiling", "trajectory", partial(_rolled, simulator().world())),
+        *(Yardstick(title, "baseline", "trajectory", partial(_rolled, world)) for title, world in worlds),
+        *(Yardstick(title, "sanity", "trajectory", partial(_faked, fake)) for title, fake in fakes),
+    )
+
+
+def _rolled(world: WorldModel, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+    folder.mkdir(parents=True, exist_ok=True)
+    made = Rollouts(world, BENCH).generate(samples, folder)
+    return {output.sample_id: output.file for output in made if output.file}
+
+
+def _faked(fake: Fake, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+    """The first frame alone, with made-up annotations: a fake looks at nothing."""
+    folder.mkdir(parents=True, exist_ok=True)
+    made: dict[str, Path] = {}
+    for mode in dict.fromkeys(sample.facets.setting for sample in samples):
+        chosen = [sample for sample in samples if sample.facets.setting == mode]
+        said = fake([_match(sample) for sample in chosen])
+        made |= {sample.id: _write(sample, one, folder) for sample, one in zip(chosen, said, strict=True)}
+    return made
+
+
+def _match(sample: Sample) -> Match:
+    policy, start = starts()[sample.cluster]
+    return Match(start.id, policy, sample.facets.scenario, (truth(policy)[start.id],), None)
+
+
+def _write(sample: Sample, outcome: ObjectOutcome, folder: Path) -> Path:
+    policy, start = starts()[sample.cluster]
+    real = on_the_table(policy)[start.id]
+    fake = replace(
+        real,
+        source="offline" if sample.facets.setting == "offline" else "online",
+        evaluator="fake",
+        frames=real.frames[:, :1].repeat(real.frames.shape[1], axis=1),
+        annotations=(Annotation("made up", start.named_object, outcome),),
+    )
+    path = folder / f"{sample.id}.npz"
+    path.write_bytes(to_bytes(fake))
+    return path
