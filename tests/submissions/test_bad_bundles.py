@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -116,7 +117,6 @@ EDITS = [
     (set_to("suite", "tailer"), "E_SUITE"),
     (set_to("suite_version", "0.1"), "E_SUITE_VERSION"),
     (set_to("subset", "mine"), "E_SUBSET"),
-    (set_to("suite", "universe"), "E_KIND"),
     (set_to("schema_version", 2), "E_SCHEMA_VERSION"),
     (set_to("schema_version", True), "E_SCHEMA_VERSION"),
     (set_to("sampling.seed", -1), "E_SEED"),
@@ -239,3 +239,12 @@ def test_no_message_tells_where_the_server_keeps_things(tmp_path: Path, suites: 
 
         said = json.dumps([(p.where, p.message, p.hint) for p in refused.value.problems])
         assert str(tmp_path) not in said
+
+
+def test_a_kind_that_the_suite_does_not_take_is_refused(suites: Catalogue, outputs_bundle: Callable[..., Path]) -> None:
+    models_only = {**suites, "tailor": replace(suites["tailor"], accepts=("model",))}
+
+    with pytest.raises(IntakeError) as refused:
+        check(outputs_bundle(), models_only)
+
+    assert [problem.code for problem in refused.value.problems] == ["E_KIND"]
