@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
 from flows.terminal import fail, plain, progress, say, told
+from flows.terminal import file as existing
 
 
 def watchdog(once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False) -> None:
@@ -83,4 +85,46 @@ def worker(
         become(pool, scheduler, limit, name)
 
 
-COMMANDS = (watchdog, nightly, thaw, deploy, worker)
+def backup(
+    to: Path, objects: Annotated[str, typer.Option(help="Also copy the store's objects here: a folder or s3://.")] = ""
+) -> None:
+    """Write every row into one file, of one moment, while everything goes on."""
+    from flows.backups import copy_objects, dump
+
+    with told() as settings:
+        done = dump(settings, to)
+        say(f"{done.rows} rows of {done.tables} tables (revision {done.revision}) in {plain(str(to))}.")
+        if objects:
+            say(f"{copy_objects(settings, objects)} objects copied that were not there.")
+
+
+def restore(file: Path) -> None:
+    """Fill an empty database from a backup."""
+    from flows.backups import restore as fill
+
+    with told() as settings:
+        done = fill(settings, existing(file))
+        say(f"{done.rows} rows of {done.tables} tables restored. Next: armillary audit")
+
+
+def drill(file: Path) -> None:
+    """Prove a backup: restore it beside the board and compare the two exports byte by byte."""
+    from flows.backups import drill as prove
+
+    with told() as settings:
+        done = prove(settings, existing(file))
+        if done.different:
+            fail(f"{len(done.different)} of {done.files} files differ, first {done.different[0]}.")
+        say(f"{done.rows} rows restored; all {done.files} files of the export are the same.")
+
+
+def prune() -> None:
+    """Remove attempts, expired uploads and notes that nobody asks for any more."""
+    from flows.pruning import prune as clear
+
+    with told() as settings:
+        done = clear(settings)
+        say(f"{done.attempts} attempts, {done.uploads} uploads, {done.leases} leases, {done.notes} notes removed.")
+
+
+COMMANDS = (watchdog, nightly, thaw, deploy, worker, backup, restore, drill, prune)

@@ -6,6 +6,7 @@ from evaluators.suites.tailor.curation import CannotCurate
 from evaluators.suites.tailor.graph import NoGraph
 from evaluators.suites.universe.segments import BadData
 from flows.adapt import CannotAdapt
+from flows.backups import CannotRestore
 from flows.case import NoSuchSubmission, Stopped
 from flows.cluster import NoCluster
 from flows.holding import Busy, LeaseLost
@@ -23,6 +24,7 @@ FORESEEN = (
     NoSuchSubmission,
     Busy,
     LeaseLost,
+    CannotRestore,
     NoCluster,
     UnknownJudge,
     DatabaseUnavailable,

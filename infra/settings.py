@@ -94,6 +94,7 @@ class Settings(BaseSettings):
     watchdog_seconds: float = Field(30, gt=0, description="how often the watchdog looks")
     retry_seconds: float = Field(30, gt=0, description="wait after a failure of ours; doubles each time")
     attempts: int = Field(8, ge=1, description="how often an evaluation is started before it is given up")
+    keep_days: float = Field(30, gt=0, description="how long `armillary prune` leaves what it may remove")
     nightly_at: str = Field("03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="local time of the nightly")
     nightly_zone: str = Field("UTC", description="its time zone, such as Europe/Berlin")
     anchors: int = Field(100, ge=0, description="fixed outputs that each judge is asked about every night")

@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
-from leaderboard.api import routes, submissions
+from leaderboard.api import health, routes, submissions
 from leaderboard.api.problems import refusals
 from leaderboard.queries import NotOnBoard
 from leaderboard.reading import NoBoard, reader
@@ -33,6 +33,7 @@ def create(settings: Settings) -> FastAPI:
     app.state.settings = settings
     app.include_router(routes.router, prefix="/v1", responses={**refusals(400), **ABSENT})
     submissions.install(app)
+    health.install(app)
     app.middleware("http")(tagged)
     app.exception_handler(NotOnBoard)(_not_found)
     app.exception_handler(NoBoard)(_unavailable)

@@ -19,6 +19,7 @@ from infra.settings import Settings
 
 DEPLOY = Path(__file__).parents[2] / "infra" / "deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
+PROBES = ("readinessProbe", "livenessProbe")
 FOREIGN = {"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_DEFAULT_REGION", "PREFECT_API_AUTH_STRING"}
 
 
@@ -109,6 +110,19 @@ def test_ports_are_where_the_programs_listen() -> None:
     assert ports["scheduler"] == [8786]
     assert ports["prefect"] == [4200]
     assert all(port.startswith("127.0.0.1:") for some in published.values() for port in some)
+
+
+def test_probes_and_scrapes_ask_for_paths_that_the_api_has(ready: Settings) -> None:
+    from fastapi.testclient import TestClient
+
+    from leaderboard.api.app import create
+
+    asked = {one[probe]["httpGet"]["path"] for name, one in containers() if name == "api" for probe in PROBES}
+    scraped = {pod["metadata"].get("annotations", {}).get("prometheus.io/path") for _, pod in pods()} - {None}
+    client = TestClient(create(ready))
+
+    assert {path: client.get(path).status_code for path in asked | scraped} == dict.fromkeys(asked | scraped, 200)
+    assert asked == {"/health/ready", "/health/live"}
 
 
 def test_every_pod_is_locked_down_and_bounded() -> None:

@@ -1,0 +1,43 @@
+"""Health and metrics: what an operator's instruments read is what the rows say."""
+
+from __future__ import annotations
+
+from fastapi.testclient import TestClient
+
+from infra import leases
+from infra.db import session
+from infra.settings import Settings
+from infra.tables import Shard
+from infra.tables_operations import Night
+from leaderboard.api.app import create
+from submissions.lifecycle import record
+
+
+def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
+    from datetime import date
+
+    with session(ready.database) as db:
+        db.add(Shard(owner="o", stage="outputs", inputs_sha256="a", key="k", sha256="s", items=3, seconds=2.5))
+        db.add(Night(night=date(2026, 11, 16), state="done", finished_at=leases.clock(db)))
+        leases.acquire(db, "sub-1", "evaluate", "other:1:1:x", -1)
+        record(db, "sub-1", "lease_expired", "gone")
+
+    found = TestClient(create(ready)).get("/metrics")
+
+    lines = found.text.splitlines()
+    assert found.headers["content-type"].startswith("text/plain")
+    assert 'armillary_shard_seconds_total{stage="outputs"} 2.5' in lines
+    assert "armillary_leases_expired 1.0" in lines
+    assert "armillary_lease_expiries_total 1.0" in lines
+    assert "armillary_queue_age_seconds 0.0" in lines
+    assert "armillary_boards_frozen 0.0" in lines
+
+
+def test_ready_names_what_does_not_answer(ready: Settings) -> None:
+    good = TestClient(create(ready)).get("/health/ready")
+    away = ready.model_copy(update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"})
+    bad = TestClient(create(away)).get("/health/ready")
+
+    assert (good.status_code, good.json()["state"]) == (200, "ready")
+    assert (bad.status_code, bad.json()["database"], bad.json()["store"]) == (503, "does not answer", "answers")
+    assert TestClient(create(away)).get("/health/live").status_code == 200

@@ -1,0 +1,79 @@
+"""Shards over a real Dask cluster: the flow does not notice, workers need no database, a dead one's go on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from flows.costs import dearest_first, finish
+from flows.work import OutputsWork
+from tests.bundles import drawn_outputs
+from tests.command import Machine
+from tests.servers import dask
+from tests.servers.prefect import PrefectServer
+from tests.servers.unavailable import needs
+
+
+@pytest.mark.timeout(900)
+@pytest.mark.xdist_group("servers")
+def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
+    tmp_path: Path, prefect_server: PrefectServer
+) -> None:
+    calm = Machine(tmp_path / "calm", {"ARMILLARY_SHARD_SIZE": "3", "ARMILLARY_ENGINE": "here"})
+    bundle = drawn_outputs(tmp_path / "bundle.zip")
+    calm.run("init")
+    submission = calm.submit(bundle)
+    calm.run("evaluate", submission)
+    nowhere = {"ARMILLARY_DATABASE_URL": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
+    bare = Machine(tmp_path / "bare", {**prefect_server.environment, **nowhere})
+    with needs(dask.serve(tmp_path, 2, bare.environment)) as cluster:
+        spread = {"ARMILLARY_SHARD_SIZE": "3", "ARMILLARY_ENGINE": cluster.engine, **prefect_server.environment}
+        machine = Machine(tmp_path / "home", spread)
+        machine.run("init")
+        machine.submit(bundle)
+
+        process = machine.start("evaluate", submission)
+        store = machine.home / "store" / "shards"
+        deadline = time.monotonic() + 300
+        while not any(store.rglob("*.jsonl")) and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.killpg(cluster.workers[0].pid, signal.SIGKILL)
+        status = process.wait(timeout=400)
+        slots = cluster.slots()
+
+    assert (status, slots) == (0, 1)
+    assert board(machine) == board(calm)
+
+
+def board(machine: Machine) -> list[str]:
+    """The board but for when it was published, which is its last column but one."""
+    import csv
+    import io
+
+    rows = csv.DictReader(io.StringIO(machine.run("board", "tailor", "--format", "csv")))
+    return [str({name: value for name, value in row.items() if name != "published_at"}) for row in rows]
+
+
+def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
+    from flows.cluster import NoCluster, check
+
+    with pytest.raises(NoCluster, match="dask://127.0.0.1:1 does not answer"):
+        check("dask://127.0.0.1:1", 1)
+
+
+def test_the_dearest_shards_first_lets_workers_finish_together() -> None:
+    def shard(stills: int, clips: int) -> OutputsWork:
+        ids = tuple(f"{n}.image" for n in range(stills)) + tuple(f"{n}.video" for n in range(clips))
+        return OutputsWork("tailor", ids, "model", "", {"steps": 10, "height": 64, "width": 64, "frames": 16})
+
+    from flows.costs import cost
+
+    works = [shard(64, 0)] * 12 + [shard(0, 64)] * 5 + [shard(32, 32)] * 3
+    as_given, packed = [cost(work) for work in works], [cost(work) for work in dearest_first(works)]
+
+    assert finish(packed, 4) < finish(as_given, 4)
+    assert finish(packed, 4) <= sum(packed) / 4 + min(max(packed), sum(packed) / 4) / 3

@@ -1,0 +1,59 @@
+"""A Dask scheduler and workers as processes, each worker started by our own command."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from .process import Running, free_ports, running, wait_until
+from .unavailable import Unavailable
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class DaskCluster:
+    """A running cluster; `engine` is what ARMILLARY_ENGINE has to be."""
+
+    engine: str
+    workers: tuple[Running, ...]
+
+    def slots(self) -> int:
+        """How many shards it runs at once."""
+        from flows.cluster import check
+
+        return check(self.engine, 60)
+
+
+@contextmanager
+def serve(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterator[DaskCluster]:
+    """Run `dask scheduler` and so many `armillary worker --scheduler`."""
+    if find_spec("distributed") is None:
+        raise Unavailable("Dask is not installed: install the extra `dask`.")
+    (port,) = free_ports(1)
+    quiet = {**environment, "DASK_DISTRIBUTED__DASHBOARD__LINK": "", "PYTHONPATH": str(ROOT)}
+    with ExitStack() as stack:
+        scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
+        scheduler += ["--no-dashboard", "--no-show"]
+        processes = [stack.enter_context(running(scheduler, folder / "scheduler.log", environment=quiet, folder=ROOT))]
+        for number in range(workers):
+            command = [sys.executable, "-m", "flows.cli", "worker", "--scheduler", f"127.0.0.1:{port}"]
+            command += ["--name", f"worker-{number}"]
+            log = folder / f"worker-{number}.log"
+            processes.append(stack.enter_context(running(command, log, environment=quiet, folder=ROOT)))
+        cluster = DaskCluster(f"dask://127.0.0.1:{port}", tuple(processes[1:]))
+        wait_until(lambda: _there(cluster) == workers, processes, 300)
+        yield cluster
+
+
+def _there(cluster: DaskCluster) -> int:
+    from flows.cluster import NoCluster
+
+    try:
+        return cluster.slots()
+    except NoCluster:
+        return 0
