@@ -19,7 +19,7 @@ ASSUMED = 20.0
 SPREAD = 0.5
 """The log-normal spread between submissions: some models are four times as dear as others."""
 LOSS_A_SHARD = 0.5
-"""Handing over, fetching and storing, as `tests/bench/fanout.py` measures it on a calm machine."""
+"""Handing over, fetching and storing: an assumption; `tests/bench/fanout.py` measures it."""
 FAILURES_A_GPU_DAY = 0.05
 DETECTION = 90.0
 """Seconds until a dead worker's shard is free again."""
