@@ -38,7 +38,7 @@ import importlib, pkgutil, sys
 import leaderboard, leaderboard.views
 for package in (leaderboard, leaderboard.views):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
-        if not module.name.endswith(".app"):
+        if not module.name.endswith("app"):
             importlib.import_module(module.name)
 heavy = [name for name in ("torch", "transformers", "diffusers", "prefect", "evaluators") if name in sys.modules]
 assert not heavy, heavy
