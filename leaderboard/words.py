@@ -12,8 +12,27 @@ TRUST = {
     "B": "B: they generated, we judged",
     "C": "C: taken from a paper or self-reported",
 }
-UNITS = {"percent": "%", "rating_0_5": "0 to 5", "r": "", "mmrv": "", "rate": "", "db": "dB"}
-DIGITS = {"percent": 1, "rating_0_5": 2, "r": 3, "mmrv": 3, "rate": 3, "db": 2}
+UNITS = {
+    "percent": "%",
+    "rating_0_5": "0 to 5",
+    "rating_1_5": "1 to 5",
+    "r": "",
+    "mmrv": "",
+    "rate": "",
+    "count": "",
+    "db": "dB",
+}
+DIGITS = {
+    "percent": 1,
+    "rating_0_5": 2,
+    "r": 3,
+    "mmrv": 3,
+    "rate": 3,
+    "db": 2,
+    "rating_1_5": 2,
+    "points": 1,
+    "count": 2,
+}
 MOST_NAME = 120
 WORD_JOINER = "\u2060"
 LINK = re.compile(r"(?i)https?|ftp|mailto|xmpp|www|@")

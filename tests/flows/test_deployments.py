@@ -40,6 +40,7 @@ def wait_for(what: Callable[[], bool], seconds: float, *shown: Running) -> None:
         time.sleep(0.5)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1200)
 @pytest.mark.xdist_group("servers")
 def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
             return SimpleNamespace(images=images, nsfw_content_detected=[text in told.blocked for text in prompt])
 
     monkeypatch.setattr(diffusion, "load_pipeline", lambda *_: Drawer())
-    monkeypatch.setattr(diffusion, "_settings", lambda *_: {"height": 8, "width": 8})
+    monkeypatch.setattr(diffusion, "settings_of", lambda *_: {"height": 8, "width": 8})
     return told
 
 

@@ -22,7 +22,7 @@ FIGURES = {"tailor": TAILOR, "liva": LIVA, "sc3": SC3, "universe": UNIVERSE}
 METRICS: dict[str, tuple[Metric, ...]] = {
     suite: import_module(f"evaluators.suites.{suite}.metrics").METRICS for suite in FIGURES
 }
-UNITS = {"percent", "rating_0_5", "rating_1_5", "r", "mmrv", "db", "rate", "points"}
+UNITS = {"percent", "rating_0_5", "rating_1_5", "r", "mmrv", "db", "rate", "points", "count"}
 PG = "PaliGemma 2 3B"
 PROJECTOR = f"{PG}, projector"
 EM = "em_normalised"
