@@ -47,9 +47,11 @@ def write(db: Session, folder: Path) -> int:
     kept = db.execute(select(Receipt.run_id, Receipt.text).order_by(Receipt.run_id)).all()
     for run_id, text in kept:
         run = db.get_one(tables.Run, run_id)
-        samples = _samples(suite_named(run.suite), json.loads(text))
+        suite = suite_named(run.suite)
+        samples = _samples(suite, json.loads(text))
         _put(folder / FOLDER / f"{run_id}.json", text.encode())
-        _put(folder / FOLDER / f"{run_id}.records.jsonl.gz", gzip.compress(lines(records(db, run, samples)), mtime=0))
+        data = lines(records(db, suite, run, samples))
+        _put(folder / FOLDER / f"{run_id}.records.jsonl.gz", gzip.compress(data, mtime=0))
         _put(folder / FOLDER / f"{run_id}.cells.jsonl", lines(cells(db, run_id)))
     return len(kept)
 

@@ -16,7 +16,6 @@ from sqlmodel import Session, select
 
 import evaluators
 from evaluators.contracts import Answer, Sample, Suite
-from evaluators.suites import suite_named
 from flows.asked import all_asked, answers_to
 from flows.board_keys import items_sha256
 from flows.rows import noise_of, outputs_of, verdicts_of
@@ -41,7 +40,7 @@ def _receipt(
     db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]
 ) -> dict[str, Any]:
     judge = db.get_one(tables.Judge, run.judge)
-    made = records(db, run, samples)
+    made = records(db, suite, run, samples)
     named = ("id", "team", "model", "organisation", "kind", "trust", "role", "subset")
     return {
         "schema": SCHEMA,
@@ -90,10 +89,10 @@ def _replaced(suite: Suite, subset: str, samples: Sequence[Sample]) -> dict[str,
     return {one.id: other.id for one, other in zip(asked, samples, strict=True) if one.id != other.id}
 
 
-def records(db: Session, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+def records(db: Session, suite: Suite, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:
     """One record a sample: what was handed in for it and what the judge answered, enough to score it again."""
     rows = outputs_of(db, run.submission_id)
-    asked = all_asked(suite_named(run.suite), samples, rows)
+    asked = all_asked(suite, samples, rows)
     answered = verdicts_of(db, run.judge, [one.media_sha256 for every in asked.values() for one in every])
     return [_record(sample, rows.get(sample.id), answers_to(asked[sample.id], answered)) for sample in samples]
 

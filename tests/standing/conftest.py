@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from sqlmodel import Session
 
+from evaluators.suites import suite_named
 from infra.db import migrate, session
+from tests.standing import tiny
 from tests.standing.tiny import load
 
 
@@ -20,3 +22,10 @@ def db(tmp_path: Path) -> Iterator[Session]:
     with session(url) as db:
         load(db)
         yield db
+
+
+@pytest.fixture(autouse=True)
+def _tiny_is_a_suite(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The made-up suite of these tests can be found by its name."""
+    found = lambda name: tiny.SUITE if name == tiny.SUITE.name else suite_named(name)  # noqa: E731
+    monkeypatch.setattr("flows.seals.suite_named", found)

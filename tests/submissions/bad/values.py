@@ -49,8 +49,8 @@ def answer(row: int, what: str, code: str, item: str, data: bytes | Any) -> Case
 
     def make(to: Path) -> Path:
         files: dict[str, tuple[str | None, bytes]] = {f"outputs/{item}.{ending}": (item, raw)}
-        asked = {"suite": "made", "suite_version": "1.0", "subset": "full"}
-        return bundle(to, files, **asked, modalities=["text", "actions", "outcome"])
+        kinds = ["text", "actions", "outcome"]
+        return bundle(to, files, suite="made", suite_version="1.0", subset="full", modalities=kinds)
 
     return Case(row, what, code, make)
 
