@@ -207,6 +207,7 @@ def bundle(to: Path, files: dict[str, Path]) -> Path:
 
 
 @pytest.mark.xdist_group("embedded")
+@pytest.mark.long
 def test_finished_rollouts_go_through_the_door_to_the_board(perfect: dict[str, Path], tmp_path: Path) -> None:
     machine = Machine(tmp_path / "home")
     machine.run("init")
