@@ -11,7 +11,7 @@ from sqlmodel import select
 
 from evaluators.contracts import Outcome
 from evaluators.suites import suite_named
-from flows.case import Stopped, open_case
+from flows.case import open_case
 from infra.db import session
 from infra.settings import Settings
 from infra.store import open_store
@@ -72,12 +72,10 @@ def test_blocked_prompts_are_replaced_and_private_ones_are_judged_and_never_show
     from flows.verify import verify
 
     samples = demo_samples()
-    server.faults = {one.prompt: ["blocked!"] for one in samples[:BLOCKED]} | {samples[9].prompt: ["broken!"]}
+    server.faults = {one.prompt: ["blocked!"] for one in samples[:BLOCKED]}
     submission = entered(here)
-    with pytest.raises(Stopped):
-        run_here(submission, Settings())
+    run_here(submission, Settings())
     asked_before = set(server.asked)
-    server.faults[samples[9].prompt] = []
     server.asked.clear()
 
     done = run_here(submission, Settings())
@@ -95,7 +93,7 @@ def test_blocked_prompts_are_replaced_and_private_ones_are_judged_and_never_show
         assert found[one.id].outcome == Outcome.BLOCKED and found[other.id].outcome == Outcome.SCORED
         assert found[other.id].record["replaces"] == one.id
         assert (other.facets.scenario, other.facets.setting) == (one.facets.scenario, one.facets.setting)
-    assert samples[0].prompt in asked_before and samples[0].prompt not in server.asked
+    assert samples[0].prompt in asked_before and not list(server.asked)
     assert len(private) == 10 and {row.outcome for row in private} == {Outcome.SCORED}
     assert {score.sample_id for score in private_scores(case).scores} == {row.sample_id for row in private}
     shown = everything_public(here, done.run_id, tmp_path / "site")
