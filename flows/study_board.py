@@ -186,9 +186,10 @@ def _judges(db: Session, study: Study, kept: Sequence[Rated]) -> dict[str, Any]:
     samples = {sample.id: sample for sample in suite.samples()}
     real = [one for one in kept if _is_on_board(one)]
     people: dict[tuple[str, str, str], float] = {}
+    outputs = {name: outputs_of(db, name) for name in {one.behind["methods"]["A"] for one in real}}
     for submission, name in dict.fromkeys((one.behind["methods"]["A"], one.behind["sample"]) for one in real):
         mine = [one for one in real if one.behind["methods"]["A"] == submission and one.behind["sample"] == name]
-        for score in human_scores(suite, samples[name], outputs_of(db, submission)[name].record, mine):
+        for score in human_scores(suite, samples[name], outputs[submission][name].record, mine):
             if score.value is not None:
                 people[submission, name, score.metric] = score.value
     return _against(db, people)

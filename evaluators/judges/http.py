@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, TypeVar
 from evaluators.contracts import JudgeCard, Question, Reply, Request
 from evaluators.judges.asking import Desk
 from evaluators.judges.budget import Budget
-from evaluators.judges.completions import Completion, Malformed, parse_body
+from evaluators.judges.calling import call
+from evaluators.judges.completions import Completion
 from evaluators.judges.endpoint import HttpJudgeConfig
-from evaluators.judges.faults import Fault, refused
 from evaluators.judges.limits import Pace
 from evaluators.judges.menus import check
 from evaluators.judges.prompts import Message
@@ -29,7 +29,6 @@ __all__ = ["HttpJudge", "HttpJudgeConfig"]
 WINDOW = 4
 """Requests a line that may be under way or wait for their turn in the order."""
 
-NEVER_ARRIVED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 T = TypeVar("T")
 Keep = Callable[[Request, Reply], None]
 
@@ -97,29 +96,10 @@ class _Lines:
             await client.close()
 
     async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
-        """Post the messages and read what comes back."""
-        page = await self._post(messages, questions)
-        try:
-            return parse_body(page)
-        except Malformed as bad:
-            raise Fault(str(bad), billed=True, body=page) from None
-
-    async def _post(self, messages: Sequence[Message], questions: Sequence[Question]) -> str:
-        import openai
-
-        body = self._config.body(messages, questions)
+        """Post the messages over a line that is free."""
         client = self._free.pop()
         try:
-            async with asyncio.timeout(self._config.deadline):
-                # The typed `chat.completions.create` walks through every message and takes twice the time.
-                return await client.post("/chat/completions", cast_to=str, body=body)
-        except (TimeoutError, openai.APITimeoutError):
-            raise Fault(f"no answer within {self._config.deadline:g} seconds", billed=True) from None
-        except openai.APIStatusError as error:
-            raise refused(error.status_code, error.response.headers, error.message, error.response.text) from None
-        except openai.APIError as error:
-            cause = type(error.__cause__ or error).__name__
-            raise Fault(f"the connection failed ({cause})", billed=cause not in NEVER_ARRIVED) from None
+            return await call(client, self._config, messages, questions)
         finally:
             self._free.append(client)
 

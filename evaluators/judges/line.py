@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evaluators.judges.budget import BUDGET, Budget, Spent
-from evaluators.judges.completions import Completion, Malformed, parse_body
+from evaluators.judges.calling import call
+from evaluators.judges.completions import Completion
 from evaluators.judges.endpoint import HttpJudgeConfig
-from evaluators.judges.faults import Fault, refused, wait_before
+from evaluators.judges.faults import Fault, wait_before
 from evaluators.judges.prompts import Message
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 SETTLING = 0.01
-NEVER_ARRIVED = frozenset({"ConnectError", "ConnectTimeout", "PoolTimeout"})
 
 
 class Line:
@@ -56,7 +56,7 @@ class Line:
         if leave == "stop":
             raise Fault(BUDGET, again=False)
         try:
-            completion = await self._call(messages)
+            completion = await call(self._client, self._config, messages)
             cost = self._config.cost(completion, most)
             return completion
         except Fault as fault:
@@ -64,26 +64,3 @@ class Line:
             raise
         finally:
             self._budget.settle(most, cost)
-
-    async def _call(self, messages: Sequence[Message]) -> Completion:
-        page = await self._post(messages)
-        try:
-            return parse_body(page)
-        except Malformed as bad:
-            raise Fault(str(bad), billed=True, body=page) from None
-
-    async def _post(self, messages: Sequence[Message]) -> str:
-        """What the client raises becomes a fault that holds no key."""
-        import openai
-
-        body = self._config.body(messages, ())
-        try:
-            async with asyncio.timeout(self._config.deadline):
-                return await self._client.post("/chat/completions", cast_to=str, body=body)
-        except (TimeoutError, openai.APITimeoutError):
-            raise Fault(f"no answer within {self._config.deadline:g} seconds", billed=True) from None
-        except openai.APIStatusError as error:
-            raise refused(error.status_code, error.response.headers, error.message, error.response.text) from None
-        except openai.APIError as error:
-            cause = type(error.__cause__ or error).__name__
-            raise Fault(f"the connection failed ({cause})", billed=cause not in NEVER_ARRIVED) from None

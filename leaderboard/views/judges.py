@@ -13,7 +13,7 @@ from leaderboard.agreement import Agreement, Estimate, agreement
 from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import name, plain
 
-ELSEWHERE = ("name", "kind", "noise")
+ELSEWHERE = ("name", "kind", "noise", "overlays")
 PLAIN: Any = {"border": True, "delta_color": "off", "delta_arrow": "off"}
 KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
 
@@ -46,11 +46,7 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
             "Judge": name(judge.name),
             "Kind": KINDS.get(judge.kind, judge.kind),
             "Fingerprint": judge.fingerprint[:12],
-            **{
-                plain(key): name(str(judge.card[key]), 120)
-                for key in judge.card
-                if key not in ("name", "kind", "noise", "overlays")
-            },
+            **{plain(key): name(str(judge.card[key]), 120) for key in judge.card if key not in ELSEWHERE},
         }
         for judge in judges
     ]
