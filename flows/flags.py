@@ -71,10 +71,10 @@ def _look_for_writing(case: Case) -> None:
 
 
 def _need_reader() -> None:
-    from evaluators.judges.ocr import OcrMissing, reader
+    from evaluators.judges.ocr import OcrMissing, need_reader
 
     try:
-        reader()
+        need_reader()
     except OcrMissing as missing:
         raise Stopped("E_OCR", "ours", f"ARMILLARY_OCR is on. {missing}") from None
 

@@ -152,7 +152,7 @@ def _attention(form: Form) -> tuple[Form, dict[str, str]]:
     wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.options}
     said = ", ".join(sorted(set(wanted.values())))
     text = f"This item checks that you read. Whatever you see, give the last answer everywhere ({said})."
-    return Form(text, form.media, form.asks, form.differ, form.notes), wanted
+    return Form(text, form.media, form.asks, form.differ), wanted
 
 
 def items_of_board(

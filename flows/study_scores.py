@@ -15,7 +15,7 @@ from evaluators.metrics.grading import GradedItem, accuracy, primary_agreement
 from evaluators.metrics.ranking import Ballot, bws
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, pps, tsr
 from infra.tables_study import Rater, Seat, Study, StudyItem
-from leaderboard.studies.forms import UNABLE, form_of
+from leaderboard.studies.forms import UNABLE
 from leaderboard.studies.quality import Checked, Quality, Rule, checks_of, quality
 
 RESAMPLES = 200
@@ -69,8 +69,7 @@ def care(db: Session, study: Study, given: Sequence[Rated]) -> list[Quality]:
 
 
 def _checks(item: StudyItem, given: Rated) -> list[Checked]:
-    options = {ask.id: len(ask.options) or 2 for ask in form_of(item.form).asks}
-    return checks_of(given.rater, item.kind, item.expected, given.answers, options) if item.expected else []
+    return checks_of(item.kind, item.expected, given.answers) if item.expected else []
 
 
 def agreement_with_others(given: Sequence[Rated], rater: str) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Protocol
 
@@ -48,14 +49,19 @@ def _read(pixels: Pixels) -> list[str]:
     return [text for _, text, confidence in boxes or () if float(confidence) >= SURE]
 
 
+def need_reader() -> None:
+    """Raise OcrMissing unless the extra is installed; loads nothing."""
+    if find_spec("rapidocr_onnxruntime") is None:
+        raise OcrMissing(
+            "Finding overlays needs rapidocr-onnxruntime, which is not installed. pip install 'armillary[ocr]'"
+        )
+
+
 @cache
 def reader() -> Reader:
     """The reader with its weights, loaded once a process; OcrMissing if it is not installed."""
-    try:
-        from rapidocr_onnxruntime import RapidOCR  # type: ignore[import-not-found, import-untyped, unused-ignore]
-    except ImportError as error:
-        raise OcrMissing(
-            "Finding overlays needs rapidocr-onnxruntime, which is not installed. pip install 'armillary[ocr]'"
-        ) from error
+    need_reader()
+    from rapidocr_onnxruntime import RapidOCR  # type: ignore[import-not-found, import-untyped, unused-ignore]
+
     made: Reader = RapidOCR()
     return made

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 AskKind = Literal["choice", "scale", "tick", "letter"]
@@ -43,7 +43,6 @@ class Form:
     media: tuple[Medium, ...]
     asks: tuple[Ask, ...]
     differ: tuple[tuple[str, str], ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
 
     def as_row(self) -> dict[str, Any]:
         """The form as JSON."""
@@ -59,7 +58,6 @@ def form_of(row: Mapping[str, Any]) -> Form:
             Ask(**{**one, "options": tuple(one["options"]), "anchors": tuple(one["anchors"])}) for one in row["asks"]
         ),
         tuple((first, second) for first, second in row["differ"]),
-        tuple(row["notes"]),
     )
 
 
@@ -104,7 +102,7 @@ def lettered(form: Form, order: str) -> Form:
     media = sorted((Medium(shown[one.letter], one.blob, one.media_type) for one in form.media), key=lambda m: m.letter)
     asks = [_relettered(ask, shown) for ask in form.asks]
     asks.sort(key=lambda ask: ask.about or "Z")
-    return Form(form.text, tuple(media), tuple(asks), form.differ, form.notes)
+    return Form(form.text, tuple(media), tuple(asks), form.differ)
 
 
 def _relettered(ask: Ask, shown: Mapping[str, str]) -> Ask:

@@ -29,12 +29,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One answer to a question whose right answer is known; `options` is how many there were to choose from."""
+    """One answer to a question whose right answer is known."""
 
-    rater: str
     kind: str
     right: bool
-    options: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +92,6 @@ def _could_be_careful(gold: Sequence[Checked], right: int, rule: Rule) -> bool:
     return sum(comb(n, k) * 0.9**k * 0.1 ** (n - k) for k in range(right + 1)) > rule.luck
 
 
-def checks_of(
-    rater: str, kind: str, expected: Mapping[str, Any], answers: Mapping[str, Any], options: Mapping[str, int]
-) -> list[Checked]:
+def checks_of(kind: str, expected: Mapping[str, Any], answers: Mapping[str, Any]) -> list[Checked]:
     """One check a question of a gold or attention item."""
-    return [Checked(rater, kind, answers.get(name) == value, options[name]) for name, value in expected.items()]
+    return [Checked(kind, answers.get(name) == value) for name, value in expected.items()]

@@ -49,9 +49,12 @@ def test_ten_raters_at_once_rate_everything_once(ready: Settings, protocol: str,
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_nothing_that_reaches_a_rater_tells_a_name(ready: Settings, protocol: str, tmp_path: Path) -> None:
-    store = open_store(ready.objects)
-    with session(ready.database) as db:
+def test_nothing_that_reaches_a_rater_tells_a_name(protocol: str, tmp_path: Path) -> None:
+    settings = board(tmp_path / "home")
+    opened(settings, tmp_path, protocol, count=3, raters=2, each=1)
+
+    store = open_store(settings.objects)
+    with session(settings.database) as db:
         items = db.exec(select(StudyItem).where(StudyItem.study_id == protocol)).all()
 
     assert items

@@ -16,9 +16,9 @@ def clicks(seed: int, items: int, right: float) -> list[Checked]:
     checks = []
     for number in range(1, items + 1):
         if number % 10 == 0:
-            checks += [Checked("r", "attention", dice.random() < right, 3) for _ in range(ATTENTION)]
+            checks += [Checked("attention", dice.random() < right) for _ in range(ATTENTION)]
         if number % 20 == 0:
-            checks += [Checked("r", "gold", dice.random() < right, 3) for _ in range(GOLD)]
+            checks += [Checked("gold", dice.random() < right) for _ in range(GOLD)]
     return checks
 
 
