@@ -23,8 +23,8 @@ from evaluators.media import Unreadable
 Send = Callable[[Sequence[Message], Sequence[Question]], Awaitable[Completion]]
 """One call: a completion, or a Fault."""
 
-AHEAD = 4
-"""Requests whose pictures are made ready while every line is busy."""
+ROOM = 2
+"""Requests a line that are under way or made ready: calls that began together end together, so all lines want anew."""
 
 LONGEST_REASON = 200
 LONGEST_PAGE = 10_000
@@ -73,7 +73,7 @@ class Desk:
 
     def __init__(self, config: HttpJudgeConfig, send: Send, budget: Budget, pace: Pace, encoders: Executor) -> None:
         self._config, self._send, self._budget, self._pace, self._encoders = config, send, budget, pace, encoders
-        self._room = asyncio.Semaphore(config.concurrency + AHEAD)
+        self._room = asyncio.Semaphore(ROOM * config.concurrency)
         self._lines = asyncio.Semaphore(config.concurrency)
 
     async def reply(self, request: Request) -> Reply:

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from threading import Thread
 from typing import TYPE_CHECKING, TypeVar
 
@@ -55,8 +56,8 @@ class HttpJudge:
 
     def judge(self, requests: Sequence[Request]) -> Iterator[Reply]:
         """One reply a request, in their order. Calls go on while the caller works, a window of them at most."""
-        for request in requests:
-            check(request.questions)
+        for questions in {id(request.questions): request.questions for request in requests}.values():
+            check(questions)
         waiting: deque[Future[Reply]] = deque()
         with ThreadPoolExecutor(2) as encoders, _running_loop() as loop:
             lines = _Lines(self.config)
@@ -85,10 +86,10 @@ class _Lines:
     """
 
     def __init__(self, config: HttpJudgeConfig) -> None:
-        context = ssl.create_default_context()
         self._config = config
-        self._all = [_client(config, context) for _ in range(config.concurrency)]
-        self._free = [*self._all]
+        self._open = partial(_client, config, ssl.create_default_context())
+        self._all: list[AsyncOpenAI] = []
+        self._free: list[AsyncOpenAI] = []
 
     async def close(self) -> None:
         """Hang up."""
@@ -96,12 +97,16 @@ class _Lines:
             await client.close()
 
     async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
-        """Post the messages over a line that is free."""
-        client = self._free.pop()
+        """Post the messages over a line that is free, or over a new one."""
+        client = self._free.pop() if self._free else self._dial()
         try:
             return await call(client, self._config, messages, questions)
         finally:
             self._free.append(client)
+
+    def _dial(self) -> AsyncOpenAI:
+        self._all.append(client := self._open())
+        return client
 
 
 def _client(config: HttpJudgeConfig, context: ssl.SSLContext) -> AsyncOpenAI:
@@ -116,7 +121,9 @@ def _client(config: HttpJudgeConfig, context: ssl.SSLContext) -> AsyncOpenAI:
 @contextmanager
 def _running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     """An event loop in a thread of its own, so that calls go on while the caller is busy."""
-    loop = asyncio.new_event_loop()
+    import uvloop
+
+    loop = uvloop.new_event_loop()
     thread = Thread(target=loop.run_forever, name="http-judge", daemon=True)
     thread.start()
     try:
