@@ -6,7 +6,6 @@ import csv
 import io
 import os
 import random
-import signal
 import sqlite3
 import time
 from pathlib import Path
@@ -15,6 +14,7 @@ import pytest
 
 from tests.bundles import drawn_outputs
 from tests.command import Machine
+from tests.faults.warm import Warm
 from tests.servers.prefect import PrefectServer
 
 KILLS = 20
@@ -38,7 +38,8 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
     calm.run("evaluate", submission)
     shaken.submit(bundle)
 
-    hits = sum(_killed(shaken, submission, dice) for _ in range(KILLS))
+    with Warm(shaken) as warm:
+        hits = sum(_killed(shaken, warm, submission, dice) for _ in range(KILLS))
     shaken.run("evaluate", submission)
 
     assert hits >= KILLS // 2, "most kills must find the flow at work"
@@ -47,17 +48,17 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
     assert "All agree with the board" in shaken.run("verify", submission)
 
 
-def _killed(machine: Machine, submission: str, dice: random.Random) -> bool:
+def _killed(machine: Machine, warm: Warm, submission: str, dice: random.Random) -> bool:
     """Let an evaluation finish a few more shards, wait a random moment, kill it; False when it ended before."""
     until = _counts(machine)["shard"] + dice.randrange(4)
-    process = machine.start("evaluate", submission)
-    while process.poll() is None and _counts(machine)["shard"] < until:
+    warm.start("evaluate", submission)
+    while warm.running() and _counts(machine)["shard"] < until:
         time.sleep(0.02)
     time.sleep(dice.uniform(0, 0.5))
-    running = process.poll() is None
+    running = warm.running()
     if running:
-        os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
+        warm.kill()
+    warm.wait()
     return running
 
 
