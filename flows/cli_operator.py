@@ -42,7 +42,7 @@ def failure(
 def enter(
     declaration: Annotated[Path, typer.Argument(help="A manifest of kind api, with its endpoint.")],
 ) -> None:
-    """Enter a model that is behind an OpenAI-compatible image API; we generate, with this machine's key."""
+    """Enter a model that is behind an image or video API; we generate, with this machine's key."""
     from infra.db import session
     from infra.store import open_store
     from submissions.api_entry import enter as enter_api

@@ -95,7 +95,7 @@ def _output_works(case: Case) -> Iterator[work.OutputsWork]:
             media={sample: media[sample] for sample in ids if sample in media},
             endpoint=manifest.get("endpoint", {}),
             steps={sample: steps[sample] for sample in ids if sample in steps},
-            agent=case.settings.agent if case.suite.agent and manifest["kind"] == "model" else "",
+            agent=case.settings.agent if case.suite.agent and manifest["kind"] != "outputs" else "",
         )
 
 

@@ -20,6 +20,7 @@ from infra.tables_operations import SetAside
 from submissions.lifecycle import record as tell
 
 MOST_TRIES = 3
+GIVEN_UP = "given_up_after"
 Record = dict[str, Any]
 Make = Callable[[Sequence[Sample]], Iterator[Output]]
 Keep = Callable[[Output], Record]
@@ -113,14 +114,14 @@ def _set_aside(sample_id: str, tries: int, why: str) -> Record:
         "media_sha256": "",
         "size": 0,
         "media_type": "",
-        "record": {"tries": tries},
+        "record": {GIVEN_UP: tries},
     }
 
 
 def note_set_aside(db: Session, submission_id: str, records: Iterable[Record]) -> None:
     """Say in rows and in the timeline which samples were given up."""
     for one in records:
-        if "tries" in one["record"] and one["outcome"] == Outcome.MODEL_FAILED:
+        if GIVEN_UP in one["record"]:
             row = {"owner": submission_id, "stage": "outputs", "sample_id": one["sample_id"], "at": now()}
-            add_new(db, SetAside, [{**row, "tries": one["record"]["tries"], "reason": one["reason"]}])
+            add_new(db, SetAside, [{**row, "tries": one["record"][GIVEN_UP], "reason": one["reason"]}])
             tell(db, submission_id, "set_aside", f"{one['sample_id']}: {one['reason']}")

@@ -14,8 +14,8 @@ from typing import Any
 from evaluators.contracts import Facets, Generator, Outcome, Output, Production, Question, Request, Sample
 from evaluators.suites import suite_named
 from flows.agents import open_agent
+from flows.apis import open_api
 from flows.confined import confined
-from flows.image_api import open_image_api
 from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
@@ -127,11 +127,11 @@ def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> It
 
 
 def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
+    agent = open_agent(work.agent, place.device, store, Path(place.work)) if work.agent else None
     if work.kind == "api":
-        return open_image_api(work.endpoint, work.sampling)
+        return open_api(work.endpoint, work.sampling, agent)
     folder = unpack_model(store, work.bundle_sha256, Path(place.work))
     shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
-    agent = open_agent(work.agent, place.device, store, Path(place.work)) if work.agent else None
     given = Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256, agent)
     return confined(work.suite, given)
 

@@ -37,6 +37,8 @@ class Settings(BaseSettings):
     image_url: str = Field("", description="base URL of an OpenAI-compatible image API, for models entered behind one")
     image_key: SecretStr = Field(SecretStr(""), description="its key")
     image_concurrency: int = Field(4, ge=1, description="pictures asked for at once")
+    video_url: str = Field("", description="base URL of a video API of the `/videos` kind, for models behind one")
+    video_key: SecretStr = Field(SecretStr(""), description="its key")
     private: Path | None = Field(None, description="folder of private banks, one folder a suite; never served")
     shelf: Path | None = Field(None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION")
     agent: str = Field(

@@ -32,7 +32,7 @@ class ApiManifest(Manifest):
     """The declaration of a model behind an API: no files; where the API is stands in the settings, not here."""
 
     kind: Literal["api"] = "api"  # type: ignore[assignment]
-    modalities: list[Literal["image"]]  # type: ignore[assignment]
+    modalities: list[Literal["image", "video"]]  # type: ignore[assignment]
     files: Annotated[list[Any], Field(max_length=0, default_factory=list)]
     endpoint: Endpoint
 

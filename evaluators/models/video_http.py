@@ -11,13 +11,14 @@ from typing import Any
 
 import httpx
 
+from evaluators.contracts import CannotProduce
 from evaluators.filming import GeneratorFailed, Notes
 
 GONE = frozenset({"failed", "cancelled", "expired"})
 MOST_BYTES = 1 << 30
 
 
-class EndpointDown(Exception):
+class EndpointDown(CannotProduce):
     """The endpoint does not answer as it should: not the video model's fault. Try again later."""
 
 

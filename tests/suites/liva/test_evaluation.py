@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from sqlmodel import select
 
+from evaluators.contracts import CannotProduce
 from evaluators.media import write_mp4
 from evaluators.models import small
 from evaluators.suites.liva import SUITE
@@ -22,7 +23,9 @@ from infra import tables
 from infra.db import session
 from infra.settings import Settings
 from infra.store import fetch_blob, open_store
+from submissions.api_entry import enter
 from submissions.pack import pack_outputs
+from tests.suites.liva.test_video_endpoint import Studio, served
 
 DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
 
@@ -95,6 +98,35 @@ def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(tmp
     fetch_blob(open_store(ready.objects), closed["trace"], shown)
     assert json.loads(shown.read_text())["end"] == closed["end"]
     fetch_blob(open_store(ready.objects), closed["first_frame"], tmp_path / "first.png")
+
+
+def test_a_video_model_behind_an_api_films_inside_the_agent(
+    tmp_path: Path, ready: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    noise = np.random.default_rng(1).integers(0, 255, (8, 32, 32, 3), dtype=np.uint8)
+    studio = Studio(write_mp4(noise, tmp_path / "clip.mp4", 8).read_bytes(), states=["completed"])
+    entry = declaration(kind="api", endpoint={"model": "filmer", "snapshot": "2026-11"})
+    with served(studio) as there, session(ready.database) as db:
+        monkeypatch.setenv("ARMILLARY_VIDEO_URL", there.endpoint.base_url)
+        monkeypatch.setenv("ARMILLARY_VIDEO_KEY", "sk-very-secret")
+        entered = enter(db, open_store(ready.objects), entry)
+        db.commit()
+        kept = evaluated(ready, entered.submission_id)
+
+    assert {row.record["i2v"] for row in kept.values()} == {"filmer@2026-11, 1 seconds, 32x32"}
+    assert len(studio.posts) == sum(row.record["spent"]["clips"] for row in kept.values())
+    assert studio.keys == {"Bearer sk-very-secret"}
+    assert everywhere(ready)["afs"].value is not None
+
+
+def test_without_an_address_the_operator_is_told_what_to_set(ready: Settings) -> None:
+    with session(ready.database) as db:
+        entry = declaration(kind="api", endpoint={"model": "filmer", "snapshot": "2026-11"})
+        entered = enter(db, open_store(ready.objects), entry)
+        db.commit()
+
+    with pytest.raises(CannotProduce, match="ARMILLARY_VIDEO_URL"):
+        evaluated(ready, entered.submission_id)
 
 
 def test_finished_videos_are_cut_at_their_steps_and_each_step_is_judged(tmp_path: Path, ready: Settings) -> None:
