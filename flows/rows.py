@@ -17,7 +17,7 @@ from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows.shards import Done
 from infra import tables
-from infra.db import add_many, add_new, claim, put
+from infra.db import add_many, add_new, add_rows, claim, put
 from infra.tables_standing import Noise
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -111,20 +111,16 @@ def store_results(
     db: Session, run_id: str, scores: Sequence[Score], cells: Sequence[Cell], bounds: Sequence[Bounds] = ()
 ) -> None:
     """Write a run's scores and cells, replacing none."""
-    add_many(db, tables.Score, (_score_row(run_id, score) for score in scores))
+    add_rows(db, tables.Score, SCORE, (_score_values(run_id, score) for score in scores))
     known = {(one.metric, one.facets): one for one in bounds}
     add_many(db, tables.Cell, (cell_row(run_id, cell, known.get((cell.metric, cell.facets))) for cell in cells))
 
 
-def _score_row(run_id: str, score: Score) -> dict[str, Any]:
-    return {
-        "run_id": run_id,
-        "sample_id": score.sample_id,
-        "metric": score.metric,
-        "outcome": str(score.outcome),
-        "value": score.value,
-        "detail": dict(score.detail),
-    }
+SCORE = ("run_id", "sample_id", "metric", "outcome", "value", "detail")
+
+
+def _score_values(run_id: str, score: Score) -> tuple[Any, ...]:
+    return run_id, score.sample_id, score.metric, score.outcome.value, score.value, dict(score.detail)
 
 
 def cell_row(run_id: str, cell: Cell, bounds: Bounds | None = None) -> dict[str, Any]:

@@ -6,13 +6,14 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import Engine, create_engine, event, func, literal, select
+from sqlalchemy import JSON, Engine, create_engine, event, func, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
@@ -21,6 +22,8 @@ from sqlmodel import Session, SQLModel
 HERE = Path(__file__).parent
 MANY = 1000
 """So many rows are held at a time."""
+ROOMY = ("cache_size=-32000", "mmap_size=2147483648")
+"""SQLite's own 2 MB forget the pages of one ranking before the next is read."""
 
 
 class DatabaseUnavailable(Exception):
@@ -40,7 +43,7 @@ def engine(url: str) -> Engine:
 
 def _durable(connection: Any, _record: object) -> None:
     """Readers beside one writer, and a commit that survives a power cut."""
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", *ROOMY):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -78,6 +81,11 @@ def _unreachable(url: str) -> str:
     return f"The database {where} does not answer. Start it, or set ARMILLARY_DATABASE_URL to one that runs."
 
 
+def bare(table: type[SQLModel]) -> Any:
+    """A table's columns without the mapper, which costs a page more than the database does."""
+    return table.__table__.c  # type: ignore[attr-defined]
+
+
 def add_new(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows whose key is not there yet."""
     if rows:
@@ -85,7 +93,16 @@ def add_new(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]
 
 
 def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
-    """The same for tens of thousands of rows with the same columns, made one by one while they are written.
+    """The same for tens of thousands of rows with the same columns, made one by one while they are written."""
+    rest = iter(rows)
+    for first in rest:
+        names = tuple(first)
+        values = itemgetter(*names) if len(names) > 1 else lambda row: tuple(row.values())
+        add_rows(db, table, names, map(values, chain((first,), rest)))
+
+
+def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """The same for bare values in the order of the names.
 
     On SQLite straight to the driver: what lies between costs several times the insert.
     """
@@ -93,22 +110,26 @@ def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any
     parts = iter(lambda: list(islice(rest, MANY)), [])
     if db.get_bind().dialect.name != "sqlite":
         for part in parts:
-            add_new(db, table, part)
+            add_new(db, table, [dict(zip(names, row, strict=True)) for row in part])
         return
     cursor = db.connection().connection.cursor()
+    into, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
+    text = f'INSERT INTO "{table.__tablename__}" ({into}) VALUES ({marks}) ON CONFLICT DO NOTHING'  # noqa: S608
     for part in parts:
-        names = list(part[0])
-        into, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
-        text = f'INSERT INTO "{table.__tablename__}" ({into}) VALUES ({marks}) ON CONFLICT DO NOTHING'  # noqa: S608
         cursor.executemany(text, _bound(db, table, names, part))
 
 
-def _bound(db: Session, table: type[SQLModel], names: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Any:
+def _bound(db: Session, table: type[SQLModel], names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
     """Values as SQLAlchemy would hand them to the driver."""
-    dialect, columns = db.get_bind().dialect, table.__table__.columns  # type: ignore[attr-defined]
-    processors = [columns[name].type.dialect_impl(dialect).bind_processor(dialect) for name in names]
-    bare = ([row[name] for row in rows] for name in names)
-    return zip(*(map(do, some) if do else some for do, some in zip(processors, bare, strict=True)), strict=True)
+    makers = [_maker(db, bare(table)[name].type) for name in names]
+    columns = zip(*rows, strict=True)
+    return zip(*(map(do, some) if do else some for do, some in zip(makers, columns, strict=True)), strict=True)
+
+
+def _maker(db: Session, kind: Any) -> Any:
+    """What makes a value of a type fit for the driver; most JSON here is empty, and encoding that costs an insert."""
+    do = kind.dialect_impl(db.get_bind().dialect).bind_processor(db.get_bind().dialect)
+    return (lambda value: "{}" if value == {} else do(value)) if isinstance(kind, JSON) else do
 
 
 def claim(db: Session, table: type[SQLModel], row: Mapping[str, Any]) -> bool:

@@ -29,6 +29,7 @@ class Declared(SQLModel, table=True):
     weights: str = ""
     licence: str = ""
     parameters: float | None = None
+    role: str = Field(default="entry", sa_column_kwargs={"server_default": "entry"})
 
 
 class Passage(SQLModel, table=True):

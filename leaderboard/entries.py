@@ -7,13 +7,15 @@ from datetime import datetime
 from typing import Any
 
 from sqlalchemy import func
+from sqlalchemy import select as bare_select
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
+from infra.db import bare
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Suite, Verdict
 from infra.tables_board import Passage
 from leaderboard.places import places
-from leaderboard.queries import FACETS, Address, evaluators
+from leaderboard.queries import FACETS, Address, evaluators, ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,9 @@ class Happened:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Figure:
-    """One cell with whose it is."""
+    """One cell with whose it is. Not frozen, for speed, like an entry of a ranking."""
 
     model: str
     evaluator: str
@@ -195,9 +197,17 @@ def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
     return _figures(db, [col(Run.id).in_(run_ids)])
 
 
-def figures_of_suite(db: Session, suite: str) -> list[Figure]:
-    """Every published cell of a suite, ours and the papers'."""
-    return _figures(db, [Run.suite == suite, Run.state == "published"])
+def chart_figures(db: Session, suite: str, fixed: tuple[tuple[str, str], ...], most: int) -> list[Figure]:
+    """What a suite's charts draw: the papers and the best of each board, with some facets fixed.
+
+    Hundreds of entries make no chart, and their cells would be millions.
+    """
+    boards: dict[str, list[str]] = {}
+    for entry in ranking(db, suite, None, Address()):
+        boards.setdefault(entry.board, []).append(entry.run_id)
+    best = {run for runs in boards.values() for run in runs[:most]}
+    wanted = [Run.suite == suite, Run.state == "published", (col(Submission.trust) == "C") | col(Run.id).in_(best)]
+    return _figures(db, wanted, *(getattr(Cell, facet) == value for facet, value in fixed))
 
 
 def whole_figures(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
@@ -234,12 +244,13 @@ def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:
         .where(*which)
         .order_by(col(Submission.created_at), col(Submission.id), col(Run.id))
     )
-    judges, runs = evaluators(db), {row[0]: row[1:] for row in db.execute(query)}
-    columns = (Cell.run_id, *(getattr(Cell, name) for name in CELL))
+    by = {key: judge.by for key, judge in evaluators(db).items()}
+    runs = {run: ((model, by[judge], trust), (run, board)) for run, model, judge, trust, board in db.execute(query)}
+    columns = [bare(Cell)[name] for name in ("run_id", *CELL)]
     found: dict[str, list[Figure]] = {run: [] for run in runs}
-    for run, *rest in db.execute(select(*columns).where(col(Cell.run_id).in_(runs), *cells)):
-        model, judge, trust, board = runs[run]
-        values: tuple[Any, ...] = (model, judges[judge].by, trust, *rest, run, board)
+    for run, *rest in db.connection().execute(bare_select(*columns).where(col(Cell.run_id).in_(runs), *cells)).all():
+        who, where = runs[run]
+        values: tuple[Any, ...] = (*who, *rest, *where)
         found[run].append(Figure(*values))
     return [one for some in found.values() for one in some]
 

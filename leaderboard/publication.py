@@ -20,15 +20,16 @@ def keep_up(db: Session, run_id: str) -> None:
     run = db.get(Run, run_id)
     entry = db.get(Submission, run.submission_id) if run else None
     if entry:
-        put(db, Declared, [declared(entry.id, entry.manifest)])
+        put(db, Declared, [declared(entry)])
 
 
-def declared(submission_id: str, manifest: dict[str, Any]) -> dict[str, Any]:
-    """What a ranking shows of a manifest."""
-    model = manifest.get("model", {})
+def declared(entry: Submission) -> dict[str, Any]:
+    """What a ranking shows of an entry and its manifest."""
+    model = entry.manifest.get("model", {})
     return {
-        "submission_id": submission_id,
+        "submission_id": entry.id,
         "weights": WEIGHTS.get(model.get("open_weights"), ""),
         "licence": str(model.get("licence") or ""),
         "parameters": model.get("parameters"),
+        "role": entry.role,
     }

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
+from sqlalchemy import bindparam
+from sqlalchemy import select as bare_select
 from sqlmodel import Session, and_, col, select
 
+from infra.db import bare
 from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables_board import Declared
 from leaderboard import ranks
 
 ALL = "*"
+PAPER = "C"
+"""The trust of a figure that a paper prints."""
 FACETS = ("scenario", "task", "setting", "modality")
 
 
@@ -32,9 +38,12 @@ class Address:
     modality: str = ALL
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Entry:
-    """One row of a ranking; its true rank lies from `best_rank` to `worst_rank`, or `why_no_ranks` says why not."""
+    """One row of a ranking; its true rank lies from `best_rank` to `worst_rank`, or `why_no_ranks` says why not.
+
+    Not frozen, for speed: freezing makes it twenty times as slow to build, and a page builds thousands.
+    """
 
     rank: int | None
     model: str
@@ -63,6 +72,8 @@ class Entry:
     weights: str = ""
     attempt: int | None = None
     why_no_ranks: str = ""
+    if_worst: float | None = None
+    if_best: float | None = None
 
     def brief(self) -> dict[str, Any]:
         """The columns for a terminal."""
@@ -93,14 +104,17 @@ def metrics(db: Session, suite: str) -> list[Metric]:
 
 def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[Entry]:
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
-    chosen = metric_named(db, suite, metric)
-    judges = evaluators(db)
-    found = [_entry(row, judges) for row in db.execute(_query(suite, chosen.name, at))]
-    shown = [entry for entry in found if entry is not None]
-    boards = {entry.board for entry in shown if entry.trust != "C"}
+    chosen, judges = metric_named(db, suite, metric), evaluators(db)
+    asked = {"suite": suite, "metric": chosen.name, **asdict(at)}
+    rows = [Found(*row) for row in db.connection().execute(RANKING, asked).all()]
+    # A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty.
+    shown = [row for row in rows if row.there is not None or row.trust != PAPER]
+    boards = {row.board for row in shown if row.trust != PAPER}
     stored, attempts = ranks.stored(db, boards, chosen.name, at), ranks.tried(db, boards)
-    known = ranked(shown, best_is_high=chosen.direction == "higher")
-    return [ranks.placed(entry, stored.get(entry.board), attempts) for entry in known]
+    return [
+        _entry(row, judges[row.judge], rank, stored.get(row.board), attempts.get(row.run_id))
+        for row, rank in ranked(shown, best_is_high=chosen.direction == "higher")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,85 +127,118 @@ class Evaluator:
 
 def evaluators(db: Session) -> dict[str, Evaluator]:
     """All judges by fingerprint. They are few: a card read once is not read again for each of a thousand rows."""
-    rows = db.execute(select(Judge.fingerprint, Judge.name, Judge.kind, Judge.card))
+    rows = db.connection().execute(JUDGES)
     return {key: Evaluator(name, str(card["model"]) if kind == "paper" else kind) for key, name, kind, card in rows}
 
 
 def metric_named(db: Session, suite: str, name: str | None) -> Metric:
     """A suite's metric, the first if none is named."""
+    query = select(Metric).where(Metric.suite == suite).order_by(col(Metric.position)).limit(1)
+    if found := db.exec(query.where(Metric.name == name) if name else query).first():
+        return found
     known = metrics(db, suite)
     if not known:
         names = ", ".join(row.name for row in suites(db)) or "none yet: run `armillary init`"
         raise NotOnBoard(f"There is no suite {suite!r} on this board. There are: {names}.")
-    for metric in known:
-        if name in (None, metric.name):
-            return metric
     raise NotOnBoard(f"{suite} has no metric {name!r}. It has: {', '.join(metric.name for metric in known)}.")
 
 
-RUN = (Run.judge, Run.eligible, Run.why_not, Run.subset, Run.board, Run.published_at, Run.id, Run.suite_version)
-SUBMISSION = (Submission.id, Submission.model, Submission.organisation, Submission.team, Submission.trust)
-FIGURE = (Cell.value, Cell.low, Cell.high, Cell.spread, Cell.n_scored, Cell.n_expected)
-WORDS = (Cell.why_empty, Cell.note, Cell.source)
+class Found(NamedTuple):
+    """What the database gives for one row of a ranking; `there` is None where the run has no such cell."""
+
+    there: str | None
+    state: str
+    role: str | None
+    weights: str | None
+    judge: str
+    eligible: bool
+    why_not: str
+    subset: str
+    board: str
+    published_at: datetime | None
+    run_id: str
+    version: str
+    submission_id: str
+    model: str
+    organisation: str
+    team: str
+    trust: str
+    value: float | None
+    low: float | None
+    high: float | None
+    spread: float | None
+    n_scored: int | None
+    n_expected: int | None
+    if_worst: float | None
+    if_best: float | None
+    why_empty: str | None
+    note: str | None
+    source: str | None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether it may be ranked anywhere on its board."""
+        return self.eligible and self.state == "published" and self.trust != PAPER
+
+    @property
+    def may_rank(self) -> bool:
+        """Whether it may be ranked here."""
+        return self.value is not None and self.takes_part
 
 
-def _query(suite: str, metric: str, at: Address) -> Any:
-    """Columns by name: a submission's manifest lists every file and must not be read for a ranking."""
-    address = [getattr(Cell, facet) == getattr(at, facet) for facet in FACETS]
-    return (
-        select(Cell.run_id, Submission.state, Submission.role, Declared.weights, *RUN, *SUBMISSION, *FIGURE, *WORDS)  # type: ignore[call-overload]
-        .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .outerjoin(Declared, col(Declared.submission_id) == col(Submission.id))
-        .outerjoin(Cell, and_(col(Cell.run_id) == col(Run.id), col(Cell.metric) == metric, *address))
-        .select_from(Run)
-        .where(Run.suite == suite, Run.state == "published")
-    )
+RUN, SUBMISSION, SAID, CELL = bare(Run), bare(Submission), bare(Declared), bare(Cell)
+FIGURE = ("value", "low", "high", "spread", "n_scored", "n_expected", "if_worst", "if_best")
+COLUMNS = (
+    *(CELL.run_id, SUBMISSION.state, SAID.role, SAID.weights),
+    *(RUN.judge, RUN.eligible, RUN.why_not, RUN.subset, RUN.board, RUN.published_at, RUN.id, RUN.suite_version),
+    *(SUBMISSION.id, SUBMISSION.model, SUBMISSION.organisation, SUBMISSION.team, SUBMISSION.trust),
+    *(CELL[name] for name in (*FIGURE, "why_empty", "note", "source")),
+)
+"""By name: a submission's manifest lists every file and must not be read for a ranking, nor what lies behind it."""
+HERE = and_(CELL.run_id == RUN.id, *(CELL[name] == bindparam(name) for name in ("metric", *FACETS)))
+RANKING = (
+    bare_select(*COLUMNS)
+    .select_from(RUN.id.table)
+    .join(SUBMISSION.id.table, SUBMISSION.id == RUN.submission_id)
+    .outerjoin(SAID.role.table, SAID.submission_id == SUBMISSION.id)
+    .outerjoin(CELL.value.table, HERE)
+    .where(RUN.suite == bindparam("suite"), RUN.state == "published")
+)
+JUDGES = bare_select(*(bare(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
 
 
-def _entry(row: Sequence[Any], judges: dict[str, Evaluator]) -> Entry | None:
-    """A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty."""
-    there, state, role, weights, judge, eligible, why_not, subset, board, at, run, version, *rest = row
-    submission, model, organisation, team, trust, *figure, why_empty, note, source = rest
-    paper = trust == "C"
-    if there is None and paper:
-        return None
-    why_empty = "not measured here" if there is None else why_empty
-    notes = [text for text in (why_empty, note, "" if paper else why_not) if text]
-    by, rank = judges[judge], 0 if eligible and state == "published" else None
-    # In the order of an entry's fields: a thousand rows by keyword cost twice as much.
-    who = (rank, model, organisation, team, trust, by.by)
-    where = (by.name, subset, board, at, submission, "; ".join(notes), source or "", run, version)
-    values: tuple[Any, ...] = (*who, *figure, *where, None, None, role, weights or "")
-    return Entry(*values)
-
-
-def ranked(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
-    """Ranks count inside one board only; equal values share a rank; what has no value has none."""
+def ranked(rows: Sequence[Found], best_is_high: bool) -> list[tuple[Found, int | None]]:
+    """Best first, with ranks by value alone: inside each board only, equal values share one."""
     sign = -1 if best_is_high else 1
-
-    def order(entry: Entry) -> tuple[Any, ...]:
-        value = 0.0 if entry.value is None else sign * entry.value
-        return entry.trust == "C", entry.board, entry.rank is None, entry.value is None, value, entry.submission_id
-
-    done: list[Entry] = []
-    for board in _boards(sorted(entries, key=order)):
-        done += _with_ranks(board, sign)
-    return done
-
-
-def _boards(entries: Sequence[Entry]) -> list[list[Entry]]:
-    found: dict[tuple[bool, str], list[Entry]] = {}
-    for entry in entries:
-        found.setdefault((entry.trust == "C", entry.board), []).append(entry)
-    return list(found.values())
-
-
-def _with_ranks(board: Sequence[Entry], sign: int) -> list[Entry]:
-    """Ranks by value alone; publication knows better ones where it compared task by task."""
-    values = sorted(sign * entry.value for entry in board if entry.rank is not None and entry.value is not None)
+    boards: dict[str, list[float]] = {}
+    for row in rows:
+        if row.may_rank:
+            boards.setdefault(row.board, []).append(sign * (row.value or 0.0))
+    for values in boards.values():
+        values.sort()
+    ordered = sorted(rows, key=partial(_order, sign))
     return [
-        replace(entry, rank=None)
-        if entry.rank is None or entry.value is None
-        else replace(entry, rank=1 + bisect_left(values, sign * entry.value))
-        for entry in board
+        (row, 1 + bisect_left(boards[row.board], sign * (row.value or 0.0)) if row.may_rank else None)
+        for row in ordered
     ]
+
+
+def _order(sign: int, row: Found) -> tuple[Any, ...]:
+    value = 0.0 if row.value is None else sign * row.value
+    return row.trust == PAPER, row.board, not row.takes_part, row.value is None, value, row.submission_id
+
+
+def _entry(row: Found, by: Evaluator, rank: int | None, ranks_: ranks.Ranks | None, tried: ranks.Tried | None) -> Entry:
+    paper = row.trust == PAPER
+    why_empty = "not measured here" if row.there is None else row.why_empty
+    notes = "; ".join(text for text in (why_empty, row.note, "" if paper else row.why_not) if text)
+    placed = ranks.place(row.run_id, paper, rank, notes, ranks_, tried)
+    # In the order of an entry's fields: a thousand rows by keyword cost twice as much.
+    who = (placed.rank, row.model, row.organisation, row.team, row.trust, by.by)
+    where = (by.name, row.subset, row.board, row.published_at, row.submission_id, placed.note, row.source or "")
+    more = (row.run_id, row.version, placed.best, placed.worst, row.role or "entry", row.weights or "")
+    rest = (tried.attempt if tried else None, placed.why, row.if_worst, row.if_best)
+    return Entry(*who, *row[VALUES], *where, *more, *rest)
+
+
+VALUES = slice(Found._fields.index("value"), Found._fields.index("n_expected") + 1)

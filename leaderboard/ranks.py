@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from sqlalchemy import bindparam
+from sqlalchemy import select as bare_select
 from sqlmodel import Session, and_, col, select
 
+from infra.db import bare
 from infra.tables_standing import Roster, Rung, Seal, Standing
 
 if TYPE_CHECKING:
-    from leaderboard.queries import Address, Entry
+    from leaderboard.queries import Address
 
 BY_VALUE = "by value alone: no rank intervals are kept where more than one of scenario, task and setting is fixed"
 OTHER_SAMPLES = "answers only part of the samples here: ranked where its modality is chosen"
@@ -40,16 +43,23 @@ class Tried:
 
 def stored(db: Session, boards: Iterable[str], metric: str, at: Address) -> dict[str, Ranks]:
     """The stored ranks of each board; of several sets of samples the largest counts."""
-    same = [getattr(Roster, name) == getattr(Standing, name) for name in ("board", "samples_sha256", "modality")]
-    free = [getattr(Standing, facet) == getattr(at, facet) for facet in ("scenario", "task", "setting")]
-    query = (
-        select(Roster.board, Roster.runs, Standing.rank, Standing.better, Standing.worse, Standing.bar)  # type: ignore[call-overload]
-        .join(Standing, and_(*same))
-        .where(col(Roster.board).in_(sorted(set(boards))), Roster.modality == at.modality)
-        .where(Standing.metric == metric, *free)
-        .order_by(Roster.n_samples, Roster.samples_sha256)
-    )
-    return {board: _ranks(*rest) for board, *rest in db.execute(query)}
+    asked = {"boards": sorted(set(boards)), "metric": metric, **asdict(at)}
+    return {board: _ranks(*rest) for board, *rest in db.connection().execute(STORED, asked)}
+
+
+ROSTER, STANDING, RUNG = bare(Roster), bare(Standing), bare(Rung)
+SAME = [ROSTER[name] == STANDING[name] for name in ("board", "samples_sha256", "modality")]
+FREE = [STANDING[name] == bindparam(name) for name in ("metric", "scenario", "task", "setting")]
+STORED = (
+    bare_select(ROSTER.board, ROSTER.runs, *(STANDING[name] for name in ("rank", "better", "worse", "bar")))
+    .select_from(ROSTER.board.table)
+    .join(STANDING.rank.table, and_(*SAME))
+    .where(ROSTER.board.in_(bindparam("boards", expanding=True)), ROSTER.modality == bindparam("modality"), *FREE)
+    .order_by(ROSTER.n_samples, ROSTER.samples_sha256)
+)
+TRIED = bare_select(RUNG.run_id, RUNG.attempt, RUNG.moves, RUNG.text).where(
+    RUNG.board.in_(bindparam("boards", expanding=True))
+)
 
 
 def _ranks(runs: Sequence[str], rank: Sequence[Any], better: Sequence[Any], worse: Sequence[Any], bar: float) -> Ranks:
@@ -60,29 +70,34 @@ def _ranks(runs: Sequence[str], rank: Sequence[Any], better: Sequence[Any], wors
 
 def tried(db: Session, boards: Iterable[str]) -> dict[str, Tried]:
     """Every scored run's attempt."""
-    query = select(Rung.run_id, Rung.attempt, Rung.moves, Rung.text).where(col(Rung.board).in_(sorted(set(boards))))
-    return {run: Tried(attempt, moves, text) for run, attempt, moves, text in db.execute(query)}
+    found = db.connection().execute(TRIED, {"boards": sorted(set(boards))})
+    return {run: Tried(attempt, moves, text) for run, attempt, moves, text in found}
 
 
-def placed(entry: Entry, ranks: Ranks | None, attempts: dict[str, Tried]) -> Entry:
-    """An entry with its stored rank; without one it says why."""
-    attempt = attempts.get(entry.run_id)
-    return replace(entry, attempt=attempt.attempt if attempt else None, **_place(entry, ranks, attempt))
+class Placed(NamedTuple):
+    """Where an entry stands, and why somewhere without a rank or an interval."""
+
+    rank: int | None
+    best: int | None
+    worst: int | None
+    why: str
+    note: str
 
 
-def _place(entry: Entry, ranks: Ranks | None, attempt: Tried | None) -> dict[str, Any]:
-    """What of the entry changes, all in one: a copy of an entry costs as much as reading its row."""
-    if entry.trust == "C":
-        return {"rank": None, "why_no_ranks": PAPER}
-    if entry.rank is None or entry.value is None:
-        return {"rank": None, "why_no_ranks": entry.note}
+def place(
+    run_id: str, paper: bool, by_value: int | None, note: str, ranks: Ranks | None, attempt: Tried | None
+) -> Placed:
+    """An entry's stored rank; without one it says why."""
+    if paper:
+        return Placed(None, None, None, PAPER, note)
+    if by_value is None:
+        return Placed(None, None, None, note, note)
     if ranks is None:
-        return {"why_no_ranks": BY_VALUE}
-    if found := ranks.places.get(entry.run_id):
-        rank, best, worst = found
-        return {"rank": rank, "best_rank": best, "worst_rank": worst, "why_no_ranks": FEW if ranks.few else ""}
-    why = attempt.text if attempt and not attempt.moves else OTHER_SAMPLES if attempt is None or attempt.moves else ""
-    return {"rank": None, "why_no_ranks": why, "note": "; ".join(filter(None, (entry.note, why)))}
+        return Placed(by_value, None, None, BY_VALUE, note)
+    if found := ranks.places.get(run_id):
+        return Placed(*found, FEW if ranks.few else "", note)
+    why = attempt.text if attempt and not attempt.moves else OTHER_SAMPLES
+    return Placed(None, None, None, why, "; ".join(filter(None, (note, why))))
 
 
 def audit_head(db: Session) -> dict[str, Any]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
+from operator import attrgetter
 
 import altair as alt
 import pandas as pd
@@ -33,6 +34,11 @@ def charts_of(suite: str) -> tuple[SuiteChart, ...]:
     return tuple(import_module(name).CHARTS) if suite.isidentifier() and find_spec(name) else ()
 
 
+def fixed_of(suite: str) -> tuple[tuple[str, str], ...]:
+    """The facets that all charts of a suite look at in one place only: its `FIXED`. Nothing else is read for them."""
+    return tuple(getattr(import_module(f"{__name__}.{suite}"), "FIXED", {}).items())
+
+
 def table(figures: Sequence[Figure]) -> pd.DataFrame:
     """Figures as the table that charts read."""
-    return pd.DataFrame([asdict(figure) for figure in figures], columns=list(COLUMNS))
+    return pd.DataFrame(map(attrgetter(*COLUMNS), figures), columns=list(COLUMNS))

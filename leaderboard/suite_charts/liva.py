@@ -23,6 +23,7 @@ ENDS = {
 }
 SIGNS = {"false_accept": "accepted, then refused by the judge", "vanished": "a thing gone or new"}
 SUBGOAL = "subgoal_"
+FIXED = {"task": ALL, "modality": ALL}
 
 
 def by_scene(figures: pd.DataFrame) -> Chart | None:

@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from leaderboard.charts import COLOURS
+from leaderboard.queries import ALL
 from leaderboard.suite_charts import SuiteChart
 from leaderboard.suite_charts import tailor_tables as tables
 from leaderboard.words import plain
@@ -17,6 +18,8 @@ Layers = alt.LayerChart | alt.FacetChart
 Draw = Callable[[pd.DataFrame], Chart]
 BEST = alt.Scale(domain=["both", "judge", "people", ""], range=["#CC79A7", "#56B4E9", "#E69F00", "transparent"])
 FULL = alt.Scale(domain=[0, 100])
+FIXED = {"task": ALL}
+"""All actions together: no chart here parts them."""
 
 
 def grid(figures: pd.DataFrame) -> Chart:

@@ -14,10 +14,11 @@ from leaderboard.choice import ANY
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.settling import Settled, settle
-from leaderboard.suite_charts import charts_of, table
+from leaderboard.suite_charts import charts_of, fixed_of, table
 from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
 from leaderboard.words import ARROW, digits, escaped, name, plain, titled
 
+MOST_ENTRIES = 12
 MOST_FIELDS = 60
 """A grid that has more is no better to look at."""
 
@@ -96,7 +97,12 @@ def _fields(some: Sequence[Address], *facets: str) -> int:
 def _suite_charts(suite: str) -> None:
     """The charts that the suite brings along, each with one sentence on how to read it."""
     known = charts_of(suite)
-    figures = table(ask(entries.figures_of_suite, suite) + ask(failures.figures, suite)) if known else table([])
+    if not known:
+        return
+    found = ask(entries.chart_figures, suite, fixed_of(suite), MOST_ENTRIES)
+    figures = table(found + ask(failures.figures, suite))
+    if len({one.run_id for one in found if one.trust != "C"}) >= MOST_ENTRIES:
+        st.caption(f"The charts below show the {MOST_ENTRIES} best entries of each board and what the papers print.")
     for chart in known:
         made = chart.draw(figures)
         if made is not None:

@@ -19,6 +19,9 @@ from flows.catalogue import judge_row, load
 from flows.rows import cell_row
 from infra import tables
 from infra.db import add_new, engine, migrate, session
+from infra.tables_board import Declared
+from infra.tables_standing import Roster, Rung, Standing
+from leaderboard import publication
 
 METRICS = 18
 CARD = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
@@ -56,6 +59,7 @@ def enter(db: Session, number: int) -> None:
     )  # fmt: skip
     add_new(db, tables.Submission, [row.model_dump()])
     add_new(db, tables.Run, [run.model_dump()])
+    add_new(db, Declared, [publication.declared(row)])
 
 
 def scores(number: int) -> list[Score]:
@@ -105,9 +109,27 @@ def fill(url: str, numbers: range) -> None:
             insert(cursor, "score", SCORE, score_values(number))
             rows = [cell_row(run_id(number), cell) for cell in cells(number)]
             insert(cursor, "cell", tuple(rows[0]), (tuple(row.values()) for row in rows))
-        connection.commit()
+            connection.commit()
         cursor.execute("ANALYZE")
         connection.commit()
+
+
+def stand(url: str, runs: int) -> None:
+    """Ranks as publication keeps them, where the bench asks for them, and every run's attempt."""
+    ranks, names = list(range(1, runs + 1)), [run_id(number) for number in range(runs)]
+    facts: dict[str, Any] = {"board": "bench", "samples_sha256": "0" * 64, "modality": "*"}
+    roster = Roster(**facts, suite="tailor", n_samples=1600, runs=names)
+    places: dict[str, Any] = {name: ranks for name in ("rank", "better", "worse", "above")}
+    rungs = [
+        Rung(run_id=name, board="bench", team="t", model="m", attempt=1, metric="index", moves=True, stands=name)
+        for name in names
+    ]
+    with session(url) as db:
+        add_new(db, Roster, [roster.model_dump()])
+        for task in ("*", "cut"):
+            where: dict[str, Any] = {"metric": "index", "scenario": "*", "task": task, "setting": "*"}
+            add_new(db, Standing, [Standing(**facts, **where, clusters=80, bar=3.0, sizes=[], **places).model_dump()])
+        add_new(db, Rung, [rung.model_dump() for rung in rungs])
 
 
 def insert(cursor: Any, table: str, names: tuple[str, ...], rows: Iterable[Values]) -> None:

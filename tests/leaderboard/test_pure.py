@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import krippendorff
 import pytest
@@ -13,11 +14,11 @@ from evaluators.judges.card import question_key, request_key
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
-from leaderboard import agreement, behind, choice, paired
+from leaderboard import agreement, behind, choice, paired, ranks
 from leaderboard.choice import Choice
 from leaderboard.paired import Scored
 from leaderboard.places import Place
-from leaderboard.queries import Address, Entry, ranked
+from leaderboard.queries import Address, Found, ranked
 from tests.leaderboard.made_board import samples
 
 
@@ -41,18 +42,25 @@ def test_the_nearest_place_shares_most_with_what_was_asked() -> None:
 
 
 def test_without_stored_ranks_equal_values_share_one_and_no_rank_interval_is_claimed() -> None:
-    found = ranked([_entry("a", 9, 8, 10), _entry("b", 7, 5, 8.5), _entry("c", 7, 6, 7.5), _entry("d", 1, 0, 2)], True)
+    rows = [_found("a", 9), _found("b", 7), _found("c", 7), _found("d", 1), _found("e", None)]
 
-    assert [(one.model, one.rank, one.best_rank) for one in found] == [
-        ("a", 1, None), ("b", 2, None), ("c", 2, None), ("d", 4, None),
-    ]  # fmt: skip
-    assert [one.model for one in ranked(found, False)] == ["d", "b", "c", "a"]
+    found = ranked(rows, best_is_high=True)
+
+    assert [(row.model, rank) for row, rank in found] == [("a", 1), ("b", 2), ("c", 2), ("d", 4), ("e", None)]
+    assert [row.model for row, _ in ranked(rows, best_is_high=False)] == ["d", "b", "c", "a", "e"]
+    assert ranks.place("a", False, 1, "", None, None)[:4] == (1, None, None, ranks.BY_VALUE)
 
 
 def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:
-    found = ranked([_entry("a", 9), _entry("b", 7, board="other"), _entry("c", 99, trust="C", rank=None)], True)
+    found = ranked([_found("a", 9), _found("b", 7, board="other"), _found("c", 99, trust="C")], best_is_high=True)
 
-    assert {one.model: one.rank for one in found} == {"a": 1, "b": 1, "c": None}
+    assert {row.model: rank for row, rank in found} == {"a": 1, "b": 1, "c": None}
+
+
+def _found(model: str, value: float | None, board: str = "board", trust: str = "B") -> Found:
+    known: dict[str, Any] = dict.fromkeys(Found._fields, "")
+    said = {"model": model, "submission_id": model, "value": value, "board": board, "trust": trust}
+    return Found(**{**known, **said, "eligible": True, "state": "published"})
 
 
 def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
@@ -119,35 +127,3 @@ def test_the_page_finds_verdicts_under_the_keys_that_the_flow_writes(board: Sett
 
     request = request_key(sample.prompt, sample.facets.modality, sample.questions)
     assert keys == [question_key(request, question.id) for question in sample.questions]
-
-
-def _entry(
-    model: str,
-    value: float,
-    low: float | None = None,
-    high: float | None = None,
-    board: str = "board",
-    trust: str = "B",
-    rank: int | None = 0,
-) -> Entry:
-    return Entry(
-        rank=rank,
-        model=model,
-        organisation="",
-        team="",
-        trust=trust,
-        evaluator="auto",
-        value=value,
-        low=low,
-        high=high,
-        spread=None,
-        n_scored=1,
-        n_expected=1,
-        judge="",
-        subset="",
-        board=board,
-        published_at=None,
-        submission_id=model,
-        note="",
-        source="",
-    )
