@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
@@ -13,14 +14,14 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
-from sqlalchemy import JSON, Engine, create_engine, event, func, literal, select
+from sqlalchemy import JSON, Dialect, Engine, create_engine, event, func, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 from sqlmodel import Session, SQLModel
 
 HERE = Path(__file__).parent
-MANY = 1000
+MANY = 2000
 """So many rows are held at a time."""
 ROOMY = ("cache_size=-32000", "mmap_size=2147483648")
 """SQLite's own 2 MB forget the pages of one ranking before the next is read."""
@@ -104,32 +105,36 @@ def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any
 def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
     """The same for bare values in the order of the names.
 
-    On SQLite straight to the driver: what lies between costs several times the insert.
+    Straight to the driver, what lies between costs several times the insert: row by row on SQLite, column by column on
+    PostgreSQL.
     """
     rest = iter(rows)
-    parts = iter(lambda: list(islice(rest, MANY)), [])
-    if db.get_bind().dialect.name != "sqlite":
-        for part in parts:
-            add_new(db, table, [dict(zip(names, row, strict=True)) for row in part])
-        return
-    cursor = db.connection().connection.cursor()
-    into, marks = ", ".join(f'"{name}"' for name in names), ", ".join("?" * len(names))
-    text = f'INSERT INTO "{table.__tablename__}" ({into}) VALUES ({marks}) ON CONFLICT DO NOTHING'  # noqa: S608
-    for part in parts:
-        cursor.executemany(text, _bound(db, table, names, part))
+    cursor, dialect = db.connection().connection.cursor(), db.get_bind().dialect
+    kinds = [bare(table)[name].type for name in names]
+    text = _insert_text(table, names, kinds, dialect)
+    makers = [_maker(kind, dialect) for kind in kinds]
+    for part in iter(lambda: list(islice(rest, MANY)), []):
+        values = zip(*part, strict=True)
+        columns = [map(do, some) if do else some for do, some in zip(makers, values, strict=True)]
+        if dialect.name == "sqlite":
+            cursor.executemany(text, list(zip(*columns, strict=True)))
+        else:
+            cursor.execute(text, [list(some) for some in columns])
 
 
-def _bound(db: Session, table: type[SQLModel], names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Any:
-    """Values as SQLAlchemy would hand them to the driver."""
-    makers = [_maker(db, bare(table)[name].type) for name in names]
-    columns = zip(*rows, strict=True)
-    return zip(*(map(do, some) if do else some for do, some in zip(makers, columns, strict=True)), strict=True)
+def _insert_text(table: type[SQLModel], names: Sequence[str], kinds: Sequence[Any], dialect: Dialect) -> str:
+    into = ", ".join(f'"{name}"' for name in names)
+    given = f"VALUES ({', '.join('?' * len(names))})"
+    if dialect.name != "sqlite":
+        given = f"SELECT * FROM unnest({', '.join(f'%s::{kind.compile(dialect)}[]' for kind in kinds)})"  # noqa: S608
+    return f'INSERT INTO "{table.__tablename__}" ({into}) {given} ON CONFLICT DO NOTHING'
 
 
-def _maker(db: Session, kind: Any) -> Any:
+def _maker(kind: Any, dialect: Dialect) -> Any:
     """What makes a value of a type fit for the driver; most JSON here is empty, and encoding that costs an insert."""
-    do = kind.dialect_impl(db.get_bind().dialect).bind_processor(db.get_bind().dialect)
-    return (lambda value: "{}" if value == {} else do(value)) if isinstance(kind, JSON) else do
+    if isinstance(kind, JSON):
+        return lambda value: "{}" if value == {} else json.dumps(value)
+    return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def claim(db: Session, table: type[SQLModel], row: Mapping[str, Any]) -> bool:

@@ -207,6 +207,9 @@ RANKING = (
 JUDGES = bare_select(*(bare(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
 
 
+VALUES = slice(Found._fields.index("value"), Found._fields.index("n_expected") + 1)
+
+
 def ranked(rows: Sequence[Found], best_is_high: bool) -> list[tuple[Found, int | None]]:
     """Best first, with ranks by value alone: inside each board only, equal values share one."""
     sign = -1 if best_is_high else 1
@@ -238,7 +241,5 @@ def _entry(row: Found, by: Evaluator, rank: int | None, ranks_: ranks.Ranks | No
     where = (by.name, row.subset, row.board, row.published_at, row.submission_id, placed.note, row.source or "")
     more = (row.run_id, row.version, placed.best, placed.worst, row.role or "entry", row.weights or "")
     rest = (tried.attempt if tried else None, placed.why, row.if_worst, row.if_best)
-    return Entry(*who, *row[VALUES], *where, *more, *rest)
-
-
-VALUES = slice(Found._fields.index("value"), Found._fields.index("n_expected") + 1)
+    values: tuple[Any, ...] = (*who, *tuple(row)[VALUES], *where, *more, *rest)
+    return Entry(*values)

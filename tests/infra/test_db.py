@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from sqlmodel import SQLModel, select
 from evaluators.suites import all_suites
 from flows import catalogue
 from infra import tables
-from infra.db import DatabaseUnavailable, add_new, claim, downgrade, engine, migrate, put, session
+from infra.db import DatabaseUnavailable, add_many, add_new, claim, downgrade, engine, migrate, put, session
 from tests.servers.postgres import PostgresServer
 
 
@@ -43,6 +44,26 @@ def test_migrated_tables_are_the_declared_ones(url: str) -> None:
         differences = compare_metadata(MigrationContext.configure(connection), SQLModel.metadata)
 
     assert differences == []
+
+
+def test_many_rows_written_twice_are_there_once_and_whole(url: str) -> None:
+    migrate(url)
+    at = datetime(2026, 11, 2, 3, tzinfo=UTC)
+    kept = {"owner": "run", "stage": "judge", "key": "k", "sha256": "s", "items": 3, "at": at}
+    shards = [{**kept, "inputs_sha256": str(n), "seconds": n / 8} for n in range(2500)]
+    events = [{"subject": "a %s 'quoted'", "actor": "b", "kind": "c", "at": at, "text": "", "detail": {"n": [n, None]}}
+              for n in range(3)]  # fmt: skip
+
+    with session(url) as db:
+        add_many(db, tables.Shard, iter(shards))
+        add_many(db, tables.Shard, iter(shards))
+        add_many(db, tables.Event, events)
+
+        assert len(db.exec(select(tables.Shard)).all()) == 2500
+        shard = db.get(tables.Shard, ("run", "judge", "1234"))
+        found = db.exec(select(tables.Event)).all()
+    assert shard and (shard.seconds, shard.at, shard.items) == (154.25, at, 3)
+    assert [(one.subject, one.detail) for one in found] == [("a %s 'quoted'", {"n": [n, None]}) for n in range(3)]
 
 
 def test_the_catalogue_loaded_twice_is_the_catalogue_loaded_once(url: str) -> None:

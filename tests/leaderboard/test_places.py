@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 from sqlalchemy import event
@@ -16,7 +15,7 @@ from evaluators.suites import suite_named
 from flows.catalogue import load
 from flows.rows import cell_row
 from infra import tables, tables_board
-from infra.db import add_many, engine, migrate, session
+from infra.db import engine, migrate, session
 from infra.settings import Settings
 from leaderboard import entries, places, queries, settling
 from leaderboard.choice import Choice
@@ -73,20 +72,6 @@ def test_publishing_counts_the_same_on_postgresql(postgres_server: PostgresServe
         now = next(one for one in places.places(db, "sc3", cell.metric) if one.at == at)
         kept = next(row for row in before if (row.metric, *_at(row)) == (cell.metric, *_at(cell)))
         assert now.papers == kept.papers + 1
-
-
-def test_many_rows_written_twice_are_there_once_and_whole(tmp_path: Path) -> None:
-    url = f"sqlite:///{tmp_path / 'a.db'}"
-    migrate(url)
-    rows = [tables.Judge(fingerprint=str(n), name="j", kind="auto", card={"n": n}).model_dump() for n in range(2500)]
-
-    with session(url) as db:
-        add_many(db, tables.Judge, iter(rows))
-        add_many(db, tables.Judge, iter(rows))
-
-        assert len(db.exec(select(tables.Judge)).all()) == 2500
-        found = db.get(tables.Judge, "1234")
-    assert found and found.card == {"n": 1234}
 
 
 def test_no_question_of_a_ranking_reads_scores_verdicts_or_outputs(board: Settings) -> None:
