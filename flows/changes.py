@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,27 +24,38 @@ class Spot:
 
 
 def note(db: Session, suite: Suite, run: tables.Run) -> None:
-    """Hold a board against the one its entries stood on before, as soon as a run stands on both."""
+    """Hold a run that comes onto a board against the one its submission had on another board before."""
     before = previous(db, run)
     if before:
-        put(db, RankChange, list(_changes(db, suite, before.board, run.board)))
+        put(db, RankChange, list(_changes(db, suite, before.board, run.board, run.submission_id)))
+
+
+def settle(db: Session, suite: Suite, before: str, after: str) -> list[RankChange]:
+    """Hold two boards against each other once all entries are there; what `note` saw on the way is out of date."""
+    put(db, RankChange, list(_changes(db, suite, before, after)))
+    query = select(RankChange).where(RankChange.board == after, RankChange.board_before == before)
+    rows = db.exec(query.execution_options(populate_existing=True)).all()
+    return sorted(rows, key=lambda row: (row.metric, row.rank is None, row.rank, row.submission_id))
 
 
 def previous(db: Session, run: tables.Run) -> tables.Run | None:
-    """The submission's run that was published last on another board of the same samples."""
+    """The submission's run that was published last on another board of the same samples; people's studies aside."""
     table = tables.Run
-    query = select(table).where(table.submission_id == run.submission_id, table.board != run.board)
+    query = select(table).join(tables.Judge).where(tables.Judge.kind != "human", table.board != run.board)
+    query = query.where(table.submission_id == run.submission_id)
     query = query.where(table.state == "published", table.subset == run.subset)
     return db.exec(query.order_by(col(table.published_at).desc(), table.id).limit(1)).first()
 
 
-def _changes(db: Session, suite: Suite, before: str, after: str) -> Iterator[dict[str, Any]]:
-    old, new = _runs(db, before), _runs(db, after)
+def _changes(db: Session, suite: Suite, before: str, after: str, only: str = "") -> Iterator[dict[str, Any]]:
+    old, new = _runs(db, before, only), _runs(db, after, only)
     metrics = [metric for metric in suite.metrics if metric.headline or metric == ladder_metric(suite)]
+    was, is_ = _spots(db, before, metrics, old), _spots(db, after, metrics, new)
     for submission in sorted(old.keys() & new.keys()):
-        reason = why(db, old[submission], new[submission])
+        one, other = old[submission], new[submission]
+        reason = why(db, one, other)
         for metric in metrics:
-            was, is_ = spot(db, old[submission], metric), spot(db, new[submission], metric)
+            first, then = was[one.id, metric.name], is_[other.id, metric.name]
             yield {
                 "board": after,
                 "board_before": before,
@@ -52,19 +63,20 @@ def _changes(db: Session, suite: Suite, before: str, after: str) -> Iterator[dic
                 "metric": metric.name,
                 "modality": ALL,
                 "suite": suite.name,
-                "run_id": new[submission].id,
-                "run_before": old[submission].id,
-                "rank_before": was.rank,
-                "rank": is_.rank,
-                "value_before": was.value,
-                "value": is_.value,
+                "run_id": other.id,
+                "run_before": one.id,
+                "rank_before": first.rank,
+                "rank": then.rank,
+                "value_before": first.value,
+                "value": then.value,
                 "reason": reason,
                 "at": tables.now(),
             }
 
 
-def _runs(db: Session, board: str) -> dict[str, tables.Run]:
-    found = db.exec(select(tables.Run).where(tables.Run.board == board, tables.Run.state == "published"))
+def _runs(db: Session, board: str, only: str) -> dict[str, tables.Run]:
+    query = select(tables.Run).where(tables.Run.board == board, tables.Run.state == "published")
+    found = db.exec(query.where(tables.Run.submission_id == only) if only else query)
     return {run.submission_id: run for run in found}
 
 
@@ -81,15 +93,33 @@ def why(db: Session, before: tables.Run, after: tables.Run) -> str:
     return "; ".join(reasons) or "the suite's items changed"
 
 
-def spot(db: Session, run: tables.Run, metric: Metric) -> Spot:
-    """Where a run stands for a metric over everything."""
-    cell = db.get(tables.Cell, (run.id, metric.name, ALL, ALL, ALL, ALL))
-    rosters = db.exec(select(Roster).where(Roster.board == run.board, Roster.modality == ALL)).all()
-    for roster in (one for one in rosters if run.id in one.runs):
-        row = db.get(Standing, (run.board, roster.samples_sha256, ALL, metric.name, ALL, ALL, ALL))
-        if row:
-            return Spot(row.rank[roster.runs.index(run.id)], cell.value if cell else None)
-    return Spot(None, cell.value if cell else None)
+def _spots(
+    db: Session, board: str, metrics: Sequence[Metric], runs: Mapping[str, tables.Run]
+) -> dict[tuple[str, str], Spot]:
+    """Where these runs stand for each metric over everything."""
+    names, ids = [metric.name for metric in metrics], [run.id for run in runs.values()]
+    rank: dict[tuple[str, str], int | None] = {}
+    rosters = {one.samples_sha256: one.runs for one in db.exec(_over_all(Roster, board))}
+    for row in db.exec(_over_all(Standing, board).where(col(Standing.metric).in_(names), *_whole(Standing))):
+        rank |= {(run, row.metric): place for run, place in zip(rosters[row.samples_sha256], row.rank, strict=True)}
+    cell = tables.Cell
+    query = select(cell.run_id, cell.metric, cell.value).where(col(cell.metric).in_(names), *_whole(cell))
+    value = {
+        (run, metric): number
+        for start in range(0, len(ids), 500)
+        for run, metric, number in db.execute(
+            query.where(cell.modality == ALL, col(cell.run_id).in_(ids[start : start + 500]))
+        )
+    }
+    return {(run, name): Spot(rank.get((run, name)), value.get((run, name))) for run in ids for name in names}
+
+
+def _over_all(table: Any, board: str) -> Any:
+    return select(table).where(table.board == board, table.modality == ALL)
+
+
+def _whole(table: Any) -> tuple[Any, ...]:
+    return tuple(getattr(table, facet) == ALL for facet in ("scenario", "task", "setting"))
 
 
 def scores_line(db: Session, suite: Suite, before: str, after: str) -> str:

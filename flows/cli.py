@@ -335,6 +335,7 @@ def _hidden(url: str) -> str:
 app.command()(cli_trust.verify)
 app.command()(cli_trust.audit)
 app.command()(cli_trust.withdraw)
+app.command()(cli_trust.rejudge)
 app.command()(cli_curate.curate)
 app.command()(cli_operator.sanity)
 app.command()(cli_operator.failure)

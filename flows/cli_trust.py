@@ -1,4 +1,4 @@
-"""Commands about whether to believe the board: verify, audit, withdraw."""
+"""Commands about whether to believe the board: verify, audit, withdraw, rejudge."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from flows.terminal import fail, plain, say, told
+from flows.terminal import fail, plain, progress, say, table, told
 
 MOST_SHOWN = 50
 
@@ -62,6 +62,40 @@ def withdraw(
     with told() as settings:
         mark(settings, submission_id, why)
         say(f"{plain(submission_id)} is withdrawn. The others are ranked without it; nothing was deleted.")
+
+
+COLUMNS = ("entry", "metric", "rank", "before", "now", "why")
+
+
+def rejudge(
+    suite: str,
+    judge: Annotated[str, typer.Option(help="The new judge, as for ARMILLARY_JUDGE. Default: that setting.")] = "",
+    changelog: Annotated[Path | None, typer.Option(help="A changelog to write the `Scores:` line into.")] = None,
+) -> None:
+    """Judge and score a suite's stored outputs again, onto the board of a new judge or scorer; the old one stays."""
+    from flows.engine import prepare
+
+    with told() as settings, progress():
+        prepare(settings)
+        from flows.rejudge import into_changelog
+        from flows.rejudge import rejudge as again
+        from flows.rejudge import told as row
+
+        if changelog and not changelog.is_file():
+            fail(f"There is no file {changelog}. Give the path of a changelog, or leave --changelog.")
+        found = again(settings, suite, judge)
+        for one in found:
+            say(f"Board {one.board_before} → {one.board}: {one.entries} entries, {one.judged} outputs judged now.")
+            table([dict(zip(COLUMNS, row(change), strict=True)) for change in one.changes])
+            for failure in one.failed:
+                say(f"[red]not judged[/red] {plain(failure)}")
+            say(plain(one.line))
+        if not found:
+            say("Every entry stands on the board of this judge and scorer already. Nothing was done.")
+        if changelog:
+            say(f"{into_changelog(changelog, [one.line for one in found])} lines written into {changelog}.")
+        if any(one.failed for one in found):
+            fail("Some entries are missing on the new board. The old one stays; run the command again.")
 
 
 def _receipt(path: Path) -> None:

@@ -14,7 +14,8 @@ from prefect import flow
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
-from flows import stages
+from evaluators.suites import suite_named
+from flows import changes, stages
 from flows.case import open_case
 from flows.differences import moved, numbers_of, rescore, write
 from flows.drift import watch_judge
@@ -26,6 +27,7 @@ from infra.db import claim, session
 from infra.settings import Settings
 from infra.tables import Run
 from infra.tables_operations import Night
+from infra.tables_standing import RankChange
 from submissions.lifecycle import record
 
 log = logging.getLogger("armillary")
@@ -99,7 +101,16 @@ def _work(settings: Settings, night: date) -> Tally:
     for one in todo:
         still_ours()
         tally = _again(settings, night, one, tally)
+    _settle(settings, [one.entry.run.id for one in todo if not one.in_place])
     return tally
+
+
+def _settle(settings: Settings, left: list[str]) -> None:
+    """Entries that came onto other boards in this night: each pair of boards is held against each other once."""
+    with session(settings.database) as db:
+        rows = db.exec(select(RankChange).where(col(RankChange.run_before).in_(left))).all()
+        for suite, before, after in sorted({(row.suite, row.board_before, row.board) for row in rows}):
+            changes.settle(db, suite_named(suite), before, after)
 
 
 def _watch(settings: Settings, night: date, found: list[Entry], tally: Tally) -> Tally:
@@ -116,8 +127,6 @@ def _watch(settings: Settings, night: date, found: list[Entry], tally: Tally) ->
 
 
 def _has_rules_only(entry: Entry) -> bool:
-    from evaluators.suites import suite_named
-
     return suite_named(entry.submission.suite).own_judge is not None
 
 

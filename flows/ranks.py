@@ -15,7 +15,7 @@ from evaluators.metrics.growth import Field, build, grow, on_steps, ranks
 from evaluators.summaries import Summary
 from infra import tables, tables_standing
 from infra.db import add_new, put
-from infra.tables_standing import Roster, Standing
+from infra.tables_standing import NOTHING, Roster, Standing
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
@@ -129,11 +129,11 @@ def _standing(
     there = np.flatnonzero(~np.isnan(part.values))
     higher = metric.direction == "higher"
     field = _field(part, there, metric, before)
-    above = [int(there[at]) if at >= 0 else -1 for at in field.above]
+    above = np.where(field.above >= 0, there[field.above], -1) if len(there) else field.above
     lists = {
-        "rank": ranks(field, higher=higher),
-        "better": field.better.tolist(),
-        "worse": field.worse.tolist(),
+        "rank": np.array(ranks(field, higher=higher), np.int64),
+        "better": field.better,
+        "worse": field.worse,
         "above": above,
     }
     return {
@@ -162,28 +162,29 @@ def _field(part: Packed, there: NDArray[np.int64], metric: Metric, before: Stand
 
 
 def _stored(row: Standing, values: Floats, influence: Floats, there: NDArray[np.int64]) -> Field:
-    place = {int(at): number for number, at in enumerate(there)}
     sizes = np.zeros(256, np.int64)
     sizes[: len(row.sizes)] = row.sizes
+    place = np.full(1 + int(there.max(initial=-1)), -1, np.int64)
+    place[there] = np.arange(len(there))
 
     def kept(given: Sequence[int]) -> NDArray[np.int64]:
-        return np.array([given[at] for at in there], np.int64)
+        return np.array(given, np.float64)[there].astype(np.int64)
 
-    above = np.array([place.get(row.above[at], -1) for at in there], np.int64)
+    above = kept(row.above)
+    above = np.where(above >= 0, place[above], -1) if len(there) else above
     bar = float("inf") if row.bar >= BEYOND else row.bar
     return Field(values, influence, row.clusters, bar, sizes, kept(row.better), kept(row.worse), above)
 
 
-def _placed(values: Sequence[int], there: NDArray[np.int64], count: int) -> list[int | None]:
-    found: list[int | None] = [None] * count
-    for at, value in zip(there, values, strict=True):
-        found[at] = int(value)
+def _placed(values: NDArray[np.int64], there: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    found = np.full(count, NOTHING)
+    found[there] = values
     return found
 
 
-def _trimmed(sizes: NDArray[np.int64]) -> list[int]:
+def _trimmed(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     used = np.flatnonzero(sizes)
-    return [int(count) for count in sizes[: used[-1] + 1]] if len(used) else []
+    return sizes[: used[-1] + 1] if len(used) else sizes[:0]
 
 
 def _scale(metric: Metric) -> float:

@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import func
+from sqlalchemy import func, type_coerce
 from sqlalchemy import select as sa_select
+from sqlalchemy.types import NullType
 from sqlmodel import Session, SQLModel, col, select
 
 from evaluators.contracts import OUR_FAILURES
@@ -32,6 +33,9 @@ FREE = {
 
 MEASURED = ("noise", "overlays")
 """What is measured of a judge later stands on its card and changes no number."""
+
+RAW = ("standings",)
+"""Sealed as the bytes that are stored. Earlier links ("standing") sealed the same rows as the numbers they mean."""
 
 OF_A_RUN = ("run", "score", "cell", "summary", "rung", "verdict", "receipt")
 OF_A_SUBMISSION = ("submission", "output")
@@ -74,7 +78,7 @@ def seal_run(db: Session, run: tables.Run) -> None:
 
 def seal_board(db: Session, board: str) -> None:
     """Seal the ranks of a board."""
-    for kind in ("roster", "standing"):
+    for kind in ("roster", "standings"):
         seal(db, kind, board)
 
 
@@ -126,9 +130,10 @@ def sealed(db: Session, kind: str, owner: str) -> list[Sealed]:
     columns: Sequence[Any] = table.__table__.columns  # type: ignore[attr-defined]
     keys = [column.name for column in columns if column.primary_key]
     kept = [column for column in columns if column.name not in FREE.get(kind, set())]
+    asked = [type_coerce(column, NullType()) if kind in RAW else column for column in kept]
     return [
         _sealed(kind, keys, dict(zip([column.name for column in kept], row, strict=True)))
-        for row in _found(db, kind, owner, kept)
+        for row in _found(db, kind, owner, asked)
     ]
 
 
@@ -205,6 +210,7 @@ TABLES: Mapping[str, type[SQLModel]] = {
     "receipt": tables_standing.Receipt,
     "roster": tables_standing.Roster,
     "standing": tables_standing.Standing,
+    "standings": tables_standing.Standing,
 }
 OWNER: Mapping[str, str] = {
     "submission": "id",
@@ -216,6 +222,7 @@ OWNER: Mapping[str, str] = {
     "sample": "suite",
     "roster": "board",
     "standing": "board",
+    "standings": "board",
     **{kind: "run_id" for kind in ("score", "cell", "summary", "rung", "receipt")},
 }
 CHOSEN: Mapping[str, Callable[[Session, str, str], Iterator[Any]]] = {"event": _of_events, "verdict": _of_verdicts}

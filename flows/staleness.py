@@ -43,7 +43,7 @@ class Stale:
 
 
 def entries(db: Session, settings: Settings) -> list[Entry]:
-    """What stands on the boards by our own doing, each with its newest run."""
+    """What stands on the boards by our own doing, each with its newest run, in the order they came onto the board."""
     query = (
         select(tables.Submission, tables.Run, RunMark)
         .join(tables.Run, col(tables.Run.submission_id) == col(tables.Submission.id))
@@ -52,7 +52,8 @@ def entries(db: Session, settings: Settings) -> list[Entry]:
         .order_by(col(tables.Run.published_at), col(tables.Run.id))
     )
     newest = {submission.id: (submission, run, mark) for submission, run, mark in db.exec(query)}
-    return [Entry(*found, _setting(settings, found[2])) for _, found in sorted(newest.items())]
+    came = sorted(newest.values(), key=lambda found: (found[1].published_at or found[0].created_at, found[1].id))
+    return [Entry(*found, _setting(settings, found[2])) for found in came]
 
 
 def _setting(settings: Settings, mark: RunMark | None) -> str:

@@ -9,12 +9,14 @@ from dataclasses import asdict
 from statistics import fmean, stdev
 from typing import Any
 
+import numpy as np
 from sqlalchemy import delete, update
 from sqlmodel import Session, col, select
 
 from evaluators.columns import tabulate
 from evaluators.contracts import Answer, JudgeCard, Outcome, Output, Sample, Score, Suite
 from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.metrics.raters import Shared, shared
 from evaluators.suites import suite_named
 from flows.board_keys import board_key
 from flows.catalogue import judge_row
@@ -25,6 +27,7 @@ from flows.study_scores import Rated, agreement, care, judge_and_people, ratings
 from infra import tables
 from infra.db import add_new, put, session
 from infra.settings import Settings
+from infra.tables_standing import Noise
 from infra.tables_study import Rater, Study
 from leaderboard import publication
 from leaderboard.studies.states import StudyError
@@ -138,10 +141,12 @@ def _store_run(
     assert row is not None
     covered = [samples[name] for name in dict.fromkeys(one.behind["sample"] for one in given)]
     outputs = outputs_of(db, submission)
-    scores = [score for sample in covered for score in human_scores(suite, sample, outputs[sample.id].record, given)]
-    made = tabulate(suite, covered, scores)
+    single = {sample.id: by_rater(suite, sample, outputs[sample.id].record, given) for sample in covered}
+    scores = [score for one in single.values() for score in _means(list(one.values()))]
+    noise = rater_noise(list(single.values()))
+    made = tabulate(suite, covered, scores, {metric: found.error for metric, found in noise.items()})
     run_id = f"run-{hashlib.sha256(f'{submission} {judge}'.encode()).hexdigest()[:12]}"
-    for table in (tables.Score, tables.Cell):
+    for table in (tables.Score, tables.Cell, Noise):
         db.connection().execute(delete(table).where(col(table.run_id) == run_id))
     run = tables.Run(
         id=run_id, submission_id=submission, board=board_key(suite, row.subset, judge), suite=suite.name,
@@ -151,21 +156,49 @@ def _store_run(
     )  # fmt: skip
     put(db, tables.Run, [run.model_dump()])
     store_results(db, run_id, scores, made)
+    shown = {"run_id": run_id, "source": "raters", "at": tables.now()}
+    put(db, Noise, [{**shown, "metric": metric, **asdict(found)} for metric, found in noise.items()])
     publication.keep_up(db, run_id)
     seal_run(db, db.get_one(tables.Run, run_id, populate_existing=True))
 
 
 def human_scores(suite: Suite, sample: Sample, record: Mapping[str, Any], given: Sequence[Rated]) -> list[Score]:
     """A sample's scores by people: each rater's by the suite's own rule, then the mean over raters."""
+    return _means(list(by_rater(suite, sample, record, given).values()))
+
+
+def by_rater(
+    suite: Suite, sample: Sample, record: Mapping[str, Any], given: Sequence[Rated]
+) -> dict[str, tuple[Score, ...]]:
+    """A sample's scores by each rater who rated it, by the suite's own rule."""
     assert suite.score is not None
     output = Output(sample.id, Outcome.SCORED, record=record)
-    single = [
-        suite.score(
+    return {
+        one.rater: suite.score(
             sample, output, {name: Answer(name, Outcome.SCORED, str(value)) for name, value in one.answers.items()}
         )
         for one in given
         if one.behind["sample"] == sample.id
-    ]
+    }
+
+
+def rater_noise(single: Sequence[Mapping[str, Sequence[Score]]]) -> dict[str, Shared]:
+    """What each metric's mean would move by with other raters, where two of them rated the same outputs."""
+    raters = sorted({rater for one in single for rater in one})
+    by_metric: dict[str, list[list[float]]] = {}
+    for one in single:
+        rows = {score.metric: [np.nan] * len(raters) for scores in one.values() for score in scores}
+        for rater, scores in one.items():
+            for score in scores:
+                if score.value is not None:
+                    rows[score.metric][raters.index(rater)] = score.value
+        for metric, row in rows.items():
+            by_metric.setdefault(metric, []).append(row)
+    found = {metric: shared(np.array(rows, np.float64), used=None) for metric, rows in by_metric.items()}
+    return {metric: one for metric, one in found.items() if one}
+
+
+def _means(single: Sequence[Sequence[Score]]) -> list[Score]:
     return [_mean([scores[number] for scores in single]) for number in range(len(single[0]))] if single else []
 
 

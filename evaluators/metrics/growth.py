@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import pairwise
 from math import ceil
 
 import numpy as np
@@ -124,21 +124,30 @@ def ranks(field: Field, *, higher: bool = True) -> list[int]:
     >>> ranks(build(np.array([0.1, 0.9, 0.1]), np.stack([one, one / 2, one]), 40, scale=1.0))
     [2, 1, 2]
     """
-    order, found = _order(field.values, higher), np.zeros(len(field.values), np.int64)
-    place = np.argsort(order, kind="stable")
-    head = rank = 0
-    for start, stop in _runs(order[place]):
-        equal = place[start:stop]
-        lowest = [order[field.above[row]] for row in equal if field.above[row] >= 0]
-        if start == 0 or (lowest and max(lowest) >= head):
-            head, rank = order[equal[0]], start + 1
-        found[equal] = rank
-    return [int(rank) for rank in found]
+    order = _order(field.values, higher)
+    count = int(order.max(initial=-1)) + 1
+    surely = np.full(count, -1, np.int64)
+    np.maximum.at(surely, order, np.where(field.above >= 0, order[field.above], -1))
+    heads = np.zeros(count, np.int64)
+    for head, stop in _groups(surely):
+        heads[head:stop] = head
+    ahead = np.concatenate([[0], np.cumsum(np.bincount(order, minlength=count))])
+    found: list[int] = (1 + ahead[heads[order]]).tolist()
+    return found
 
 
-def _runs(ordered: Ints) -> list[tuple[int, int]]:
-    ends = [*np.flatnonzero(np.diff(ordered, prepend=-1)).tolist(), len(ordered)]
-    return list(pairwise(ends))
+def _groups(surely: Ints) -> Iterator[tuple[int, int]]:
+    """Groups of places from the best down, given each place's lowest one that is surely better.
+
+    >>> list(_groups(np.array([-1, -1, 0, 1, 2])))
+    [(0, 2), (2, 4), (4, 5)]
+    """
+    head = 0
+    while head < len(surely):
+        parted = surely[head + 1 :] >= head
+        stop = head + 1 + int(parted.argmax()) if parted.any() else len(surely)
+        yield head, stop
+        head = stop
 
 
 def _order(values: Floats, higher: bool) -> Ints:

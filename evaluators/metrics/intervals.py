@@ -128,11 +128,14 @@ def intervals(
 ) -> Intervals:
     """Give each mean its 95 % interval within the range its values can have.
 
-    The percentile interval of the cluster bootstrap, both arms stretched by `widening`. Why not another: BCa and the
-    basic interval do not mend few clusters (7 give 85 to 90 % instead of 95), the studentised one divides by zero
-    where a resample has no spread, and in simulation (tests/metrics/test_intervals_coverage.py) this one comes closest
-    to 95 % from 80 clusters down to 4. The mean is taken to first order in the resampled clusters, which is exact for
-    clusters of one size; then a macro mean is one column like any other and all of them are one matrix product.
+    The percentile interval of the cluster bootstrap, both arms stretched by `widening`, the arm towards the longer tail
+    by `tail_arms` too. Why not another: BCa and the basic interval do not mend few clusters (7 give 85 to 90 % instead
+    of 95), the studentised one divides by zero where a resample has no spread, and in simulation
+    (tests/metrics/test_intervals_coverage.py) this one comes closest to 95 % from 80 clusters down to 4. What it
+    reaches for 7, over 2,000 draws: 94 to 95 % for middling and normal rates, 92 % for rates near the top of their
+    range; there, seven that look alike may hide a tail that nothing but more of them would show. The mean is taken to
+    first order in the resampled clusters, which is exact for clusters of one size; then a macro mean is one column like
+    any other and all of them are one matrix product.
 
     Clusters that all agree are not certainty: a kind with the worst value may not have been met. Of n clusters, it
     can be as frequent as 1 - 0.025^(1/n) (the rule of three), and the interval says so if the range is known.
@@ -147,12 +150,39 @@ def intervals(
     least, most = np.broadcast_to(least, values.shape), np.broadcast_to(most, values.shape)
     stretch = np.array([widening(int(n)) if n >= 2 else np.nan for n in estimates.clusters])
     below, above = _tails(estimates.influence, resamples, seed)
-    low, high = np.clip(values + stretch * below, least, most), np.clip(values + stretch * above, least, most)
+    left, right = tail_arms(estimates)
+    low = np.clip(values + stretch * below - left, least, most)
+    high = np.clip(values + stretch * above + right, least, most)
     unmet = _unmet(estimates, least, most)
     with np.errstate(invalid="ignore"):
         low = np.where(unmet > 0, values - unmet * (values - least), np.minimum(low, values))
         high = np.where(unmet > 0, values + unmet * (most - values), np.maximum(high, values))
     return Intervals(np.where(known, low, np.nan), np.where(known, high, np.nan))
+
+
+def tail_arms(estimates: Estimates) -> tuple[Floats, Floats]:
+    """What the arm towards the longer tail lacks, on the left and on the right.
+
+    By Cornish and Fisher a mean's arm on that side is longer by skewness / (6 sqrt(n)) times 2 t^2 + 1 standard errors.
+    The percentile interval has t^2 - 1 of these; the rest is added. The other arm is left as it is: of few clusters
+    the skewness is known too badly to shorten anything by it.
+
+    >>> [arm.round(3).tolist() for arm in tail_arms(estimate(np.array([[9.0], [9.0], [8.0], [2.0]]), np.arange(4)))]
+    [[1.853], [0.0]]
+    """
+    influence, count = estimates.influence, np.maximum(estimates.clusters, 2)
+    squares, cubes = (_total(power) for power in (influence * influence, influence * influence * influence))
+    spread = np.sqrt(squares)
+    skewness = np.divide(cubes * np.sqrt(count), squares * spread, out=np.zeros_like(cubes), where=squares > 0)
+    known = {int(n): student(int(n) - 1, 1 - 2 * TAIL) for n in set(count.tolist())}
+    t = np.array([known[n] for n in count.tolist()])
+    arm = skewness * (t * t + 2) / (6 * np.sqrt(count)) * spread * np.sqrt(count / (count - 1))
+    return np.maximum(-arm, 0.0), np.maximum(arm, 0.0)
+
+
+def _total(values: Floats) -> Floats:
+    """Sums of columns, row after row: numpy's own take another order, and so other bits, where there is one column."""
+    return sums(np.zeros(len(values), np.int64), values)[0] if len(values) else np.zeros(values.shape[1])
 
 
 def _unmet(estimates: Estimates, least: Floats, most: Floats) -> Floats:

@@ -7,6 +7,7 @@ moves the whole mean, and no number of tasks averages it away. That part is meas
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from math import hypot, sqrt
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from evaluators.metrics.intervals import Z
 
 Floats = npt.NDArray[np.float64]
+Flags = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,26 +28,40 @@ class Shared:
     times: int
 
 
-def shared(values: Floats, used: int = 1) -> Shared | None:
+def shared(values: Floats, used: int | None = 1) -> Shared | None:
     """Estimate the shared error from a table of outputs (rows) by repeats or raters (columns); NaN is no value.
 
-    Variance between columns beyond what the rest of the table explains (two-way layout, columns random). `used` is how
-    many columns the published mean averages: one for a judge, all of them for raters. None with fewer than two of
-    either, since then nothing was measured.
+    Each two columns differ by more than the noise of single values explains; that is what a column shares, and with a
+    whole table it is the variance between columns of the two-way layout. `used` is how many columns the published mean
+    averages: one for a judge. None is for raters, whose mean of each output is taken over those who rated it. The
+    answer is None where no two columns have two outputs in common, since then nothing was measured.
 
     >>> table = np.array([[3.0, 4.0], [2.0, 3.0], [5.0, 6.0]])
-    >>> round(shared(table).error, 6), round(shared(table, used=2).error, 6)
+    >>> round(shared(table).error, 6), round(shared(table, used=None).error, 6)
     (0.707107, 0.5)
     """
-    whole = values[~np.isnan(values).any(axis=1)]
-    outputs, times = whole.shape
-    if outputs < 2 or times < 2:
+    there = ~np.isnan(values)
+    pairs = [found for pair in combinations(values.T, 2) if (found := _apart(*pair))]
+    if not pairs:
         return None
-    column = whole.mean(axis=0)
-    rest = whole - whole.mean(axis=1, keepdims=True) - column + whole.mean()
-    noise = float((rest**2).sum()) / ((outputs - 1) * (times - 1))
-    between = float(outputs * column.var(ddof=1))
-    return Shared(sqrt(max(between - noise, 0.0) / outputs / used), outputs, times)
+    variance = max(sum(n * excess for excess, n in pairs) / sum(n for _, n in pairs), 0.0)
+    part = 1 / used if used else float((_weights(there) ** 2).sum())
+    return Shared(sqrt(variance * part), int((there.sum(axis=1) > 1).sum()), int(there.any(axis=0).sum()))
+
+
+def _apart(one: Floats, other: Floats) -> tuple[float, int] | None:
+    """Half the squared mean difference of two columns beyond its own noise, and over how many outputs."""
+    gap = (one - other)[~np.isnan(one - other)]
+    if len(gap) < 2:
+        return None
+    return float(gap.mean() ** 2 - gap.var(ddof=1) / len(gap)) / 2, len(gap)
+
+
+def _weights(there: Flags) -> Floats:
+    """How much of the mean over outputs comes from each rater."""
+    rated = there[there.any(axis=1)]
+    found: Floats = (rated / rated.sum(axis=1, keepdims=True)).mean(axis=0)
+    return found
 
 
 def widened(value: float, low: float, high: float, error: float, least: float, most: float) -> tuple[float, float]:

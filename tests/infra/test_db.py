@@ -15,6 +15,7 @@ from evaluators.suites import all_suites
 from flows import catalogue
 from infra import tables
 from infra.db import DatabaseUnavailable, add_many, add_new, claim, downgrade, engine, migrate, put, session
+from infra.tables_standing import Standing
 from tests.servers.postgres import PostgresServer
 
 
@@ -64,6 +65,21 @@ def test_many_rows_written_twice_are_there_once_and_whole(url: str) -> None:
         found = db.exec(select(tables.Event)).all()
     assert shard and (shard.seconds, shard.at, shard.items) == (154.25, at, 3)
     assert [(one.subject, one.detail) for one in found] == [("a %s 'quoted'", {"n": [n, None]}) for n in range(3)]
+
+
+def test_standings_keep_their_numbers_through_a_change_of_their_form(url: str) -> None:
+    key = {name: name for name in ("board", "samples_sha256", "modality", "metric", "scenario", "task", "setting")}
+    lists = {"sizes": [], "rank": [1, None, 2], "better": [0, None, 1], "worse": [1, None, 0], "above": [-1, None, 0]}
+    migrate(url)
+    with session(url) as db:
+        put(db, Standing, [{**key, "clusters": 80, "bar": 2.5, **lists}])
+
+    downgrade(url, "0012")
+    migrate(url)
+
+    with session(url) as db:
+        row = db.exec(select(Standing)).one()
+    assert {name: getattr(row, name) for name in lists} == lists
 
 
 def test_the_catalogue_loaded_twice_is_the_catalogue_loaded_once(url: str) -> None:

@@ -15,6 +15,7 @@ from evaluators.metrics.intervals import (
     join,
     macro_mean,
     on_grid,
+    tail_arms,
     widening,
 )
 from evaluators.metrics.student import student, students
@@ -26,8 +27,8 @@ def _random(seed: int, rows: int, columns: int = 1) -> Floats:
 
 def _unwidened(found: Estimates) -> tuple[float, float]:
     ends, stretch = intervals(found), widening(int(found.clusters[0]))
-    value = found.values[0]
-    return value + (ends.low[0] - value) / stretch, value + (ends.high[0] - value) / stretch
+    value, (left, right) = found.values[0], tail_arms(found)
+    return value + (ends.low[0] + left[0] - value) / stretch, value + (ends.high[0] - right[0] - value) / stretch
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -68,6 +69,18 @@ def test_a_macro_mean_has_the_interval_of_resampling_clusters_and_averaging_part
     low, high = _unwidened(estimate(values, clusters, parts))
 
     assert [low, high] == pytest.approx(reference, abs=0.04 * float(np.ptp(reference)))
+
+
+def test_the_longer_tail_has_the_longer_arm_and_even_values_have_none() -> None:
+    skewed, even = _random(6, 40), np.tile([-1.0, 1.0], 20)[:, None]
+
+    left, right = tail_arms(estimate(np.hstack([skewed, -skewed, even]), np.arange(40)))
+
+    gamma = stats.skew(skewed[:, 0])
+    factor = (student(39, 0.95) ** 2 + 2) / (6 * 40**0.5)
+    assert right[0] == left[1] == pytest.approx(gamma * factor * stats.sem(skewed[:, 0]))
+    assert (left[0], right[1]) == (0.0, 0.0)
+    assert (left[2], right[2]) == pytest.approx((0.0, 0.0), abs=1e-12)
 
 
 def test_a_cluster_is_one_observation_however_often_it_was_asked() -> None:

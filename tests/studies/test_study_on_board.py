@@ -17,6 +17,7 @@ from flows.study_data import erase
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Cell, Judge, Run, Score, Verdict
+from infra.tables_standing import Noise
 from infra.tables_study import Seat, StudyItem
 from leaderboard.studies import desk
 from leaderboard.studies.states import StudyError
@@ -54,12 +55,14 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
         scores = db.exec(select(Score).where(Score.run_id == run.id, Score.metric == "physical_realism")).all()
         cells = db.exec(select(Cell).where(Cell.run_id == run.id)).all()
         verdicts = db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()
+        noise = {row.metric: row for row in db.exec(select(Noise).where(Noise.run_id == run.id))}
         kept = {one["rater"] for one in result["raters"] if not one["left_out"]}
         seats = [(s, i) for s, i in db.exec(select(Seat, StudyItem).join(StudyItem)) if i.kind == "real"]
     marks = [(i.behind["sample"], float(s.answers["physical_realism"])) for s, i in seats if s.rater_id in kept]
     by_hand = {name: fmean(mark for sample, mark in marks if sample == name) for name, _ in marks}
     assert {score.sample_id: score.value for score in scores} == pytest.approx(by_hand)
     assert cells and verdicts
+    assert {(row.source, row.times) for row in noise.values()} == {("raters", len(kept))}
     assert result["all"]["agreement"]["alpha"]["value"] == pytest.approx(_alpha(seats))
     assert _people_are_listed(machine.run("board", "tailor", "--format", "csv"))
     gone = next(iter(kept))
