@@ -114,7 +114,7 @@ def _facets(codes: Codes, row: int, kept: tuple[str, ...]) -> Facets:
     return Facets(*(name if facet in kept else ALL for facet, name in zip(FACETS, named, strict=True)))
 
 
-def _alike(metrics: Sequence[Metric], codes: Codes, place: Place) -> Iterator[tuple[Counts, Counts | None]]:
+def alike(metrics: Sequence[Metric], codes: Codes, place: Place) -> Iterator[tuple[Counts, Counts | None]]:
     """The columns that are averaged together at an address, with the parts that weigh alike in them."""
     spanned = [tuple(facet for facet in metric.macro if facet not in place.kept) for metric in metrics]
     for facets in dict.fromkeys(spanned):
@@ -128,13 +128,13 @@ def _numbered(keys: Counts) -> Counts:
 
 def means_at(metrics: Sequence[Metric], values: Floats, codes: Codes, place: Place) -> Floats:
     found = np.full(len(metrics), np.nan)
-    for columns, parts in _alike(metrics, codes, place):
+    for columns, parts in alike(metrics, codes, place):
         found[columns] = macro_mean(values[np.ix_(place.members, columns)], parts)
     return found
 
 
 def estimates_at(metrics: Sequence[Metric], values: Floats, codes: Codes, place: Place) -> Estimates:
     clusters = _numbered(codes.clusters[place.members])
-    alike = tuple(_alike(metrics, codes, place))
-    made = [estimate(values[np.ix_(place.members, columns)], clusters, parts) for columns, parts in alike]
-    return join(made).take(np.argsort(np.concatenate([columns for columns, _ in alike])))
+    groups = tuple(alike(metrics, codes, place))
+    made = [estimate(values[np.ix_(place.members, columns)], clusters, parts) for columns, parts in groups]
+    return join(made).take(np.argsort(np.concatenate([columns for columns, _ in groups])))

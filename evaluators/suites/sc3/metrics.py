@@ -8,7 +8,8 @@ POINTS = (
     "A point is one policy and criterion: the success rate inside the world model and on the real robot, over all "
     "objects of all rollouts. "
 )
-ROLLOUTS = "A rollout stopped early is scored on what there is, and a missing or unreadable one meets no criterion. "
+STOPPED = "A rollout stopped early is scored on what there is"
+ROLLOUTS = f"{STOPPED}; while one is missing or unreadable there is no value, since leaving some out could steer it. "
 UNDEFINED = "No value with fewer than two points or when either side does not vary. "
 HIGHER = "Higher is better."
 LOWER = "Lower is better."
@@ -24,7 +25,8 @@ def _reproduction(category: str, title: str, of_what: str) -> Metric:
 
 def _rate(name: str, title: str, where: str) -> Metric:
     explain = (
-        f"The share of a policy's rollouts that meet a criterion {where}. {ROLLOUTS}It describes and does not rank: "
+        f"The share of a policy's rollouts that meet a criterion {where}. {STOPPED}, and a missing or unreadable one "
+        "meets no criterion. It describes and does not rank: "
         f"an evaluator is good when both rates agree. {HIGHER}"
     )
     return Metric(name, title, "rate", "higher", 0, 1, explain)

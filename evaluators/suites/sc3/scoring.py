@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,10 +86,19 @@ def _cells(part: Part) -> Iterator[Cell]:
         for metric in RATES:
             if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
                 ends = _ends([getattr(draw, metric) for draw in draws]) if task == POOLED else None
-                yield _cell(metric, part.facets(task), getattr(one, metric), there, expected, ends)
+                whole = _cell(metric, part.facets(task), getattr(one, metric), there, expected, ends)
+                yield whole if there == expected else _steerable(whole)
     yield from _reproduction(part, agreed, draws, there)
     yield from _rates(part, matches, there, expected)
     yield from _means(part)
+
+
+def _steerable(cell: Cell) -> Cell:
+    """Rates agree better or worse with every rollout that is left out, so of a part there is no agreement at all."""
+    why = (
+        f"{cell.n_expected - cell.n_scored} of {cell.n_expected} rollouts are missing: leaving some out could steer it"
+    )
+    return replace(cell, value=None, low=None, high=None, why_empty=why)
 
 
 def _reproduction(part: Part, agreed: Agreement, draws: Sequence[Agreement], there: int) -> Iterator[Cell]:

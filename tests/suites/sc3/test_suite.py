@@ -103,9 +103,17 @@ def test_removing_rollouts_never_raises_what_is_measured(scores: list[Score]) ->
     for metric in ("reproduction_average", "psnr"):
         mode = "offline"
         assert (cell(part, metric, ALL, mode).value or 0) < (cell(whole, metric, ALL, mode).value or 0)
-    assert (
-        cell(part, "pearson_r", "pooled", "offline").n_scored < cell(whole, "pearson_r", "pooled", "offline").n_scored
-    )
+
+
+def test_agreement_of_a_part_has_no_value_and_says_why(scores: list[Score]) -> None:
+    gone = next(one for one in DEMO if one.facets.setting == "offline")
+
+    found = tabulate(DEMO, [one for one in scores if one.sample_id != gone.id] + _missing({gone.id}))
+
+    empty = cell(found, "pearson_r", "pooled", "offline")
+    assert (empty.value, empty.low, empty.n_expected - empty.n_scored) == (None, None, 1)
+    assert "1 of 21 rollouts are missing" in empty.why_empty
+    assert cell(found, "pearson_r", "pooled", "online").value is not None
 
 
 def test_what_people_say_takes_precedence_over_the_annotator(perfect: dict[str, Path], tmp_path: Path) -> None:
