@@ -27,6 +27,9 @@ from leaderboard.widgets import know, no_board, notice
 
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
+# Streamlit leaves half a hand of white above the title, and a reader wants to see who leads.
+st.html("<style>.stMainBlockContainer{padding-top:4.75rem;padding-bottom:3rem}</style>")
+
 PAGES = [
     st.Page(overview.page, title="Overview", icon=":material/language:", default=True),
     st.Page(ranking.page, title="Ranking", url_path="ranking", icon=":material/leaderboard:"),

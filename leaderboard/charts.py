@@ -136,27 +136,32 @@ def differences(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetC
     return alt.layer(none, spans, dots).properties(height=alt.Step(34))
 
 
-def tallies(points: pd.DataFrame) -> alt.Chart:
-    """Wins, ties and losses by scenario, as shares."""
+def tallies(points: pd.DataFrame) -> alt.FacetChart:
+    """Wins, ties and losses by scenario, as shares; one panel a pair."""
     order = ["won", "tied", "lost"]
-    made: alt.Chart = (
+    bars = (
         alt.Chart(points)
         .mark_bar()
         .encode(
-            x=alt.X("count:Q", stack="normalize", title="share of samples"),
-            y=alt.Y("scenario:N", title=None, sort=None),
+            x=alt.X("count:Q", stack="normalize", title="Share of samples"),
+            y=alt.Y("scenario:N", title=None, sort=None, axis=alt.Axis(labelLimit=160)),
             color=alt.Color(
                 "result:N",
                 sort=order,
                 scale=alt.Scale(domain=order, range=["#0072B2", "#BBBBBB", "#E69F00"]),
                 title=None,
+                legend=alt.Legend(orient="top"),
             ),
             order=alt.Order("rank:Q"),
-            tooltip=["scenario:N", "result:N", "count:Q"],
+            tooltip=["pair:N", "scenario:N", "result:N", "count:Q"],
         )
-        .properties(height=alt.Step(34))
+        .properties(height=alt.Step(24), width=PANEL)
     )
-    return made
+    head = alt.Header(labelAnchor="start", labelLimit=PANEL)
+    return bars.facet(facet=alt.Facet("pair:N", title=None, sort=None, header=head), columns=2)
+
+
+PANEL = 360
 
 
 def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:

@@ -27,6 +27,8 @@ class Choice:
     organisation: str = ANY
     weights: str = ANY
     q: str = ""
+    sort: str = "best"
+    hidden: str = ""
 
     @property
     def at(self) -> Address:
@@ -39,7 +41,16 @@ class Choice:
 
     def params(self) -> dict[str, str]:
         """As the page's address holds it: facets always, the rest where it differs from showing everything."""
-        silent = {"by": ANY, "trust": ANY, "organisation": ANY, "weights": ANY, "q": "", "board": ""}
+        silent = {
+            "by": ANY,
+            "trust": ANY,
+            "organisation": ANY,
+            "weights": ANY,
+            "q": "",
+            "board": "",
+            "sort": "best",
+            "hidden": "",
+        }
         return {key: value for key, value in asdict(self).items() if silent.get(key) != value}
 
 
@@ -71,6 +82,22 @@ def fullest(entries: Sequence[Entry]) -> str:
     """The board of ours with most entries, automatic judges before people; empty if there is none."""
     boards = [(entry.evaluator != "human", entry.board) for entry in entries if entry.trust != "C"]
     return max(boards, key=lambda board: (boards.count(board), board[0]), default=(False, ""))[1]
+
+
+SORTS = {"best": "Best first", "worst": "Worst first", "newest": "Newest first", "name": "By name"}
+"""Best is what the metric's direction makes it."""
+
+
+def in_order(entries: Sequence[Entry], sort: str) -> list[Entry]:
+    """Entries that come best first, in another order; what has no value stays last."""
+    if sort == "newest":
+        return sorted(entries, key=lambda one: one.published_at.timestamp() if one.published_at else 0.0, reverse=True)
+    if sort == "name":
+        return sorted(entries, key=lambda one: one.model.casefold())
+    if sort == "worst":
+        known = [one for one in entries if one.value is not None]
+        return [*reversed(known), *(one for one in entries if one.value is None)]
+    return list(entries)
 
 
 def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:

@@ -31,6 +31,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
             metric.title: _rounded(entry.value, metric),
             "95 % interval": _span(entry, metric),
             "n/N": "—" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}",
+            "Bounds": _bounds(entry, metric),
             "Look": samples_link(entry.run_id, metric.name, at),
             "Trust": entry.trust,
             "Organisation": name(entry.organisation),
@@ -46,7 +47,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
         for entry in entries
     ]
     made = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
-    return without_bare(made, "Ranks", "95 % interval", "Organisation", "Weights", "New", "Note")
+    return without_bare(made, "Ranks", "95 % interval", "Bounds", "Organisation", "Weights", "New", "Note")
 
 
 def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFrame:
@@ -115,6 +116,13 @@ def _span(entry: Entry, metric: Metric) -> str:
     if entry.low is None or entry.high is None:
         return ""
     return f"{number(entry.low, metric.unit)} – {number(entry.high, metric.unit)}"
+
+
+def _bounds(entry: Entry, metric: Metric) -> str:
+    """What it would be if everything unknown in it were as bad, and as good, as can be."""
+    ends = (entry.if_worst, entry.if_best)
+    known = sorted(value for value in ends if value is not None)
+    return f"{number(known[0], metric.unit)} – {number(known[1], metric.unit)}" if len(known) == 2 else ""
 
 
 def _rounded(value: float | None, metric: Metric) -> float | None:

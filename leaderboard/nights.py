@@ -49,6 +49,28 @@ def _moved(change: Change, model: str) -> Moved:
     return Moved(*facts, change.before, change.after, change.cause, change.text)
 
 
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """Something that went wrong on our side, when, and with what."""
+
+    when: date
+    what: str
+    subject: str
+    text: str
+
+
+def incidents(db: Session, most: int = 50) -> list[Incident]:
+    """Nights that failed or raised an alarm, and entries that failed by our fault; newest first."""
+    bad = (Night.state == "failed") | (col(Night.alarms) > 0)
+    rows = db.exec(select(Night).where(bad).order_by(col(Night.night).desc()).limit(most))
+    found = [Incident(one.night, "night", one.state, one.text) for one in rows]
+    ours = (Submission.updated_at, Submission.id, Submission.reason)
+    lost = select(*ours).where(Submission.state == "failed", Submission.fault == "ours")
+    for at, entry, reason in db.execute(lost.order_by(col(Submission.updated_at).desc()).limit(most)):
+        found.append(Incident(at.date(), "entry failed", entry, reason))
+    return sorted(found, key=lambda one: one.when, reverse=True)[:most]
+
+
 def drift(db: Session, judge: str) -> list[Drift]:
     """How a judge answered again, night after night, oldest first."""
     return list(db.exec(select(Drift).where(Drift.judge == judge).order_by(col(Drift.night), Drift.what)))

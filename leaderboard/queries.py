@@ -5,12 +5,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam
+from sqlalchemy import bindparam, type_coerce
 from sqlalchemy import select as bare_select
+from sqlalchemy.types import NullType
 from sqlmodel import Session, and_, col, select
 
 from infra.db import bare
@@ -97,6 +98,12 @@ def suites(db: Session) -> list[Suite]:
     return list(db.exec(select(Suite).order_by(col(Suite.position))))
 
 
+def facet_titles(db: Session, suite: str) -> dict[str, str]:
+    """What a suite calls each facet: its tasks are actions, intentions, criteria."""
+    found = db.get(Suite, suite)
+    return found.facet_titles if found else {}
+
+
 def metrics(db: Session, suite: str) -> list[Metric]:
     """A suite's metrics, in its order."""
     return list(db.exec(select(Metric).where(Metric.suite == suite).order_by(col(Metric.position))))
@@ -104,17 +111,32 @@ def metrics(db: Session, suite: str) -> list[Metric]:
 
 def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[Entry]:
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
-    chosen, judges = metric_named(db, suite, metric), evaluators(db)
-    asked = {"suite": suite, "metric": chosen.name, **asdict(at)}
+    (chosen, direction), judges = _direction(db, suite, metric), evaluators(db)
+    asked = {"suite": suite, "metric": chosen, **asdict(at)}
     rows = [Found(*row) for row in db.connection().execute(RANKING, asked).all()]
     # A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty.
     shown = [row for row in rows if row.there is not None or row.trust != PAPER]
     boards = {row.board for row in shown if row.trust != PAPER}
-    stored, attempts = ranks.stored(db, boards, chosen.name, at), ranks.tried(db, boards)
+    stored, attempts = ranks.stored(db, boards, chosen, at), ranks.tried(db, boards)
     return [
         _entry(row, judges[row.judge], rank, stored.get(row.board), attempts.get(row.run_id))
-        for row, rank in ranked(shown, best_is_high=chosen.direction == "higher")
+        for row, rank in ranked(shown, best_is_high=direction == "higher")
     ]
+
+
+def _direction(db: Session, suite: str, metric: str | None) -> tuple[str, str]:
+    """The metric's name and direction; a name the board does not know is told with those that it knows."""
+    for name, direction in db.connection().execute(DIRECTIONS, {"suite": suite}).all():
+        if metric in (None, name):
+            return str(name), str(direction)
+    found = metric_named(db, suite, metric)
+    return found.name, found.direction
+
+
+METRIC = bare(Metric)
+DIRECTIONS = (
+    bare_select(METRIC.name, METRIC.direction).where(METRIC.suite == bindparam("suite")).order_by(METRIC.position)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,15 +169,14 @@ class Found(NamedTuple):
     """What the database gives for one row of a ranking; `there` is None where the run has no such cell."""
 
     there: str | None
-    state: str
+    takes_part: bool
     role: str | None
     weights: str | None
     judge: str
-    eligible: bool
     why_not: str
     subset: str
     board: str
-    published_at: datetime | None
+    published_at: datetime | str | None
     run_id: str
     version: str
     submission_id: str
@@ -175,22 +196,15 @@ class Found(NamedTuple):
     note: str | None
     source: str | None
 
-    @property
-    def takes_part(self) -> bool:
-        """Whether it may be ranked anywhere on its board."""
-        return self.eligible and self.state == "published" and self.trust != PAPER
-
-    @property
-    def may_rank(self) -> bool:
-        """Whether it may be ranked here."""
-        return self.value is not None and self.takes_part
-
 
 RUN, SUBMISSION, SAID, CELL = bare(Run), bare(Submission), bare(Declared), bare(Cell)
 FIGURE = ("value", "low", "high", "spread", "n_scored", "n_expected", "if_worst", "if_best")
+TAKES_PART = and_(RUN.eligible, SUBMISSION.state == "published", SUBMISSION.trust != PAPER)
+AS_IT_IS = NullType()
+"""What the driver gives, without a Python call for each row."""
 COLUMNS = (
-    *(CELL.run_id, SUBMISSION.state, SAID.role, SAID.weights),
-    *(RUN.judge, RUN.eligible, RUN.why_not, RUN.subset, RUN.board, RUN.published_at, RUN.id, RUN.suite_version),
+    *(CELL.run_id, type_coerce(TAKES_PART, AS_IT_IS), SAID.role, SAID.weights, RUN.judge, RUN.why_not, RUN.subset),
+    *(RUN.board, type_coerce(RUN.published_at, AS_IT_IS), RUN.id, RUN.suite_version),
     *(SUBMISSION.id, SUBMISSION.model, SUBMISSION.organisation, SUBMISSION.team, SUBMISSION.trust),
     *(CELL[name] for name in (*FIGURE, "why_empty", "note", "source")),
 )
@@ -215,14 +229,13 @@ def ranked(rows: Sequence[Found], best_is_high: bool) -> list[tuple[Found, int |
     sign = -1 if best_is_high else 1
     boards: dict[str, list[float]] = {}
     for row in rows:
-        if row.may_rank:
-            boards.setdefault(row.board, []).append(sign * (row.value or 0.0))
+        if row.takes_part and row.value is not None:
+            boards.setdefault(row.board, []).append(sign * row.value)
     for values in boards.values():
         values.sort()
-    ordered = sorted(rows, key=partial(_order, sign))
     return [
-        (row, 1 + bisect_left(boards[row.board], sign * (row.value or 0.0)) if row.may_rank else None)
-        for row in ordered
+        (row, None if row.value is None or not row.takes_part else 1 + bisect_left(boards[row.board], sign * row.value))
+        for row in sorted(rows, key=partial(_order, sign))
     ]
 
 
@@ -234,12 +247,25 @@ def _order(sign: int, row: Found) -> tuple[Any, ...]:
 def _entry(row: Found, by: Evaluator, rank: int | None, ranks_: ranks.Ranks | None, tried: ranks.Tried | None) -> Entry:
     paper = row.trust == PAPER
     why_empty = "not measured here" if row.there is None else row.why_empty
-    notes = "; ".join(text for text in (why_empty, row.note, "" if paper else row.why_not) if text)
+    notes = "; ".join([text for text in (why_empty, row.note, "" if paper else row.why_not) if text])
     placed = ranks.place(row.run_id, paper, rank, notes, ranks_, tried)
     # In the order of an entry's fields: a thousand rows by keyword cost twice as much.
     who = (placed.rank, row.model, row.organisation, row.team, row.trust, by.by)
-    where = (by.name, row.subset, row.board, row.published_at, row.submission_id, placed.note, row.source or "")
+    where = (
+        by.name,
+        row.subset,
+        row.board,
+        _moment(row.published_at),
+        row.submission_id,
+        placed.note,
+        row.source or "",
+    )
     more = (row.run_id, row.version, placed.best, placed.worst, row.role or "entry", row.weights or "")
     rest = (tried.attempt if tried else None, placed.why, row.if_worst, row.if_best)
     values: tuple[Any, ...] = (*who, *tuple(row)[VALUES], *where, *more, *rest)
     return Entry(*values)
+
+
+def _moment(found: datetime | str | None) -> datetime | None:
+    """A moment with its zone; SQLite keeps it as text without one."""
+    return datetime.fromisoformat(found).replace(tzinfo=UTC) if isinstance(found, str) else found

@@ -32,8 +32,7 @@ class Ranks:
     few: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Tried:
+class Tried(NamedTuple):
     """A run as its team's attempt."""
 
     attempt: int
@@ -70,7 +69,7 @@ def _ranks(runs: Sequence[str], rank: Sequence[Any], better: Sequence[Any], wors
 
 def tried(db: Session, boards: Iterable[str]) -> dict[str, Tried]:
     """Every scored run's attempt."""
-    found = db.connection().execute(TRIED, {"boards": sorted(set(boards))})
+    found = db.connection().execute(TRIED, {"boards": sorted(set(boards))}).all()
     return {run: Tried(attempt, moves, text) for run, attempt, moves, text in found}
 
 

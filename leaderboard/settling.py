@@ -41,6 +41,7 @@ class Leaders:
     settled: Settled
     ours: tuple[Entry, ...]
     papers: tuple[Entry, ...]
+    unranked: tuple[Entry, ...] = ()
 
 
 def settle(db: Session, said: Choice) -> Settled | None:
@@ -79,7 +80,9 @@ def leaders(db: Session, most: int = 3) -> list[Leaders]:
             papers = best_first([entry for entry in entries if entry.trust == "C"], best_is_high)
             board = fullest(entries)
             ours = [entry for entry in entries if entry.rank is not None and entry.board == board]
-            found.append(Leaders(settled, tuple(ours[:most]), tuple(papers[:most])))
+            rest = [entry for entry in entries if entry.trust != "C" and entry.rank is None and entry.value is not None]
+            unranked = best_first(rest, best_is_high)[:most]
+            found.append(Leaders(settled, tuple(ours[:most]), tuple(papers[:most]), tuple(unranked)))
     return found
 
 

@@ -42,11 +42,22 @@ PUBLIC: tuple[type[SQLModel], ...] = (
     tables_standing.Roster,
     tables_standing.Standing,
     tables_standing.Rung,
+    tables_standing.RankChange,
+    tables_standing.Hidden,
+    tables_standing.Noise,
     tables_operations.Night,
     tables_operations.Change,
     tables_operations.Drift,
 )
 """In the order of their references. Outputs, answers and scores stay behind: they are many."""
+OF_RUNS = (
+    tables.Cell,
+    tables_operations.Change,
+    tables_standing.Rung,
+    tables_standing.RankChange,
+    tables_standing.Hidden,
+    tables_standing.Noise,
+)
 log = logging.getLogger(__name__)
 
 
@@ -94,7 +105,7 @@ def _rows(db: Session, table: type[SQLModel]) -> Iterator[Mapping[str, Any]]:
         query = query.where(col(tables.Run.state) == "published")
     if table is tables.Event:
         query = query.where(col(tables.Event.kind) == "published")
-    if table in (tables.Cell, tables_operations.Change, tables_standing.Rung):
+    if table in OF_RUNS:
         shown = select(tables.Run.id).where(tables.Run.state == "published")
         query = query.where(columns.c.run_id.in_(shown))
     for row in db.connection().execute(query.execution_options(yield_per=5000)):

@@ -82,6 +82,19 @@ def search(name: str, label: str, value: str, placeholder: str = "", width: int 
     )
 
 
+def columns(name: str, label: str, options: Sequence[str], hidden: Sequence[str]) -> None:
+    """Which columns of a table to show; those that are not go to the page's address."""
+    key = f"pick-{name}"
+    st.session_state[key] = [one for one in options if one not in hidden]
+    with st.popover(label, icon=":material/view_column:"):
+        st.pills("Columns", options, selection_mode="multi", key=key, on_change=_hide, args=(name, key, options))
+
+
+def _hide(name: str, key: str, options: Sequence[str]) -> None:
+    kept = st.session_state[key] or []
+    st.query_params[name] = ",".join(one for one in options if one not in kept)
+
+
 def _write(name: str, key: str, then: Then | None) -> None:
     """One write, so that one step back takes one choice back."""
     params = {**st.query_params.to_dict(), name: str(st.session_state[key] or "")}

@@ -8,6 +8,7 @@ from itertools import combinations
 
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from infra.settings import Settings
 from infra.store import open_store
@@ -17,7 +18,7 @@ from leaderboard.behind import RunFacts
 from leaderboard.paired import Scored
 from leaderboard.thumbnails import thumbnail
 from leaderboard.widgets import ask, downloads, draw, link, pick
-from leaderboard.words import escaped, name, number, titled
+from leaderboard.words import escaped, name, number, plain, titled
 
 MOST = 4
 HOW = (
@@ -33,10 +34,11 @@ def page() -> None:
     if len(runs) < 2:
         st.info("There are not yet two entries judged by us to compare.", icon=":material/info:")
         return
-    chosen = _chosen(runs)
+    chosen, beside = _chosen(runs)
     metrics = {metric.name: metric for metric in ask(queries.metrics, chosen[0].suite)}
     metric = metrics.get(st.query_params.get("metric", ""), next(iter(metrics.values())))
-    pick("metric", "Metric", list(metrics), metric.name, lambda one: metrics[one].title, width=260)
+    with beside:
+        pick("metric", "Metric", list(metrics), metric.name, lambda one: metrics[one].title, width=260)
     if len(chosen) < 2:
         st.info("Choose at least two entries.", icon=":material/info:")
         return
@@ -46,7 +48,8 @@ def page() -> None:
     _side_by_side(chosen, values, metric)
 
 
-def _chosen(runs: Mapping[str, RunFacts]) -> list[RunFacts]:
+def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
+    """The entries, and the row of selectors for what else there is to choose."""
     said = [runs[one] for one in st.query_params.get("runs", "").split(",") if one in runs]
     board = said[0].board if said else _fullest(list(runs.values()))
     same = [run for run in runs.values() if run.board == board]
@@ -66,9 +69,10 @@ def _chosen(runs: Mapping[str, RunFacts]) -> list[RunFacts]:
     boards = {
         run.board: f"{name(run.judge_name, 40)} · {run.suite} v{run.version} · {run.subset}" for run in runs.values()
     }
-    if len(boards) > 1:
+    row = st.container(horizontal=True)
+    with row:
         pick("board", "Board", list(boards), board, boards.__getitem__, width=420, then=partial(_other_board, runs))
-    return chosen
+    return chosen, row
 
 
 def _fullest(runs: Sequence[RunFacts]) -> str:
@@ -109,21 +113,28 @@ def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Score
         return
     frame = pd.DataFrame(rows)
     draw(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
-    st.dataframe(frame.round(3), hide_index=True)
+    heads = {"pair": "Pair", "mean": "Difference", "low": "From", "high": "To", "n": "Samples", "tasks": "Tasks"}
+    st.dataframe(frame.rename(columns=heads).round(3), hide_index=True)
     st.caption(HOW)
     downloads(frame, "armillary-compare")
 
 
 def _tallies(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
-    first, second = chosen[:2]
-    found = paired.tallies(values[first.run_id], values[second.run_id], metric.direction == "higher")
-    st.subheader(escaped(f"{name(first.model, 50)} against {name(second.model, 50)}"), anchor=False)
+    """Sample by sample, who did better: every pair, scenario by scenario."""
+    best = metric.direction == "higher"
     rows = [
-        {"scenario": one.scenario, "result": result, "count": count, "rank": rank}
-        for one in found
-        for rank, (result, count) in enumerate((("won", one.won), ("tied", one.tied), ("lost", one.lost)))
-    ]
-    draw(charts.tallies(pd.DataFrame(rows)), key="tallies")
+        {"pair": f"{name(one.model, 40)} against {name(other.model, 40)}", "scenario": plain(tally.scenario),
+         "result": result, "count": count, "rank": rank}
+        for one, other in combinations(chosen, 2)
+        for tally in paired.tallies(values[one.run_id], values[other.run_id], best)
+        for rank, (result, count) in enumerate((("won", tally.won), ("tied", tally.tied), ("lost", tally.lost)))
+    ]  # fmt: skip
+    if not rows:
+        return
+    st.subheader("Won, tied, lost", anchor=False, help="Of the samples that both have, how often the first did better.")
+    frame = pd.DataFrame(rows)
+    draw(charts.tallies(frame), key="tallies")
+    downloads(frame.drop(columns="rank"), "armillary-tallies")
 
 
 def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:

@@ -12,6 +12,7 @@ import streamlit as st
 from infra.tables import Submission
 from leaderboard import behind, charts, entries, frames, places, queries
 from leaderboard.behind import RunFacts
+from leaderboard.views.standing import standing
 from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
 
@@ -108,6 +109,7 @@ def _run(run: RunFacts) -> None:
         link("samples", "Samples", {"run": run.run_id}, ":material/image_search:")
         link("compare", "Compare", {"runs": run.run_id}, ":material/compare_arrows:")
     downloads(frames.cell_table(figures), f"armillary-{run.run_id}-cells")
+    standing(run)
 
 
 def _history(found: Submission) -> None:

@@ -55,8 +55,17 @@ def _suite(found: Leaders) -> None:
         )
         st.caption(f"Not ranked: figures from {escaped(found.papers[0].source, 120)}.")
     if not found.ours and not found.papers:
-        st.caption("No figures yet.")
+        _unranked(found.unranked, metric.unit)
     link("ranking", "Open the ranking", choice.params(), ":material/leaderboard:")
+
+
+def _unranked(entries: Sequence[Entry], unit: str) -> None:
+    """Yardsticks and parts of entries, while nobody competes."""
+    if not entries:
+        st.caption("No figures yet.")
+        return
+    st.markdown("\n".join(f"- {escaped(one.model, 60)}: **{number(one.value, unit)}**" for one in entries))
+    st.caption("Not ranked: to measure by. Nobody has entered to be ranked here yet.")
 
 
 def _line(entry: Entry, unit: str) -> str:

@@ -16,7 +16,8 @@ from leaderboard.choice import ANY, Choice
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address, Entry
 from leaderboard.settling import Settled, best_first, moved, settle
-from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press, search
+from leaderboard.views.standing import places as places_moved
+from leaderboard.widgets import address, ask, columns, downloads, draw, no_board, pick, press, search
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
 
 MOST_OFFERS = 12
@@ -41,6 +42,7 @@ def page() -> None:
     papers = [entry for entry in choice.wanted(entries, chosen) if entry.trust == "C"]
     st.caption(_about(metric, suite, chosen))
     _judged(ours, metric, suite, chosen)
+    places_moved(chosen.board)
     _published(papers, metric, suite, chosen, settled.places)
     _offers(settled, any(entry.value is not None for entry in entries))
 
@@ -81,6 +83,7 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
             pick("weights", "Weights", [ANY, "open", "closed"], chosen.weights)
         if len(boards) > 1:
             pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=260, help=BOARD)
+        pick("sort", "Order", list(choice.SORTS), chosen.sort, choice.SORTS.__getitem__)
         search("q", "Search", chosen.q, "model, team, organisation")
     return chosen
 
@@ -112,8 +115,8 @@ def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choi
         )
         st.caption(taken)
         return
-    frame = frames.standings(shown, metric, chosen.at, now() - NEW)
-    _side_by_side(frame, frames.points(shown, metric.direction == "higher"), metric, "judged")
+    frame = frames.standings(choice.in_order(shown, chosen.sort), metric, chosen.at, now() - NEW)
+    _side_by_side(frame, frames.points(shown, metric.direction == "higher"), metric, "judged", chosen.hidden.split(","))
 
 
 def _published(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice, found: Sequence[Place]) -> None:
@@ -133,13 +136,21 @@ def _published(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: C
     _side_by_side(frame, frames.points(entries, metric.direction == "higher"), metric, "published")
 
 
-def _side_by_side(frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, stem: str) -> None:
+def _side_by_side(
+    frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, stem: str, hidden: Sequence[str] | None = None
+) -> None:
     table, chart = st.columns([3, 2])
+    free = [column for column in frame.columns if column not in ("Model", metric.title)]
+    away = [column for column in hidden or () if column in free]
+    shown = frame.drop(columns=away)
     with table:
         st.dataframe(
-            frame, hide_index=True, column_config=_columns(frame, metric), key=f"table-{stem}", placeholder="—"
+            shown, hide_index=True, column_config=_columns(shown, metric), key=f"table-{stem}", placeholder="—"
         )
-        downloads(frame, f"armillary-{metric.suite}-{metric.name}-{stem}")
+        with st.container(horizontal=True):
+            downloads(shown, f"armillary-{metric.suite}-{metric.name}-{stem}")
+            if hidden is not None:
+                columns("hidden", "Columns", free, away)
     with chart:
         if len(points):
             made = charts.interval_dots(
@@ -149,6 +160,7 @@ def _side_by_side(frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, ste
 
 
 RANK = "Inside this board only. Who cannot be told apart shares a rank."
+BOUNDS = "What it would be if everything that is missing in it were as bad, and as good, as can be."
 RANKS = "Where the true rank lies, from paired differences task by task; all of them hold in 95 of 100 boards."
 
 
@@ -164,6 +176,7 @@ def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
         metric.title: config.NumberColumn(format=f"%.{digits(metric.unit)}f", help=metric.explain),
         "±": config.NumberColumn(format=f"%.{digits(metric.unit)}f", help="The spread that the paper prints."),
         "n/N": config.TextColumn(help="Samples scored, of those expected."),
+        "Bounds": config.TextColumn(help=BOUNDS),
         "Date": config.DateColumn(format="YYYY-MM-DD"),
         "Look": config.LinkColumn(display_text="samples", help="What is behind the number."),
         "Card": config.LinkColumn(display_text="model", help="The entry's own page."),

@@ -55,11 +55,12 @@ def _choose(
 ) -> None:
     titles = {one.run_id: f"{name(one.model, 50)} · {name(one.judge_name, 30)}" for one in runs}
     with st.container(horizontal=True):
-        pick("run", "Entry", list(titles), run.run_id, titles.__getitem__, width=340, then=_first_page)
-        pick("metric", "Metric", list(metrics), metric, metrics.__getitem__, width=220, then=_first_page)
-        order = ask(places.facet_order, run.suite)
+        pick("run", "Entry", list(titles), run.run_id, titles.__getitem__, width=300, then=_first_page)
+        pick("metric", "Metric", list(metrics), metric, metrics.__getitem__, width=200, then=_first_page)
+        order, called = ask(places.facet_order, run.suite), ask(queries.facet_titles, run.suite)
         for facet in FACETS:
-            pick(facet, plain(facet), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
+            title = called.get(facet, plain(facet))
+            pick(facet, title, [ALL, *order[facet]], said.get(facet, ALL), width=150, then=_first_page)
 
 
 def _first_page(params: dict[str, str]) -> dict[str, str]:

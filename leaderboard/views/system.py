@@ -33,6 +33,7 @@ def page() -> None:
         if last
         else "Nothing was published yet beside papers' figures."
     )
+    _incidents()
     _nights()
     _at_work()
     st.subheader("Parts", anchor=False)
@@ -73,15 +74,27 @@ def _text(value: object) -> object:
 
 
 def _at_work() -> None:
-    """Who works on what, and which boards stand still."""
+    """Who works on what."""
     held = ask_now(nights.leases)
-    if held:
-        st.subheader("At work", anchor=False)
+    st.subheader("Workers", anchor=False, help="Who holds a piece of work gives a sign of life; silent ones are freed.")
+    if not held:
+        st.caption("Nobody is at work now.")
+    else:
         names = ("subject", "kind", "owner", "attempts", "acquired_at", "heartbeat_at", "expires_at")
         table([{plain(key): _text(getattr(one, key)) for key in names} for one in held])
+
+
+def _incidents() -> None:
+    """What went wrong on our side: boards that stand still, nights that failed or raised alarms, entries we failed."""
     for one in ask_now(nights.frozen):
         about = f"Boards of {one.suite} with judge {one.judge[:12]} take nothing new since {one.since:%Y-%m-%d}."
         st.warning(f"{escaped(about, 200)} {escaped(one.reason, 300)}", icon=":material/ac_unit:")
+    st.subheader("Incidents", anchor=False, help="Our own faults; a submitter's are on the entry's own page.")
+    found = ask_now(nights.incidents)
+    if found:
+        table([{plain(key): _text(value) for key, value in asdict(one).items()} for one in found])
+    else:
+        st.caption("None on record.")
 
 
 def _parts(settings: Settings) -> list[dict[str, str]]:

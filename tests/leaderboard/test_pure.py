@@ -60,7 +60,7 @@ def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:
 def _found(model: str, value: float | None, board: str = "board", trust: str = "B") -> Found:
     known: dict[str, Any] = dict.fromkeys(Found._fields, "")
     said = {"model": model, "submission_id": model, "value": value, "board": board, "trust": trust}
-    return Found(**{**known, **said, "eligible": True, "state": "published"})
+    return Found(**{**known, **said, "takes_part": trust != "C"})
 
 
 def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:

@@ -149,8 +149,8 @@ def test_comparing_two_entries_gives_a_paired_difference(at_board: Settings) -> 
     page = opened("compare", runs="run-aurora-auto,run-dune00-auto")
 
     row = page.dataframe[0].value.iloc[0]
-    assert row["mean"] > 0
-    assert row["low"] < row["mean"] < row["high"]
+    assert row["Difference"] > 0
+    assert row["From"] < row["Difference"] < row["To"]
 
 
 def test_the_grid_of_a_paper_marks_the_best_of_judge_and_people(at_board: Settings) -> None:

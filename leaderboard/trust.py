@@ -1,0 +1,103 @@
+"""The SELECTs about how far to trust a place: attempts, places that moved, private samples, and what repeats add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from sqlmodel import Session, col, select
+
+from infra.tables import Submission
+from infra.tables_standing import Hidden, Noise, RankChange, Rung
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One attempt of a team on a board, and whether it moved the team's score for this model."""
+
+    attempt: int
+    at: datetime
+    model: str
+    moved: bool
+    gain: float | None
+    step: float | None
+    stands: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlace:
+    """An entry whose place on a board is another than on the board before, and why."""
+
+    model: str
+    metric: str
+    modality: str
+    rank_before: int | None
+    rank: int | None
+    value_before: float | None
+    value: float | None
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFigure:
+    """A metric on private samples, and how much better the entry is in public; marked past two standard errors."""
+
+    metric: str
+    scenario: str
+    task: str
+    setting: str
+    modality: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n_scored: int
+    n_expected: int
+    gap: float | None
+    gap_low: float | None
+    gap_high: float | None
+    marked: bool
+    text: str
+
+
+def attempts(db: Session, board: str, team: str) -> list[Try]:
+    """A team's attempts on one board, in their order; `stands` marks those whose score is the public one now."""
+    query = select(Rung).where(Rung.board == board, Rung.team == team).order_by(col(Rung.attempt))
+    found = list(db.exec(query))
+    last = {one.model: one.stands for one in found}
+    return [
+        Try(one.attempt, one.at, one.model, one.moves, one.gain, one.step, one.run_id in last.values(), one.text)
+        for one in found
+    ]
+
+
+def new_places(db: Session, board: str, run_id: str | None = None) -> list[NewPlace]:
+    """Who stands elsewhere on a board than on the one before it, the largest moves first; or one run only."""
+    columns = (RankChange.metric, RankChange.modality, RankChange.rank_before, RankChange.rank)
+    values = (RankChange.value_before, RankChange.value, RankChange.reason, RankChange.at)
+    query = (
+        select(Submission.model, *columns, *values)  # type: ignore[call-overload]
+        .join(Submission, col(Submission.id) == col(RankChange.submission_id))
+        .where(RankChange.board == board)
+        .order_by(RankChange.metric, RankChange.modality, Submission.model)
+    )
+    rows = db.execute(query.where(RankChange.run_id == run_id) if run_id else query)
+    return sorted((NewPlace(*row) for row in rows), key=_move, reverse=True)
+
+
+def _move(one: NewPlace) -> int:
+    return abs((one.rank or 0) - (one.rank_before or 0))
+
+
+def private_figures(db: Session, run_id: str) -> list[PrivateFigure]:
+    """A run on private samples: aggregates only."""
+    names = tuple(PrivateFigure.__dataclass_fields__)
+    order = (Hidden.metric, Hidden.scenario, Hidden.task, Hidden.setting, Hidden.modality)
+    query = select(*(getattr(Hidden, name) for name in names)).where(Hidden.run_id == run_id).order_by(*order)
+    return [PrivateFigure(*row) for row in db.execute(query)]
+
+
+def noise(db: Session, run_id: str) -> list[Noise]:
+    """How far measuring a run's metrics again moves them, one row a metric and source."""
+    return list(db.exec(select(Noise).where(Noise.run_id == run_id).order_by(Noise.metric, Noise.source)))
