@@ -158,7 +158,8 @@ def tallies(points: pd.DataFrame) -> alt.FacetChart:
         .properties(height=alt.Step(24), width=PANEL)
     )
     head = alt.Header(labelAnchor="start", labelLimit=PANEL)
-    return bars.facet(facet=alt.Facet("pair:N", title=None, sort=None, header=head), columns=2)
+    made: alt.FacetChart = bars.facet(facet=alt.Facet("pair:N", title=None, sort=None, header=head), columns=2)
+    return made
 
 
 PANEL = 360

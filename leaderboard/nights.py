@@ -61,7 +61,7 @@ class Incident:
 
 def incidents(db: Session, most: int = 50) -> list[Incident]:
     """Nights that failed or raised an alarm, and entries that failed by our fault; newest first."""
-    bad = (Night.state == "failed") | (col(Night.alarms) > 0)
+    bad = (col(Night.state) == "failed") | (col(Night.alarms) > 0)
     rows = db.exec(select(Night).where(bad).order_by(col(Night.night).desc()).limit(most))
     found = [Incident(one.night, "night", one.state, one.text) for one in rows]
     ours = (Submission.updated_at, Submission.id, Submission.reason)
