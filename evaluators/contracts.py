@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
     from evaluators.agent import Agent
+    from evaluators.filming import VideoModel
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -213,7 +214,7 @@ class Production:
 
     `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters, as
     `<organisation>--<name>/<revision>`, in `private` the banks that an operator mounted. `agent` is there for a suite
-    that runs one around the model.
+    that runs one around the model, and with it `video`, the model itself as the suite's `film` opened it elsewhere.
     """
 
     folder: Path
@@ -223,6 +224,7 @@ class Production:
     private: Path | None = None
     revision: str = ""
     agent: Agent | None = None
+    video: VideoModel | None = None
 
 
 TakeOver = Callable[[Sample, Path, Sequence[Mapping[str, Json]], Path, Callable[[Path], str]], Mapping[str, Json]]
@@ -313,7 +315,8 @@ class Suite:
     """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
 
     A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce` makes a generator
-    around a handed-in model, inside an `agent` where the suite runs one; `take_over` looks into a handed-in file.
+    around a handed-in model, inside an `agent` where the suite runs one: there `film` opens the model, in a process
+    of its own, and only that. `take_over` looks into a handed-in file.
     `parts` are what is judged of an output where that is not the whole of it; the ids of their questions are unique.
     `own_judge` is the card of a suite that is scored by rule: no judge is asked then. `tabulate` replaces the mean of
     `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
@@ -345,6 +348,7 @@ class Suite:
     second_look: SecondLook | None = None
     private: Callable[[Path], tuple[Sample, ...]] | None = None
     agent: bool = False
+    film: Callable[[Production], VideoModel] | None = None
     take_over: TakeOver | None = None
     parts: Callable[[Sample, Output], tuple[Part, ...]] | None = None
     read: Callable[[Sample, Path], Mapping[str, Json]] | None = None

@@ -4,50 +4,29 @@ from __future__ import annotations
 
 import json
 import os
-import select
-import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import fields
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from evaluators.contracts import CannotProduce, Generator, Outcome, Output, Production, Sample
-from evaluators.suites import suite_named
+from evaluators.contracts import Generator, Outcome, Output, Production, Sample
+from flows.child import Child, Limits, NotItsOwn, brought_out
 from flows.generating import PATH
+from infra.settings import Settings
 
-ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "flows.generating")
-PASSED_ON = ("PATH", "LANG", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
-OFFLINE = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error", "TQDM_DISABLE": "1"}
-
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What a model may take: seconds to load and for each sample, bytes of memory (None: no limit) and of a file."""
-
-    load_seconds: float = 1800
-    seconds: float = 1800
-    memory: int | None = None
-    file_bytes: int = 8 << 30
-    open_files: int = 1024
-
-
-class ModelBroke(Exception):
-    """The child told of an error that is not one sample's; says which."""
+SQLITE = "sqlite:///"
 
 
 class Confined:
-    """A generator whose model lives in a child; the child is started when it is needed and replaced when it dies."""
+    """A generator whose model lives in a child; a sample that ends the child is lost, the next gets a new one."""
 
     def __init__(self, job: Mapping[str, Any], limits: Limits, command: Sequence[str] = COMMAND) -> None:
-        self._job = {**job, **asdict(limits)}
-        self._limits, self._command = limits, tuple(command)
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child = Child(job, limits, command)
         self._busy = threading.Lock()
-        self.has_network: bool | None = None
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         """One output a sample. A sample that ends the child is the model's failure, and the next gets a new child."""
@@ -60,106 +39,68 @@ class Confined:
 
     def _some(self, names: Sequence[str], folder: Path) -> Iterator[Output]:
         """What the child makes of these until it ends; then the sample it was at has failed, and the rest is left."""
-        child = self._child if self._child and self._child.poll() is None else self._start()
-        self._write(child, {"samples": list(names), "folder": str(folder.resolve())})
+        own = self._child.start(folder)
+        self._child.ask({"samples": list(names)})
         waiting = list(names)
         while waiting:
-            said = self._read(child, self._limits.seconds)
+            said = self._child.answer()
             if said is None:
-                yield Output(waiting[0], Outcome.MODEL_FAILED, reason=self._fate(child))
+                yield Output(waiting[0], Outcome.MODEL_FAILED, reason=self._child.fate())
                 return
             if "end" in said:
                 missing = (Output(name, Outcome.MODEL_FAILED, reason="The model gave nothing.") for name in waiting)
                 yield from missing
                 return
             waiting.remove(said["sample_id"])
-            yield _output(said)
-        self._read(child, self._limits.seconds)  # its word that this was all
+            yield _output(said, own, folder)
+        self._child.answer()  # its word that this was all
 
     def close(self) -> None:
         """End the child."""
-        if self._child:
-            self._child.kill()
-            self._child.wait()
-            self._child = None
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        clean = {**kept, **OFFLINE, "HOME": os.devnull, "PYTHONPATH": str(ROOT)}
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
-        child: subprocess.Popen[bytes] = subprocess.Popen(
-            self._command, env=clean, start_new_session=True, bufsize=0, **pipes
-        )  # type: ignore[call-overload]
-        self._child = child
-        self._write(child, self._job)
-        ready = self._read(child, self._limits.load_seconds)
-        if ready is None:
-            raise ModelBroke(f"The model could not be loaded: {self._fate(child)}")
-        self.has_network = bool(ready["network"])
-        return child
-
-    def _write(self, child: subprocess.Popen[bytes], said: Mapping[str, Any]) -> None:
-        assert child.stdin
-        try:
-            child.stdin.write(json.dumps(said).encode() + b"\n")
-            child.stdin.flush()
-        except BrokenPipeError:
-            return  # whoever reads next sees that the child is gone
-
-    def _read(self, child: subprocess.Popen[bytes], seconds: float) -> dict[str, Any] | None:
-        """What the child says next; None if it ended or stays silent for so long."""
-        assert child.stdout
-        ready, _, _ = select.select([child.stdout], [], [], seconds)
-        line = child.stdout.readline() if ready else b""
-        if not line.endswith(b"\n"):
-            return None
-        said: dict[str, Any] = json.loads(line)
-        if "error" in said:
-            self.close()
-            kind, _, text = said["error"].partition(": ")
-            raise CannotProduce(text) if kind == CannotProduce.__name__ else ModelBroke(said["error"])
-        return said
-
-    def _fate(self, child: subprocess.Popen[bytes]) -> str:
-        ended = child.poll() is not None or _ending(child)
-        self.close()
-        return "The model ended its own process." if ended else f"It took over {self._limits.seconds:g} seconds."
+        self._child.close()
 
 
-def _ending(child: subprocess.Popen[bytes]) -> bool:
-    """Whether the child is gone by itself: its pipe closes a moment before it can be waited for."""
+def _output(said: Mapping[str, Any], own: Path, folder: Path) -> Output:
     try:
-        child.wait(0.5)
-    except subprocess.TimeoutExpired:
-        return False
-    return True
-
-
-def _output(said: Mapping[str, Any]) -> Output:
-    file = Path(said["file"]) if said["file"] else None
-    beside = {name: Path(path) for name, path in said.get("beside", {}).items()}
+        file = brought_out(said["file"], own, folder) if said["file"] else None
+        beside = {name: brought_out(path, own, folder) for name, path in said.get("beside", {}).items()}
+    except NotItsOwn as refused:
+        return Output(said["sample_id"], Outcome.MODEL_FAILED, reason=str(refused))
     return Output(said["sample_id"], Outcome(said["outcome"]), file, said["record"], said["reason"], beside)
 
 
 def confined(suite: str, given: Production) -> Generator:
-    """The suite's generator in a child, kept for all shards of a model; here, if it is given what cannot travel."""
-    try:
-        return _kept(suite, json.dumps(plain(given), sort_keys=True))
-    except TypeError:
-        produce = suite_named(suite).produce
-        assert produce, f"{suite} takes models and does not say how to run them"
-        return produce(given)
+    """The suite's generator in a child, kept for all shards of a model."""
+    return _kept(suite, as_text(given))
 
 
 @lru_cache(maxsize=1)
 def _kept(suite: str, given: str) -> Confined:
-    return Confined({"suite": suite, "given": json.loads(given)}, Limits(memory=_memory()))
+    return Confined({"suite": suite, "given": json.loads(given)}, limits())
+
+
+def as_text(given: Production) -> str:
+    """What a suite is given, for a child and as a key; equal if and only if all is the same."""
+    return json.dumps(plain(given), sort_keys=True)
 
 
 def plain(given: Production) -> dict[str, Any]:
     """What a suite is given as JSON; paths are marked as such."""
     values = {one.name: getattr(given, one.name) for one in fields(given)}
     return {name: {PATH: str(value.resolve())} if isinstance(value, Path) else value for name, value in values.items()}
+
+
+def limits() -> Limits:
+    """All the memory there is, and nothing of what we keep: rows, objects, other teams' models."""
+    return Limits(memory=_memory(), hidden=tuple(str(place.resolve()) for place in _kept_by_us(Settings())))
+
+
+def _kept_by_us(settings: Settings) -> Iterator[Path]:
+    yield settings.home
+    if "://" not in settings.objects:
+        yield Path(settings.objects)
+    if settings.database.startswith(SQLITE):
+        yield Path(settings.database.removeprefix(SQLITE))
 
 
 def _memory() -> int | None:

@@ -130,9 +130,15 @@ def _disk(settings: Settings) -> Iterator[Finding]:
 
 
 def _confinement(_settings: Settings) -> Iterator[Finding]:
-    """Whether handed-in models and files can be kept off the network."""
+    """Whether handed-in models and files can be kept off the network and off our files."""
     from infra.confinement import network_can_be_cut
+    from infra.fence import version
 
+    if version():
+        yield Finding("fence", "good", "models write into one folder and read nothing of what is kept here")
+    else:
+        remedy = "Use a kernel with Landlock (5.13 or newer), or run workers as a user who may write nowhere else."
+        yield Finding("fence", "note", "this system has no Landlock", remedy)
     if network_can_be_cut():
         yield Finding("confinement", "good", "models and decoders run without network")
     else:

@@ -1,6 +1,7 @@
 """The child that runs a handed-in model: `python -m flows.generating`. It loads once and then answers sample by sample.
 
-Before anything of the model is opened it has no network, bounded memory and files, and none of our environment.
+Before anything of the model is opened it has no network, bounded memory and files, one folder to write to, nothing of
+what we keep to read, and none of our environment.
 """
 
 from __future__ import annotations
@@ -8,36 +9,69 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from evaluators.contracts import Generator, Output, Production, Sample
 from evaluators.suites import suite_named
 from infra.confinement import cut_network, end_with_parent, limit
+from infra.fence import fence
 
 PATH = "path:"
 """Marks a path among plain values."""
-Make = Callable[[Mapping[str, Any]], Generator]
+Said = Mapping[str, Any]
+Make = Callable[[Said], Generator]
+Answer = Callable[[Said], Iterator[Said]]
+"""From what is asked to what is answered, line by line."""
 
 
 def serve(make: Make) -> None:
-    """Read the job, give up what it says, make the generator, and answer one request a line until there are no more."""
+    """Make the generator of the job, and let it answer for samples until there are no more."""
+
+    def begin(job: Said) -> tuple[Said, Answer]:
+        generator, known, own = make(job), _known(job), Path(job["own"])
+
+        def answer(asked: Said) -> Iterator[Said]:
+            for output in generator.generate([known[name] for name in asked["samples"]], own):
+                yield _plain(output)
+            yield {"end": True}
+
+        return {}, answer
+
+    confine(begin)
+
+
+def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
+    """Read the job, give up what it says, begin, and answer one request a line until there are no more."""
     job = json.loads(sys.stdin.readline())
     limit(job["memory"], job["file_bytes"], job["open_files"])
-    cut = cut_network()
+    cut, fenced = cut_network(), _fenced(job)
     end_with_parent()
     # Libraries print what they like; only we may write to the parent.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+
+    def say(said: Said) -> None:
+        answers.write(json.dumps(said) + "\n")
+        answers.flush()
+
     try:
-        generator = make(job)
-        _say(answers, {"ready": True, "network": not cut})
-        known = _known(job)
+        first, answer = begin(job)
+        say({**first, "ready": True, "network": not cut, "fenced": fenced})
         for line in sys.stdin:
-            _answer(generator, known, json.loads(line), answers)
+            for said in answer(json.loads(line)):
+                say(said)
     except Exception as error:
-        _say(answers, {"error": f"{type(error).__name__}: {error}"[:2000]})
+        say({"error": f"{type(error).__name__}: {error}"[:2000]})
+
+
+def _fenced(job: Said) -> bool:
+    """Where our own code or the interpreter lies inside what is hidden, hiding would end it before it began."""
+    given = [Path(value[PATH]) for value in job["given"].values() if _is_path(value)]
+    ours = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, __file__)]
+    hidden = [Path(name) for name in job["hidden"]]
+    return fence([Path(job["own"])], [one for one in hidden if not any(us.is_relative_to(one) for us in ours)], given)
 
 
 def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
@@ -48,12 +82,6 @@ def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
     return {sample.id: sample for sample in (*suite.samples(), *private)}
 
 
-def _answer(generator: Generator, known: Mapping[str, Sample], asked: Mapping[str, Any], answers: TextIO) -> None:
-    for output in generator.generate([known[name] for name in asked["samples"]], Path(asked["folder"])):
-        _say(answers, _plain(output))
-    _say(answers, {"end": True})
-
-
 def _plain(output: Output) -> dict[str, Any]:
     file = str(output.file) if output.file else None
     outcome, record = output.outcome.value, dict(output.record)
@@ -61,18 +89,18 @@ def _plain(output: Output) -> dict[str, Any]:
     return {**said, "beside": {name: str(path) for name, path in output.beside.items()}}
 
 
-def _say(answers: TextIO, said: Mapping[str, Any]) -> None:
-    answers.write(json.dumps(said) + "\n")
-    answers.flush()
-
-
 def _produce(job: Mapping[str, Any]) -> Generator:
     produce = suite_named(job["suite"]).produce
     assert produce, f"{job['suite']} takes models and does not say how to run them"
+    return produce(production(job))
+
+
+def production(job: Said) -> Production:
+    """What the suite is given, as it was before it travelled."""
     given: dict[str, Any] = {
         name: Path(value[PATH]) if _is_path(value) else value for name, value in job["given"].items()
     }
-    return produce(Production(**given))
+    return Production(**given)
 
 
 def _is_path(value: object) -> bool:

@@ -11,11 +11,13 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
+from evaluators.agent import Agent
 from evaluators.contracts import Facets, Generator, Outcome, Output, Production, Question, Request, Sample
 from evaluators.suites import suite_named
 from flows.agents import open_agent
 from flows.apis import open_api
 from flows.confined import confined
+from flows.confined_video import confined_video
 from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
@@ -132,8 +134,16 @@ def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
         return open_api(work.endpoint, work.sampling, agent)
     folder = unpack_model(store, work.bundle_sha256, Path(place.work))
     shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
-    given = Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256, agent)
-    return confined(work.suite, given)
+    given = Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256)
+    return _inside(agent, work, place, given) if agent else confined(work.suite, given)
+
+
+def _inside(agent: Agent, work: OutputsWork, place: Place, given: Production) -> Generator:
+    """The agent here, with its network and its memory; the handed-in model in a child without."""
+    produce = suite_named(work.suite).produce
+    assert produce, f"{work.suite} takes models and does not say how to run them"
+    video = confined_video(work.suite, given, Path(place.work))
+    return produce(replace(given, agent=agent, video=video))
 
 
 def _kept(output: Output, modality: str, store: Store, read: Reader | None = None) -> dict[str, Any]:

@@ -8,22 +8,27 @@ import select
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from pathlib import Path
 from queue import LifoQueue
 from typing import IO
 
 from submissions.archive import Span
-from submissions.media import MOST_MEDIA_BYTES, NOTHING, Asked, Looked, MediaFacts, Refused, broken
+from submissions.media import MOST_MEDIA_BYTES, NOTHING, Asked, Looked, MediaFacts, Refused, broken, shallow
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "submissions.decoding")
 CPU_SECONDS = 10.0
 WALL_SECONDS = 60.0
 """A child may be kept waiting by others on a busy machine, so the clock on the wall is more patient."""
+MOST_TOGETHER = 8
+"""So many files are asked about at once: every question wakes a process, and so does every answer."""
+KEPT_MEMORY = {"MALLOC_MMAP_THRESHOLD_": str(32 << 20), "MALLOC_TRIM_THRESHOLD_": str(256 << 20)}
+"""The next picture takes the memory of the last, instead of having it from the system page by page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,28 +60,34 @@ class Decoders:
 
     def look(self, job: Job) -> Looked:
         """Have a child look at one file; whatever happens to the child, there is an answer."""
-        if job.span.size > MOST_MEDIA_BYTES:
-            return _said(Refused("E_TOO_LARGE", "The file is too large.", f"At most {MOST_MEDIA_BYTES} bytes."))
+        return self._look([job])[0]
+
+    def look_all(self, jobs: Sequence[Job]) -> Iterator[Looked]:
+        """Look at many files, as many at once as there are children, in the order given."""
+        size = max(1, min(MOST_TOGETHER, len(jobs) // (self.count * 4)))
+        heaps = [jobs[first : first + size] for first in range(0, len(jobs), size)]
+        if self.count == 1:
+            yield from chain.from_iterable(map(self._look, heaps))
+            return
+        with ThreadPoolExecutor(self.count) as threads:
+            yield from chain.from_iterable(threads.map(self._look, heaps))
+
+    def _look(self, jobs: Sequence[Job]) -> list[Looked]:
+        """Look at some files together; if that ends the child, at each alone, to know which one it was."""
+        if any(job.span.size > MOST_MEDIA_BYTES for job in jobs):
+            return [_too_large()] if len(jobs) == 1 else [self.look(job) for job in jobs]
         child = self._free.get()
         try:
             if child is None or child.poll() is not None:
                 child = self._start()
-            answer = self._ask(child, job)
-            if answer is None:
-                refused = self._fate(child)
-                child = None
-                return _said(refused)
-            return _looked(json.loads(answer))
+            answer = self._ask(child, jobs)
+            if answer is not None:
+                return [_looked(one) for one in json.loads(answer)]
+            refused = self._fate(child)
+            child = None
         finally:
             self._free.put(child)
-
-    def look_all(self, jobs: Iterable[Job]) -> Iterator[Looked]:
-        """Look at many files, as many at once as there are children, in the order given."""
-        if self.count == 1:
-            yield from map(self.look, jobs)
-            return
-        with ThreadPoolExecutor(self.count) as threads:
-            yield from threads.map(self.look, jobs)
+        return [_said(refused)] if len(jobs) == 1 else [self.look(job) for job in jobs]
 
     def close(self) -> None:
         """End the children."""
@@ -88,7 +99,7 @@ class Decoders:
             self._free.put(None)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        environment = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
+        environment = {"PATH": os.defpath, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1", **KEPT_MEMORY}
         return subprocess.Popen(
             self._command,
             stdin=subprocess.PIPE,
@@ -99,15 +110,15 @@ class Decoders:
             start_new_session=True,
         )
 
-    def _ask(self, child: subprocess.Popen[bytes], job: Job) -> bytes | None:
+    def _ask(self, child: subprocess.Popen[bytes], jobs: Sequence[Job]) -> bytes | None:
         assert child.stdin and child.stdout
-        question = {**asdict(job), "seconds": self._cpu}
+        plain = [{**shallow(job), "span": shallow(job.span), "asked": shallow(job.asked)} for job in jobs]
         try:
-            child.stdin.write(json.dumps(question).encode() + b"\n")
+            child.stdin.write(json.dumps({"jobs": plain, "seconds": self._cpu}).encode() + b"\n")
             child.stdin.flush()
         except BrokenPipeError:
             return None
-        return _line(child.stdout, self._wall)
+        return _line(child.stdout, self._wall * len(jobs))
 
     def _fate(self, child: subprocess.Popen[bytes]) -> Refused:
         """What the end of a child says about the file it had: it took too long, or it broke the decoder."""
@@ -147,6 +158,10 @@ def _ended(child: subprocess.Popen[bytes]) -> bool:
     except subprocess.TimeoutExpired:
         return False
     return True
+
+
+def _too_large() -> Looked:
+    return _said(Refused("E_TOO_LARGE", "The file is too large.", f"At most {MOST_MEDIA_BYTES} bytes."))
 
 
 def _said(refused: Refused) -> Looked:

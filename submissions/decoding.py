@@ -1,7 +1,7 @@
-"""The child that decodes: `python -m submissions.decoding`. It reads one job a line, answers one line, owns nothing.
+"""The child that decodes: `python -m submissions.decoding`. It reads some jobs a line, answers one line, owns nothing.
 
-Its memory, time and open files are limited, it has no network where the system lets us, and its environment is empty,
-so that a file made to hang, to crash or to take over a decoder takes over nothing.
+Its memory, time and open files are limited, it has no network and writes nowhere where the system lets us, and its
+environment is empty, so that a file made to hang, to crash or to take over a decoder takes over nothing.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import json
 import signal
 import sys
 import zlib
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from infra.confinement import cut_network, limit
+from infra.fence import fence
 from submissions import clips, pictures
 from submissions.layout import ARCHIVES
-from submissions.media import Asked, Refused, broken, check_kind
+from submissions.media import Asked, Refused, broken, check_kind, shallow
 
 MEMORY = 2 << 30
 OPEN_FILES = 64
@@ -31,13 +31,20 @@ def main() -> None:
     """Answer jobs until there are no more."""
     limit(MEMORY, 0, OPEN_FILES)
     cut_network()
+    fence([])
     for line in sys.stdin:
-        job = json.loads(line)
-        signal.setitimer(signal.ITIMER_PROF, job["seconds"])
-        answer = json.dumps(_answer(job))
-        signal.setitimer(signal.ITIMER_PROF, 0)
+        asked = json.loads(line)
+        answer = json.dumps([_in_time(job, asked["seconds"]) for job in asked["jobs"]])
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()
+
+
+def _in_time(job: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The answer, or the end of this process when it takes so much of the processor."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    answer = _answer(job)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return answer
 
 
 def _answer(job: dict[str, Any]) -> dict[str, Any]:
@@ -79,10 +86,10 @@ def _look(data: bytes, sha256: str, job: dict[str, Any]) -> dict[str, Any]:
         raise broken("file")
     kind = check_kind(job["name"], job["modality"])
     if job["modality"] == "video":
-        return {"facts": asdict(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
+        return {"facts": shallow(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
     facts, image = pictures.picture(data, kind)
     copied = bool(asked.given) and (sha256 in asked.given or _near(pictures.difference_hash(image), asked.given))
-    return {"facts": asdict(facts), "copied": copied}
+    return {"facts": shallow(facts), "copied": copied}
 
 
 def _near(found: str, given: tuple[str, ...]) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 from infra.confinement import cut_network, limit
+from infra.fence import fence
 
 MEMORY, FILE_BYTES, OPEN_FILES = 3 << 30, 1 << 30, 64
 FORMATS = ["PNG", "JPEG", "WEBP"]
@@ -19,6 +21,7 @@ def main() -> None:
     job = json.loads(sys.stdin.readline())
     limit(MEMORY, FILE_BYTES, OPEN_FILES)
     cut_network()
+    fence([Path(job["target"]).parent])
     (_clip if job["video"] else _picture)(job["source"], job["target"])
 
 

@@ -26,7 +26,11 @@ class Made:
             file = folder / f"{sample.id}.txt"
             file.write_text(said or "fine")
             print("noise on stdout")
-            yield Output(sample.id, Outcome.SCORED, file, {"said": said, "pid": os.getpid()})
+            yield Output(sample.id, Outcome.SCORED, Path(said) if said.startswith("/") else file, _note(said))
+
+
+def _note(said: str) -> dict[str, Any]:
+    return {"said": said, "pid": os.getpid()}
 
 
 def _do(deed: str, folder: Path) -> str:
@@ -48,7 +52,23 @@ def _do(deed: str, folder: Path) -> str:
             return "reached the machine"
         except OSError as error:
             return f"no network: {error.strerror}"
+    if " " in deed:
+        return _touch(deed.partition(" ")[0], deed.partition(" ")[2], folder)
     return str(sorted(os.environ)) if deed == "looks" else "done"
+
+
+def _touch(deed: str, path: str, folder: Path) -> str:
+    try:
+        if deed == "reads":
+            return Path(path).read_text()
+        if deed == "writes":
+            Path(path).write_text("here")
+        if deed == "links":
+            (folder / "link").symlink_to(path)
+            return str(folder / "link")
+    except OSError as error:
+        return str(error.strerror)
+    return path
 
 
 def make(job: Mapping[str, Any]) -> Made:

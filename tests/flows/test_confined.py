@@ -6,13 +6,16 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evaluators.contracts import Outcome, Output, Production
-from flows.confined import Confined, Limits, ModelBroke, confined, plain
+from flows.child import Limits, ModelBroke
+from flows.confined import Confined, confined, plain
 from infra.confinement import network_can_be_cut
+from infra.fence import version
 from tests.bundles import demo_samples
 
 COMMAND = (sys.executable, "-m", "tests.flows.made_generator")
@@ -94,6 +97,28 @@ def test_the_child_reaches_no_network_not_even_this_machine(run: Run) -> None:
     said = [str(output.record["said"]) for output in run("calls")]
 
     assert any("no network" in one for one in said) and "reached the machine" not in said
+
+
+@pytest.mark.skipif(not version(), reason="this system does not let a process fence itself in")
+def test_the_child_writes_nowhere_else_and_reads_nothing_of_what_we_keep(run: Run, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "armillary.db").write_text("the answers")
+    kept = replace(LIMITS, hidden=(str(home),))
+
+    read = [str(output.record["said"]) for output in run(f"reads {home}/armillary.db", kept)]
+    wrote = [str(output.record["said"]) for output in run(f"writes {tmp_path}/outside", kept)]
+
+    assert any("Permission denied" in one for one in read) and any("Permission denied" in one for one in wrote)
+    assert "the answers" not in read and not (tmp_path / "outside").exists()
+
+
+@pytest.mark.parametrize("deed", ["names /etc/passwd", "links /etc/passwd"])
+def test_a_file_that_the_child_did_not_make_is_none_of_its_outputs(run: Run, deed: str) -> None:
+    found = {output.sample_id.split(".")[1]: output for output in run(deed)}
+
+    assert found["1"].outcome is Outcome.MODEL_FAILED and "process named" in found["1"].reason
+    assert found["0"].outcome is Outcome.SCORED and Path("/etc/passwd").exists()
 
 
 def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:

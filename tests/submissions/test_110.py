@@ -121,6 +121,18 @@ def test_row_94_a_file_that_keeps_the_decoder_busy_is_refused_in_time(tmp_path: 
     assert looked.refused["code"] == "E_MEDIA_TIMEOUT"
 
 
+def test_one_file_that_keeps_the_decoder_busy_costs_no_other_its_answer(tmp_path: Path) -> None:
+    slow, quick = tmp_path / "slow.mp4", tmp_path / "quick.png"
+    slow.write_bytes(clip(40, size=(640, 480), still=True))
+    quick.write_bytes(saved(noise()))
+    children = Decoders(1, cpu_seconds=0.05)
+
+    looked = list(children.look_all([_job(slow if number == 5 else quick) for number in range(16)]))
+    children.close()
+
+    assert [number for number, one in enumerate(looked) if one.facts is None] == [5]
+
+
 @pytest.mark.parametrize(
     ("program", "code"),
     [

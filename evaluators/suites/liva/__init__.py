@@ -6,7 +6,7 @@ from evaluators.contracts import Sample, Suite
 from evaluators.suites.liva import published
 from evaluators.suites.liva.bank import DEMO, SETTINGS, samples
 from evaluators.suites.liva.metrics import METRICS
-from evaluators.suites.liva.producing import produce, take_over
+from evaluators.suites.liva.producing import film, produce, take_over
 from evaluators.suites.liva.scoring import parts, score, tabulate
 
 
@@ -42,6 +42,7 @@ SUITE = Suite(
     accepts=("outputs", "model"),
     produce=produce,
     agent=True,
+    film=film,
     take_over=take_over,
     parts=parts,
     tabulate=tabulate,

@@ -26,18 +26,22 @@ class BadSteps(ValueError):
     """The steps of a finished video cannot be right; the message says what is wrong."""
 
 
-def produce(given: Production) -> Generator:
-    """Any diffusers image-to-video folder, run inside the agent that the operator has set up."""
+def film(given: Production) -> VideoModel:
+    """Any diffusers image-to-video folder, with the settings its team declared."""
     from evaluators.models.device import pick_device
     from evaluators.models.diffusion import sampling_of
     from evaluators.models.image_to_video import DiffusionVideo
 
-    assert given.agent is not None
+    device = pick_device(given.device)
+    return DiffusionVideo(given.folder, sampling_of(given.sampling), revision=given.revision, device=device)
+
+
+def produce(given: Production) -> Generator:
+    """The video model inside the agent that the operator has set up."""
+    assert given.agent and given.video
     seed = given.sampling["seed"]
     assert isinstance(seed, int)
-    device = pick_device(given.device)
-    model = DiffusionVideo(given.folder, sampling_of(given.sampling), revision=given.revision, device=device)
-    return OrcaGenerator(model, given.agent, seed)
+    return OrcaGenerator(given.video, given.agent, seed)
 
 
 @dataclass(frozen=True)

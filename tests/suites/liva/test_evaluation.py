@@ -13,7 +13,7 @@ from sqlmodel import select
 
 from evaluators.contracts import CannotProduce
 from evaluators.media import write_mp4
-from evaluators.models import small
+from evaluators.models import diffusion, small
 from evaluators.suites.liva import SUITE
 from flows import stages
 from flows.case import open_case
@@ -80,8 +80,10 @@ def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(tmp
     (tmp_path / "declaration.json").write_text(json.dumps(declaration()))
 
     handed = receive(ready, None, model, tmp_path / "declaration.json")
+    loaded_here = diffusion._load.cache_info().misses
     kept = evaluated(ready, handed.submission_id)
 
+    assert diffusion._load.cache_info().misses == loaded_here, "the model runs in a child, never beside the agent"
     closed, single = kept["office_case05.closed_loop"].record, kept["office_case05.single_clip"].record
     assert set(kept) == {sample.id for sample in DEMO}
     assert len(single["clips"]) == 1 and single["tries"] == [1]
