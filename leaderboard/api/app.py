@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
-from leaderboard.api import health, routes, submissions
+from leaderboard.api import health, routes, standing, submissions
 from leaderboard.api.problems import refusals
 from leaderboard.queries import NotOnBoard
 from leaderboard.reading import NoBoard, reader
@@ -32,6 +32,7 @@ def create(settings: Settings) -> FastAPI:
     )
     app.state.settings = settings
     app.include_router(routes.router, prefix="/v1", responses={**refusals(400), **ABSENT})
+    app.include_router(standing.router, prefix="/v1", responses={**refusals(400), **ABSENT})
     submissions.install(app)
     health.install(app)
     app.middleware("http")(tagged)

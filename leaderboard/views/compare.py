@@ -106,6 +106,7 @@ def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Score
                     "p": found.p,
                     "n": found.n,
                     "tasks": found.clusters,
+                    "power": found.note,
                 }
             )
     if not rows:

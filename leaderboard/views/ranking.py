@@ -131,6 +131,7 @@ def _published(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: C
         st.caption("The paper prints no figure here with this choice. It prints some here:")
         _buttons(_closest(printed, chosen.at)[:6], chosen, "printed")
         return
+    st.caption(f"No ranks and no rank intervals: {escaped(entries[0].why_no_ranks, 200)}.")
     ordered = best_first(entries, metric.direction == "higher")
     frame = frames.figures(ordered, metric, suite.paper)
     _side_by_side(frame, frames.points(entries, metric.direction == "higher"), metric, "published")
