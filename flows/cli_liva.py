@@ -70,9 +70,12 @@ def invent(
     image_model: Annotated[Path, typer.Option(help="A diffusers text-to-image folder.")],
     to: Annotated[Path, typer.Option(help="Folder for the finished cases.")],
     count: Annotated[int, typer.Option(min=1, max=40, help="How many jobs.")] = 5,
+    width: Annotated[int, typer.Option(min=64, help="Of the pictures.")] = 832,
+    height: Annotated[int, typer.Option(min=64, help="Of the pictures.")] = 480,
+    steps: Annotated[int, typer.Option(min=1, help="Of the image model's sampler.")] = 30,
 ) -> None:
     """Draft cases goal first: jobs, a picture for each that people kept, then its sidecar."""
-    _draft("goals_flow", name, scenario, count, str(to), str(_there(image_model)))
+    _draft("goals_flow", name, scenario, count, str(to), str(_there(image_model)), width, height, steps)
 
 
 def _draft(flow: str, *arguments: str | int) -> None:

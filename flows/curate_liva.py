@@ -76,10 +76,12 @@ def photos_flow(name: str, folder: str, to: str) -> Drafted:
 
 
 @flow(name="curate-liva-goals", retries=0, persist_result=False)
-def goals_flow(name: str, scenario: str, count: int, to: str, image_model: str) -> Drafted:
+def goals_flow(
+    name: str, scenario: str, count: int, to: str, image_model: str, width: int, height: int, steps: int
+) -> Drafted:
     """Draft cases goal first with the agent's vision-language model and an image model's folder."""
     settings = Settings()
-    paint = painter(Path(image_model), settings.device)
+    paint = painter(Path(image_model), settings.device, width=width, height=height, steps=steps)
     return from_goals(settings, name, scenario, count, Path(to), drafter(settings), paint)
 
 
@@ -132,14 +134,15 @@ def read_list(folder: Path) -> list[Seed]:
     return seeds
 
 
-def painter(model: Path, device: str, seed: int = 0) -> Paint:
+def painter(model: Path, device: str, *, width: int, height: int, steps: int, seed: int = 0) -> Paint:
     """Pictures from a diffusers text-to-image folder."""
 
     def paint(case_id: str, prompt: str, to: Path) -> None:
         from evaluators.models.device import pick_device
         from evaluators.models.diffusion import DiffusionGenerator, Sampling
 
-        generator = DiffusionGenerator(model, Sampling(height=480, width=832), seed=seed, device=pick_device(device))
+        sampling = Sampling(steps=steps, height=height, width=width)
+        generator = DiffusionGenerator(model, sampling, seed=seed, device=pick_device(device))
         if generator.modality != "image":
             raise CannotDraft(f"{model.name} makes clips. Name a text-to-image model.")
         sample = Sample(case_id, Facets("", "", "", "image"), case_id, prompt)

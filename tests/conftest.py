@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from flows import catalogue
-from infra.db import migrate, session
 from infra.settings import Settings
 from submissions.bundle import Catalogue
+from tests.boards import stock
 from tests.bundles import drawn_outputs
 
 pytest_plugins = ["tests.servers.fixtures"]
@@ -29,10 +29,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Settings:
 @pytest.fixture
 def ready(home: Settings) -> Settings:
     """A home with its database and catalogue."""
-    migrate(home.database)
-    with session(home.database) as db:
-        catalogue.load(db)
-    return home
+    return stock(home)
 
 
 @pytest.fixture(scope="session")

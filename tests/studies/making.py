@@ -13,11 +13,12 @@ import numpy as np
 from evaluators.media import write_mp4, write_png
 from flows import studies
 from flows.engine import prepare
-from infra.db import migrate, session
+from infra.db import session
 from infra.settings import Settings
 from infra.tables_study import Rater
 from leaderboard.studies import desk
 from leaderboard.studies.forms import UNABLE, Ask, Form
+from tests.boards import stock
 
 SECRET_NAMES = ("Glassbead-7B", "Northwind-XL", "Team Petrel")
 QUESTIONS = [
@@ -31,12 +32,7 @@ def board(home: Path) -> Settings:
     """An empty board with its suites."""
     settings = Settings(home=home)
     prepare(settings)
-    from flows.catalogue import load
-
-    migrate(settings.database)
-    with session(settings.database) as db:
-        load(db)
-    return settings
+    return stock(settings)
 
 
 def items_file(folder: Path, protocol: str, count: int) -> Path:

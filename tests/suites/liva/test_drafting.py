@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,15 @@ from PIL import Image
 
 from evaluators.judges.chat import Said
 from evaluators.media import write_png
+from evaluators.models import small
 from evaluators.suites.liva.cases import load
 from evaluators.suites.liva.drafting import CannotDraft
+from flows import curate_liva
 from flows.curate_liva import Drafted, drafter, from_goals, from_photos, read_list
 from infra.db import session
 from infra.settings import Settings
 from leaderboard.reviewing import drop, edit, keep, queue, unwritten
+from tests.suites.liva.oracle import Script, serving
 
 SKETCH = {
     "objects": [
@@ -56,6 +60,14 @@ class Scripted:
         return Said(
             json.dumps({"ideas": [IDEA, {**IDEA, "intention": "Empty the mug."}]} if '"ideas"' in text else SKETCH)
         )
+
+
+class Drafter(Script):
+    """The same behind an endpoint, with one idea."""
+
+    def answer(self, messages: Any) -> tuple[int, str]:
+        said = json.loads(Scripted().say(messages).text)
+        return 200, json.dumps({"ideas": said["ideas"][:1]} if "ideas" in said else said)
 
 
 @pytest.fixture
@@ -124,6 +136,23 @@ def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(ready: S
     assert after.written == again.written == ("kitchen_case101",)
     (case,) = load(tmp_path / "cases")
     assert case.source == "synthetic" and case.intention == "Fill the mug."
+
+
+def test_both_ways_run_as_flows_with_an_endpoint_and_a_small_random_image_model(
+    ready: Settings, photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    image_model = str(small.make_text_to_image(tmp_path / "painter"))
+    with serving(Drafter()) as endpoint:
+        monkeypatch.setenv("ARMILLARY_AGENT", "http:drafter@1")
+        monkeypatch.setenv("ARMILLARY_AGENT_URL", endpoint.url)
+        for name, arguments in (("photos", [str(photos)]), ("goals", ["kitchen", 1])):
+            last = [image_model, 64, 64, 1] if name == "goals" else []
+            run = partial(getattr(curate_liva, f"{name}_flow").fn, name, *arguments, str(tmp_path / name), *last)
+            while (found := run()).open:
+                decide_all(ready, name)
+
+            assert found.written and not found.findings
+            assert [case.source for case in load(tmp_path / name)] == ["real" if name == "photos" else "synthetic"]
 
 
 def test_a_reply_that_stays_bad_is_on_record_and_asked_again_next_time(
