@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 from fastapi.testclient import TestClient
 from sqlmodel import select
 
-from evaluators.contracts import Outcome
+from evaluators.contracts import FACETS, Outcome, Score
 from evaluators.suites import suite_named
 from flows.case import open_case
 from infra.db import session
@@ -30,8 +31,8 @@ BLOCKED = 7
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[ImageServer]:
-    """An endpoint, and a private bank of one task beside it."""
-    banks.write(tmp_path / "private" / "tailor", own(1))
+    """An endpoint, and a private bank of five tasks beside it: fewer would tell too much about each."""
+    banks.write(tmp_path / "private" / "tailor", own(5))
     with serve() as found:
         for name, value in (("URL", found.url), ("KEY", "sk-very-secret"), ("CONCURRENCY", "2")):
             monkeypatch.setenv(f"ARMILLARY_IMAGE_{name}", value)
@@ -55,7 +56,7 @@ def outputs(settings: Settings, submission: str) -> dict[str, Output]:
 def everything_public(settings: Settings, run: str, folder: Path) -> str:
     """All that the API says of a run and its entry, the exported files, and the log."""
     api = TestClient(create(Settings()))
-    paths = [f"runs/{run}/{one}" for one in ("cells", "failures", "samples?metric=index")]
+    paths = [f"runs/{run}/{one}" for one in ("cells", "failures", "private", "samples?metric=index")]
     said = [api.get(f"/v1/{path}").text for path in ("models", "runs", "status", *paths)]
     with session(settings.database) as db:
         written = write(db, folder)
@@ -94,9 +95,20 @@ def test_blocked_prompts_are_replaced_and_private_ones_are_judged_and_never_show
         assert found[other.id].record["replaces"] == one.id
         assert (other.facets.scenario, other.facets.setting) == (one.facets.scenario, one.facets.setting)
     assert samples[0].prompt in asked_before and not list(server.asked)
-    assert len(private) == 10 and {row.outcome for row in private} == {Outcome.SCORED}
+    assert len(private) == 50 and {row.outcome for row in private} == {Outcome.SCORED}
     assert {score.sample_id for score in private_scores(case).scores} == {row.sample_id for row in private}
     shown = everything_public(here, done.run_id, tmp_path / "site")
     assert PRIVATE not in shown and "sk-very" not in shown
+    _aggregates_leave_with_a_gap(done.run_id, private_scores(case).scores)
     assert TestClient(create(Settings())).get(f"/v1/media/{private[0].media_sha256}").status_code == 404
     assert verify(Settings(), submission).differences == ()
+
+
+def _aggregates_leave_with_a_gap(run: str, scores: Sequence[Score]) -> None:
+    rows = TestClient(create(Settings())).get(f"/v1/runs/{run}/private").json()
+    (whole,) = [row for row in rows if row["metric"] == "physical_realism" and {row[name] for name in FACETS} == {"*"}]
+    values = [score.value for score in scores if score.metric == "physical_realism"]
+    assert whole["value"] == pytest.approx(fmean(value for value in values if value is not None))
+    assert (whole["n_scored"], whole["n_expected"]) == (50, 50)
+    assert whole["gap_low"] < whole["gap"] < whole["gap_high"]
+    assert whole["marked"] == (whole["gap"] > 2 * whole["gap_error"])
