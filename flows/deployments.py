@@ -49,6 +49,7 @@ def deployments(settings: Settings) -> tuple[Deployed, ...]:
             "flows.nightly.nightly", "cpu", "What is stale, again.", limit=1, cron=plan.cron, zone=settings.nightly_zone
         ),
         Deployed("flows.curate.curate", "cpu", "Writes a bank with a language model."),
+        Deployed("flows.adaptation.adapt", "gpu", "Adapts a vision-language model into a judge."),
     )
 
 

@@ -37,7 +37,7 @@ def prepare(settings: Settings, quiet: bool = True) -> None:
     }
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
-    log_to(settings.home)
+    log_to(settings.home, settings.log)
 
 
 def become(pool: str | None, scheduler: str, limit: int, name: str) -> NoReturn:

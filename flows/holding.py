@@ -16,6 +16,7 @@ from sqlmodel import col
 
 from infra import leases
 from infra.db import session
+from infra.logs import about, log_to
 from infra.settings import Settings
 from infra.tables_operations import Lease
 
@@ -70,11 +71,15 @@ def holding(
             db, subject, kind, hold.owner, settings.lease_seconds, flow_run_id=run, parameters=parameters
         ):
             raise Busy(_who(db.get(Lease, subject), subject))
+    log_to(settings.home, settings.log)
     heart = threading.Thread(target=_beat, args=(settings, hold), daemon=True, name=f"heartbeat {subject}")
     heart.start()
     token = _current.set(hold)
     try:
-        yield hold
+        with about(**{"submission" if kind == "evaluate" else "subject": subject}):
+            log.info("%s begins", kind)
+            yield hold
+            log.info("%s ends", kind)
     except BaseException as error:
         _give_back(settings, hold, "" if isinstance(error, patient) else f"{type(error).__name__}: {error}")
         raise

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from infra.logs import about
 from infra.store import Store
 
 T = TypeVar("T")
@@ -42,7 +43,8 @@ def compute_once(store: Store, stage: str, inputs: str, records: Callable[[], It
         data = store.get(found.key)
         return Done(inputs, found.key, hashlib.sha256(data).hexdigest(), data.count(b"\n"), 0.0, fresh=False)
     start = time.monotonic()
-    data = b"".join(json.dumps(record, sort_keys=True).encode() + b"\n" for record in records())
+    with about(stage=stage, shard=inputs[:12]):
+        data = b"".join(json.dumps(record, sort_keys=True).encode() + b"\n" for record in records())
     sha256 = hashlib.sha256(data).hexdigest()
     key = f"{prefix}{sha256}.jsonl"
     store.put(key, data)

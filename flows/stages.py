@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -23,13 +24,16 @@ from flows.engine import each_done
 from flows.fingerprints import put_mark
 from flows.progress import begin, reach
 from flows.rows import noise_of, outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
-from flows.shards import pieces, records_of
+from flows.shards import Done, pieces, records_of
 from flows.trying import note_set_aside
 from flows.turns import stop_if_taken_back
 from infra import tables
 from infra.db import session
+from infra.logs import about
 from submissions.intake import PRIVATE
 from submissions.lifecycle import State, advance
+
+log = logging.getLogger("armillary")
 
 MOST_OUR_FAILURES = 0.01
 MOST_BLOCKED = 0.2
@@ -73,9 +77,15 @@ def outputs(case: Case) -> int:
             records = records_of(case.store, done)
             store_outputs(db, case.submission.id, done, records)
             note_set_aside(db, case.submission.id, records)
+        _noted("outputs", done)
         made, taken = made + done.items * done.fresh, taken + done.items
         reach("outputs", taken)
     return made
+
+
+def _noted(stage: str, done: Done) -> None:
+    with about(stage=stage, shard=done.inputs_sha256[:12]):
+        log.info("%d items stored; made in %.1f s", done.items, done.seconds)
 
 
 def _output_works(case: Case) -> Iterator[work.OutputsWork]:
@@ -117,6 +127,7 @@ def judge(case: Case) -> int:
     for done in each_done(ask_judge, todo, case.place):
         with session(case.settings.database) as db:
             store_verdicts(db, case.run, done, records_of(case.store, done), asked)
+        _noted("judge", done)
         judged, taken = judged + done.items * done.fresh, taken + done.items
         reach("judging", taken)
     return judged

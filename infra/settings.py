@@ -53,6 +53,7 @@ class Settings(BaseSettings):
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(64, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
+    log: Literal["file", "stderr"] = Field("file", description="where log lines go: a file under home, or stderr")
     review: bool = Field(False, description="show the page for reviewing drafts; it has no sign-in, keep it private")
     port: int = Field(8501, description="where `armillary serve` listens on 127.0.0.1")
 

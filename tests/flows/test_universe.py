@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
 from evaluators.suites.universe.construction import build
 from evaluators.worlds.arena_sessions import draw_sessions, write_session
+from flows import adaptation
 from flows.adapt import CannotAdapt, Done, Wish, adapt
 from flows.catalogue import from_code
 from flows.door import receive
@@ -65,6 +67,15 @@ def test_an_adapter_folder_lands_on_the_board_with_its_own_row(ready: Settings, 
     assert "action_recognition, open_ended" in done.held_out
     assert (row.model, row.rank, row.trust) == ("Owl judge", 1, "A")
     assert row.n_scored == row.n_expected == 32
+
+
+def test_a_worker_adapts_a_judge_as_a_run_of_its_own(home: Settings, data: Path, tmp_path: Path) -> None:
+    found = adaptation.adapt.fn(
+        str(data), str(tmp_path / "judge"), plan=asdict(PLAN), frames="uniform-2", held_out=0.34, name="Owl judge"
+    )
+
+    assert "action_recognition, open_ended" in found
+    assert json.loads((tmp_path / "judge" / "armillary.json").read_text())["model"]["name"] == "Owl judge"
 
 
 def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
