@@ -107,44 +107,27 @@ def _means(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequenc
 
 
 def _derived(derive: Callable[[Sequence[Cell]], tuple[Cell, ...]], base: Sequence[Cell], known: Columns) -> Columns:
-    made = _by_key(derive(base))
+    """Worked out once for all: each value is a row of numbers, itself and then moved by each cluster in turn."""
     count = 1 + max((int(column.ids[-1]) for column in known.values()), default=-1)
-    moved = np.zeros((count, len(made)))
-    for cluster, some in enumerate(_touched(base, known, count)):
-        changed = list(base)
-        for at in some:
-            changed[at] = _moved(base[at], known, cluster)
-        again = _by_key(derive(changed))
-        moved[cluster] = [_less(again.get(key), cell) for key, cell in made.items()]
-    found: Columns = {}
+    made = derive([_moved(cell, known.get((cell.metric, cell.facets)), count) for cell in base])
     at_address = {facets: column for (_, facets), column in known.items()}
-    for number, ((metric, facets), cell) in enumerate(made.items()):
-        there = at_address.get(facets)
+    found: Columns = {}
+    for cell in made:
+        there = at_address.get(cell.facets)
         if cell.value is not None and there:
-            found[metric, facets] = Column(cell.value, there.ids, moved[there.ids, number], there.clusters)
+            whole, *moved = np.broadcast_to(cell.value, count + 1).tolist()
+            influence = np.array(moved)[there.ids] - whole
+            found[cell.metric, cell.facets] = Column(whole, there.ids, influence, there.clusters)
     return found
 
 
-def _touched(base: Sequence[Cell], known: Columns, count: int) -> list[list[int]]:
-    """For each cluster the cells it is in."""
-    found: list[list[int]] = [[] for _ in range(count)]
-    for at, cell in enumerate(base):
-        if column := known.get((cell.metric, cell.facets)):
-            for cluster in column.ids:
-                found[cluster].append(at)
-    return found
-
-
-def _moved(cell: Cell, known: Columns, cluster: int) -> Cell:
-    column = known[cell.metric, cell.facets]
-    part = column.influence[np.searchsorted(column.ids, cluster)]
-    return replace(cell, value=column.value + float(part))
-
-
-def _less(again: Cell | None, cell: Cell) -> float:
-    if again is None or again.value is None or cell.value is None:
-        return 0.0
-    return again.value - cell.value
+def _moved(cell: Cell, column: Column | None, count: int) -> Cell:
+    """A cell with all its values at once; arithmetic is the same for many numbers as for one."""
+    if column is None or cell.value is None:
+        return cell
+    values = np.full(count + 1, cell.value)
+    values[1 + column.ids] = column.value + column.influence
+    return replace(cell, value=values)  # type: ignore[arg-type]
 
 
 def _left_out(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:

@@ -320,9 +320,9 @@ class Suite:
     `parts` are what is judged of an output where that is not the whole of it; the ids of their questions are unique.
     `own_judge` is the card of a suite that is scored by rule: no judge is asked then. `tabulate` replaces the mean of
     `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
-    that follow from the others. `private` reads an operator's own samples from a folder; their ids begin with
-    `private.` and stay on the server. `read` says what scoring needs to know of a trajectory's file; a ValueError is
-    its refusal.
+    that follow from the others by arithmetic alone: it is given arrays for values too. `private` reads an operator's
+    own samples from a folder; their ids begin with `private.` and stay on the server. `read` says what scoring needs
+    to know of a trajectory's file; a ValueError is its refusal.
     """
 
     name: str

@@ -64,4 +64,4 @@ def answers_to(asked: Sequence[Asked], answered: Mapping[tuple[str, str], Answer
         for one in asked
         for question in one.item.questions
     }
-    return {name: replace(answer, question_id=name) for name, answer in found.items() if answer}
+    return {name: Answer(name, said.outcome, said.value, said.reason) for name, said in found.items() if said}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
 
 from evaluators.contracts import Suite
+from flows.fields import plain
 
 
 def board_key(suite: Suite, subset: str, judge: str) -> str:
@@ -21,7 +21,7 @@ _known: dict[str, str] = {}
 def items_sha256(suite: Suite) -> str:
     """The hash of everything a suite asks: prompts, questions, references."""
     if suite.name not in _known:
-        _known[suite.name] = _sha256([asdict(sample) for sample in suite.samples()])
+        _known[suite.name] = _sha256([plain(sample) for sample in suite.samples()])
     return _known[suite.name]
 
 

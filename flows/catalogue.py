@@ -16,6 +16,7 @@ from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
 from flows import passages
 from flows.board_keys import items_sha256
+from flows.fields import fields_of
 from infra import tables
 from infra.db import add_new, put
 from leaderboard import places
@@ -85,11 +86,11 @@ def _sample_row(suite: Suite, position: int, sample: Sample) -> dict[str, Any]:
         "version": suite.version,
         "id": sample.id,
         "position": position,
-        **asdict(sample.facets),
+        **fields_of(sample.facets),
         "cluster": sample.cluster,
         "request_sha256": request_key(sample.prompt, sample.facets.modality, sample.questions),
         "prompt": sample.prompt,
-        "questions": [asdict(question) for question in sample.questions],
+        "questions": [fields_of(question) for question in sample.questions],
         "subsets": [name for name, wanted in suite.subsets.items() if wanted(sample)],
     }
 
@@ -169,7 +170,7 @@ def _paper_cells(runs: dict[str, dict[str, Any]], figures: Sequence[Published]) 
         yield {
             "run_id": runs[figure.model]["id"],
             "metric": figure.metric,
-            **asdict(figure.facets),
+            **fields_of(figure.facets),
             "value": figure.value,
             "spread": figure.spread,
             "why_empty": "",

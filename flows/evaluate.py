@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from prefect import flow
@@ -43,8 +46,19 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
     settings = Settings()
     settings = settings.model_copy(update={"judge": judge or settings.judge})
     known(settings, submission_id)
-    with holding(settings, submission_id, "evaluate", {"judge": judge}, patient=Waits):
+    with holding(settings, submission_id, "evaluate", {"judge": judge}, patient=Waits), _settled():
         return _evaluate(settings, submission_id)
+
+
+@contextmanager
+def _settled() -> Iterator[None]:
+    """What is loaded stays loaded: while answers come and go, the collector does not look through it time and again."""
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
 
 
 def _evaluate(settings: Settings, submission_id: str) -> Evaluated:

@@ -42,8 +42,9 @@ def after_generation(case: Case) -> Gate:
 
 def before_publication(case: Case) -> Gate:
     """One row a score, each of a sample and a metric that are asked for; no sample is without any."""
+    columns: Any = (Score.sample_id, Score.metric, Score.outcome, Score.value)
     with session(case.settings.database) as db:
-        stored = db.exec(select(Score).where(Score.run_id == case.run.id)).all()
+        stored = db.execute(select(*columns).where(Score.run_id == case.run.id)).all()
     keys = [f"{row.sample_id} {row.metric}" for row in stored]
     rows = [
         {KEY: key, "metric": row.metric, "outcome": row.outcome, "value": row.value}

@@ -69,7 +69,7 @@ def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summ
     publication.keep_up(db, run.id)
     rank(db, case.suite, case.submission, run, found)
     changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
-    receipts.keep(db, case.suite, case.submission, run, case.samples)
+    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
     seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
 
 
@@ -100,7 +100,7 @@ def rank_again(db: Session, case: Case, run: tables.Run, scores: Sequence[Score]
         store_summary(db, case.suite, run, summary)
     renew(db, case.suite, run)
     publication.keep_up(db, run.id)
-    receipts.keep(db, case.suite, case.submission, run, case.samples)
+    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
     seal_run(db, run)
 
 

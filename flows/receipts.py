@@ -8,16 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-import rfc8785
 from sqlmodel import Session, select
 
 import evaluators
 from evaluators.contracts import Answer, Sample, Suite
 from flows.asked import all_asked, answers_to
 from flows.board_keys import items_sha256
+from flows.canonical import canonical
 from flows.rows import noise_of, outputs_of, verdicts_of
 from flows.seals import MEASURED
 from infra import tables
@@ -25,22 +26,32 @@ from infra.db import put
 from infra.tables_standing import Receipt
 
 SCHEMA = 1
-LARGEST = 2**53
-"""From here on JSON's numbers are not exact."""
 
 
-def keep(db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]) -> None:
-    """Write the receipt of a run that is being published."""
-    text = canonical(_receipt(db, suite, submission, run, samples)).decode()
+def keep(
+    db: Session,
+    suite: Suite,
+    submission: tables.Submission,
+    run: tables.Run,
+    samples: Sequence[Sample],
+    keys: Mapping[str, str] = MappingProxyType({}),
+) -> None:
+    """Write the receipt of a run that is being published; `keys` are the hashes of what was asked, where known."""
+    made = records(db, suite, run, samples, keys)
+    text = canonical(_receipt(db, suite, submission, run, samples, made)).decode()
     row = {"run_id": run.id, "sha256": sha256(text.encode()), "text": text, "at": tables.now()}
     put(db, Receipt, [row])
 
 
 def _receipt(
-    db: Session, suite: Suite, submission: tables.Submission, run: tables.Run, samples: Sequence[Sample]
+    db: Session,
+    suite: Suite,
+    submission: tables.Submission,
+    run: tables.Run,
+    samples: Sequence[Sample],
+    made: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
     judge = db.get_one(tables.Judge, run.judge)
-    made = records(db, suite, run, samples)
     named = ("id", "team", "model", "organisation", "kind", "trust", "role", "subset")
     return {
         "schema": SCHEMA,
@@ -89,10 +100,16 @@ def _replaced(suite: Suite, subset: str, samples: Sequence[Sample]) -> dict[str,
     return {one.id: other.id for one, other in zip(asked, samples, strict=True) if one.id != other.id}
 
 
-def records(db: Session, suite: Suite, run: tables.Run, samples: Sequence[Sample]) -> list[dict[str, Any]]:
+def records(
+    db: Session,
+    suite: Suite,
+    run: tables.Run,
+    samples: Sequence[Sample],
+    keys: Mapping[str, str] = MappingProxyType({}),
+) -> list[dict[str, Any]]:
     """One record a sample: what was handed in for it and what the judge answered, enough to score it again."""
     rows = outputs_of(db, run.submission_id)
-    asked = all_asked(suite, samples, rows)
+    asked = all_asked(suite, samples, rows, keys)
     answered = verdicts_of(db, run.judge, [one.media_sha256 for every in asked.values() for one in every])
     return [_record(sample, rows.get(sample.id), answers_to(asked[sample.id], answered)) for sample in samples]
 
@@ -117,19 +134,6 @@ def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
 def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
     """Canonical JSON, one object a line."""
     return b"".join(canonical(dict(row)) + b"\n" for row in rows)
-
-
-def canonical(value: Any) -> bytes:
-    """The one way to write a value (RFC 8785). An integer past what JSON's numbers hold exactly is written in words."""
-    return rfc8785.dumps(_in_range(value))
-
-
-def _in_range(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {name: _in_range(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_in_range(one) for one in value]
-    return str(value) if type(value) is int and abs(value) >= LARGEST else value
 
 
 def sha256(data: bytes) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
 from math import hypot
 from typing import Any
 
@@ -15,6 +14,7 @@ from sqlmodel import Session, col, select
 from evaluators.cells import Bounds
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
+from flows.fields import fields_of
 from flows.shards import Done
 from infra import tables
 from infra.db import add_many, add_new, add_rows, claim, put
@@ -45,7 +45,7 @@ def verdicts_of(db: Session, judge: str, media: Sequence[str], repeat: int = 0) 
         query = sa_select(col(table.media_sha256), col(table.question_sha256), col(table.outcome))
         query = query.add_columns(col(table.value), col(table.reason))
         query = query.where(col(table.judge) == judge, col(table.repeat) == repeat, some)
-        for file, question, outcome, value, reason in db.connection().execute(query):
+        for file, question, outcome, value, reason in db.connection().execute(query).all():
             found[file, question] = Answer(question, OUTCOMES[outcome], value, reason)
     return found
 
@@ -70,7 +70,7 @@ def store_verdicts(
     ]
     _forget_failures(db, run.judge, [record["media_sha256"] for record in records], repeat)
     put(db, tables.Reply, replies)
-    add_new(db, tables.Verdict, verdicts)
+    add_many(db, tables.Verdict, verdicts)
 
 
 def _reply(judge: str, request: str, record: Mapping[str, Any], repeat: int) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _forget_failures(db: Session, judge: str, media: Sequence[str], repeat: int)
 
 
 def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:
-    kept = {name: value for name, value in asdict(done).items() if name != "fresh"}
+    kept = {name: value for name, value in fields_of(done).items() if name != "fresh"}
     return claim(db, tables.Shard, {"owner": owner, "stage": stage, "at": tables.now(), **kept})
 
 

@@ -43,11 +43,17 @@ OF_A_SUBMISSION = ("submission", "output")
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """One row as the chain knows it: its key in words, and what its key and the whole of it hash to."""
+    """One row as the chain knows it: what its key and the whole of it hash to."""
 
-    name: str
+    kind: str
+    named: tuple[Any, ...]
     key: bytes
     row: bytes
+
+    @property
+    def name(self) -> str:
+        """Its key in words."""
+        return " ".join(map(str, (self.kind, *self.named)))
 
 
 def seal(db: Session, kind: str, owner: str) -> None:
@@ -131,22 +137,19 @@ def sealed(db: Session, kind: str, owner: str) -> list[Sealed]:
     keys = [column.name for column in columns if column.primary_key]
     kept = [column for column in columns if column.name not in FREE.get(kind, set())]
     asked = [type_coerce(column, NullType()) if kind in RAW else column for column in kept]
-    return [
-        _sealed(kind, keys, dict(zip([column.name for column in kept], row, strict=True)))
-        for row in _found(db, kind, owner, asked)
-    ]
+    names = [column.name for column in kept]
+    return [_sealed(kind, keys, dict(zip(names, row, strict=True))) for row in _found(db, kind, owner, asked)]
 
 
 def _sealed(kind: str, keys: Sequence[str], row: dict[str, Any]) -> Sealed:
-    name = [row[key] for key in keys]
+    named = tuple([row[key] for key in keys])
     if kind == "judge":
         row["card"] = {field: value for field, value in row["card"].items() if field not in MEASURED}
-    return Sealed(f"{kind} {' '.join(map(str, name))}", _hash(name), _hash(row))
+    return Sealed(kind, named, _hash(named), _hash(row))
 
 
 def _hash(value: Any) -> bytes:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), default=_plain)
-    return hashlib.sha256(text.encode()).digest()[:BYTES]
+    return hashlib.sha256(_encode(value).encode()).digest()[:BYTES]
 
 
 def _plain(value: Any) -> str:
@@ -155,9 +158,13 @@ def _plain(value: Any) -> str:
     return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
 
 
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain).encode
+"""Made once: there are a hundred thousand rows to a large run."""
+
+
 def _found(db: Session, kind: str, owner: str, columns: Sequence[Any]) -> Iterator[Any]:
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
-        yield from db.connection().execute(sa_select(*columns).where(condition))
+        yield from db.connection().execute(sa_select(*columns).where(condition)).all()
 
 
 def _owned(_db: Session, kind: str, owner: str) -> Iterator[Any]:

@@ -135,7 +135,7 @@ def _is_answer(answer: Answer | None) -> bool:
 
 
 def _known(answers: Mapping[str, Answer | None]) -> dict[str, Answer]:
-    return {name: replace(answer, question_id=name) for name, answer in answers.items() if answer}
+    return {name: Answer(name, said.outcome, said.value, said.reason) for name, said in answers.items() if said}
 
 
 def differences(case: Case, stored: Sequence[FailureRow]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from prefect import task
@@ -21,6 +21,7 @@ from flows import publish as publication
 from flows.asked import Asked, all_asked, answers_to, output_of
 from flows.case import Case, Stopped
 from flows.engine import each_done
+from flows.fields import plain
 from flows.fingerprints import put_mark
 from flows.progress import begin, reach
 from flows.rows import noise_of, outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
@@ -152,7 +153,7 @@ def judge_work(case: Case, asked: Sequence[Asked], repeat: int = 0) -> work.Judg
         suffixes={one.item.id: SUFFIXES[one.media_type] for one in asked},
         asked={one.item.id: one.key for one in asked},
         repeat=repeat,
-        items={one.item.id: asdict(one.item) for one in asked} if case.suite.parts else {},
+        items={one.item.id: plain(one.item) for one in asked} if case.suite.parts else {},
     )
 
 

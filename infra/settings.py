@@ -51,7 +51,7 @@ class Settings(BaseSettings):
     agent_money: float | None = Field(None, description="what one case of an agent may cost")
     agent_seconds: float | None = Field(None, description="how long the calls and clips of one case may take together")
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
-    shard_size: int = Field(64, ge=1, description="samples in a shard")
+    shard_size: int = Field(100, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
     log: Literal["file", "stderr"] = Field("file", description="where log lines go: a file under home, or stderr")
     review: bool = Field(False, description="show the page for reviewing drafts; it has no sign-in, keep it private")

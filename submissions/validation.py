@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from infra.store import Missing, Store
@@ -68,7 +68,11 @@ def key_of(submission_id: str, gate: str) -> str:
 
 def keep(store: Store, submission_id: str, found: Result) -> None:
     """Put a gate's result where pages and the API find it."""
-    store.put(key_of(submission_id, found.gate), json.dumps(asdict(found), sort_keys=True).encode())
+    store.put(key_of(submission_id, found.gate), json.dumps(found, sort_keys=True, default=_fields).encode())
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def kept(store: Store, submission_id: str) -> list[Result]:

@@ -13,7 +13,8 @@ import rfc8785
 
 from flows import catalogue, receipt_files
 from flows.audit import audit
-from flows.receipts import canonical, code_sha256
+from flows.canonical import canonical
+from flows.receipts import code_sha256
 from flows.seals import seal_catalogue
 from infra.db import migrate, session
 from infra.tables_standing import Receipt
