@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -76,13 +77,15 @@ def submit(
     token: Annotated[str, typer.Option(envvar="ARMILLARY_TOKEN", help="With --server: your team's key.")] = "",
 ) -> None:
     """Hand in a bundle of outputs or a model; prints the id to follow it by."""
-    from flows.door import receive
+    from flows.door import bundle_to_send, receive
 
-    if server and bundle:
-        _send(server, token, Path(bundle))
+    named = f"hub:{hub}" if hub else model
+    if server:
+        with told(), TemporaryDirectory(prefix="armillary-door-") as folder:
+            _send(server, token, bundle_to_send(Path(folder), bundle, named, manifest))
         return
     with told() as settings:
-        received = receive(settings, bundle, f"hub:{hub}" if hub else model, manifest)
+        received = receive(settings, bundle, named, manifest)
         warn(received.warnings)
         again = " It was handed in before; this is the same submission." if received.duplicate else ""
         say(f"Received as {received.submission_id}.{again}")
@@ -304,7 +307,7 @@ def _send(server: str, token: str, bundle: Path) -> None:
 
     with told(), progress():
         door = Server(server, token)
-        handed = door.hand_in(file(bundle), show)
+        handed = door.hand_in(bundle, show)
         warn(handed.warnings)
         say(f"Received as {handed.submission_id}.")
         say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))

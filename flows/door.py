@@ -10,10 +10,10 @@ from infra.settings import Settings
 from infra.store import Missing, StoreError, open_store
 from submissions.declarations import DECLARATION, read_declaration
 from submissions.errors import IntakeError, Problem, shown
-from submissions.hub import fetch, read_hub
+from submissions.hub import brought, fetch, read_hub
 from submissions.intake import Received
 from submissions.intake import receive as take_in
-from submissions.pack import pack_model
+from submissions.pack import on_hub, pack_hub, pack_model
 from submissions.roles import Role
 
 HUB = "hub:"
@@ -28,6 +28,7 @@ def receive(
     with tempfile.TemporaryDirectory(prefix="armillary-door-") as folder:
         here = Path(folder)
         path = _model_bundle(here, model, manifest, settings) if model else _local(here, bundle or "", settings)
+        path = brought(path, here, settings.upload_bytes)
         with session(settings.database) as db:
             store = open_store(settings.objects, settings.s3_endpoint)
             return take_in(db, store, path, closes=settings.closes, role=role)
@@ -67,12 +68,20 @@ def _model_bundle(folder: Path, named: Path | str, manifest: Path | None, settin
 def _hub_bundle(folder: Path, named: str, manifest: Path | None, settings: Settings) -> Path:
     """A model of a hub; the bundle says which commit it is."""
     hub = read_hub(named)
-    declaration = read_declaration(manifest or folder / DECLARATION)
-    card = declaration.get("model")
-    if isinstance(card, dict):
-        declaration["model"] = {**card, "hub": hub.model_dump()}
+    declaration = on_hub(read_declaration(manifest or folder / DECLARATION), hub)
     fetch(hub, folder / "model", settings.upload_bytes)
     return pack_model(folder / "bundle.zip", declaration, folder / "model")
+
+
+def bundle_to_send(folder: Path, bundle: str | None, model: str | None, manifest: Path | None) -> Path:
+    """One local bundle of whatever was named, for a server; a model on a hub is only named, the server fetches it."""
+    if (bundle is None) == (model is None):
+        raise _refused("E_ARGUMENTS", "arguments", "Name one thing to hand in.", "Give a BUNDLE, --model or --hub.")
+    if model and model.startswith(HUB):
+        declaration = read_declaration(manifest or folder / DECLARATION)
+        return pack_hub(folder / "bundle.zip", declaration, read_hub(model.removeprefix(HUB)))
+    settings = Settings()
+    return _model_bundle(folder, model, manifest, settings) if model else _local(folder, bundle or "", settings)
 
 
 def _from_s3(folder: Path, place: Path | str, settings: Settings) -> Path:

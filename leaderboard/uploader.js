@@ -87,8 +87,11 @@ function refusal(body, status) {
 
 async function sendPart(call, bundle, part) {
   const body = bundle.slice(part.offset, part.offset + part.size);
-  if (part.url) {
-    const straight = await fetch(part.url, { method: "PUT", body }).catch(() => null);
+  if (part.link) {
+    const hash = new Sha256();
+    hash.add(new Uint8Array(await body.arrayBuffer()));
+    const link = await call(`${part.link}?sha256=${hash.hex()}`);
+    const straight = await fetch(link.url, { method: "PUT", headers: link.headers, body }).catch(() => null);
     if (straight && straight.ok) return;
   }
   const headers = { "Content-Type": "application/octet-stream" };

@@ -53,6 +53,9 @@ def check(path: Path, catalogue: Catalogue, limits: Limits | None = None, decode
     with open_archive(path, limits) as archive:
         manifest = _manifest(archive)
         suite, expected = expected_of(manifest, catalogue)
+        if manifest.on_hub:
+            hint = "Hand it in: the model is fetched from the hub then."
+            raise refusal("E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint)
         _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
         if manifest.kind == "model":
             _raise_if(list(_model_problems(manifest, archive)))

@@ -75,8 +75,9 @@ class Server:
                     progress(done, upload["size"])
 
     def _send_part(self, part: Mapping[str, Any], data: bytes) -> None:
-        if part["url"]:
-            _retried(lambda: _put(part["url"], data))
+        if part["link"]:
+            link = self.ask("GET", f"{part['link']}?sha256={hashlib.sha256(data).hexdigest()}", b"", {})
+            _retried(lambda: _put(link["url"], data, link["headers"]))
         else:
             self.ask("PUT", part["path"], data, {"Content-Type": "application/octet-stream"})
 
@@ -128,9 +129,9 @@ def _request(parts: SplitResult, method: str, path: str, body: bytes, headers: M
     return found
 
 
-def _put(url: str, data: bytes) -> Answer:
+def _put(url: str, data: bytes, headers: Mapping[str, str]) -> Answer:
     parts = urlsplit(url)
-    status, answer = _request(parts._replace(path=""), "PUT", f"{parts.path}?{parts.query}", data, {})
+    status, answer = _request(parts._replace(path=""), "PUT", f"{parts.path}?{parts.query}", data, headers)
     if status >= 400:
         raise refusal("E_S3_UNREADABLE", "store", f"The store answers {status}.", "Run the same command again.")
     return status, answer

@@ -13,9 +13,11 @@ from typing import Any
 from pydantic import ValidationError
 
 from infra.store import Unreachable
+from submissions.bundle import declared
 from submissions.errors import refusal, shown
 from submissions.manifest import Hub
 from submissions.models import ALLOWED
+from submissions.pack import pack_model
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "submissions.hub_child")
@@ -40,6 +42,16 @@ def hub_of(declaration: Mapping[str, Any]) -> Hub | None:
     model = declaration.get("model")
     said = model.get("hub") if isinstance(model, dict) else None
     return _hub(said, "manifest.model.hub") if said else None
+
+
+def brought(bundle: Path, folder: Path, most: int) -> Path:
+    """The bundle; one that only names a commit on a hub becomes the bundle of that model, made in `folder`."""
+    manifest = declared(bundle)
+    if manifest.on_hub is None:
+        return bundle
+    fetch(manifest.on_hub, folder / "fetched", most)
+    said = manifest.model_dump(mode="json", exclude={"files"})
+    return pack_model(folder / "fetched.zip", said, folder / "fetched")
 
 
 def _hub(said: Any, where: str) -> Hub:

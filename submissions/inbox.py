@@ -24,8 +24,8 @@ from submissions import remote
 from submissions.bundle import declared
 from submissions.declarations import DECLARATION, read_declaration
 from submissions.errors import IntakeError, Problem, refusal, shown
+from submissions.hub import brought, hub_of
 from submissions.hub import fetch as fetch_from_hub
-from submissions.hub import hub_of
 from submissions.intake import Received, receive
 from submissions.pack import pack_model
 from submissions.quotas import check_quota
@@ -148,7 +148,7 @@ def _hand_in(settings: Settings, found: Found) -> Received:
 def _bundle(settings: Settings, found: Found, folder: Path) -> Path:
     path = folder / "bundle.zip"
     remote.fetch(found.uri, settings.inbox, found.team, path, settings.s3_endpoint, settings.upload_bytes)
-    return path
+    return brought(path, folder, settings.upload_bytes)
 
 
 def _model(settings: Settings, found: Found, folder: Path) -> Path:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from difflib import get_close_matches
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
 
 from submissions import strict_json
 from submissions.errors import IntakeError, Problem, refusal, shown
@@ -109,7 +110,20 @@ class Manifest(Part):
     model: ModelCard
     disclosure: Disclosure
     sampling: Sampling
-    files: Annotated[list[File], Field(min_length=1, max_length=100_000)]
+    files: Annotated[
+        list[File], Field(max_length=100_000, description="empty only for a model that is fetched from model.hub")
+    ]
+
+    @model_validator(mode="after")
+    def _has_files(self) -> Manifest:
+        if not self.files and not self.on_hub:
+            raise PydanticCustomError("no_files", "List every file; only a model with model.hub goes without")
+        return self
+
+    @property
+    def on_hub(self) -> Hub | None:
+        """Where the model is fetched from, if the bundle does not bring it."""
+        return self.model.hub if self.kind == "model" and not self.files else None
 
 
 def parse(raw: bytes) -> Manifest:

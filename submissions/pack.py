@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from submissions import manifest as manifests
+from submissions.manifest import Hub
 
 FIXED_TIME = (2020, 1, 1, 0, 0, 0)
 """Every member gets this time, so that the same files always make the same bundle."""
@@ -33,6 +34,17 @@ def pack_model(to: Path, declaration: Mapping[str, Any], folder: Path, skip: Pat
     found = sorted(path for path in folder.rglob("*") if path.is_file() and path != skip)
     files = [(f"model/{path.relative_to(folder).as_posix()}", path, None) for path in found]
     return _pack(to, {**declaration, "kind": "model"}, files)
+
+
+def pack_hub(to: Path, declaration: Mapping[str, Any], hub: Hub) -> Path:
+    """Bundle nothing but the word where the model lies; who takes it in fetches it."""
+    return _pack(to, {**on_hub(declaration, hub), "kind": "model"}, [])
+
+
+def on_hub(declaration: Mapping[str, Any], hub: Hub) -> dict[str, Any]:
+    """A declaration whose model lies at a commit on a hub."""
+    card = declaration.get("model")
+    return {**declaration, "model": {**card, "hub": hub.model_dump()}} if isinstance(card, dict) else {**declaration}
 
 
 def _pack(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+import threading
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -22,6 +24,7 @@ from infra.tables import Submission, Upload, now
 from submissions import manifest as manifests
 from submissions.entry import check_entry
 from submissions.errors import IntakeError, Problem, refusal
+from submissions.hub import brought
 from submissions.intake import Received, catalogue, receive
 from submissions.manifest import Manifest
 from submissions.quotas import check_quota
@@ -170,7 +173,8 @@ def finish(settings: Settings, team: str, upload_id: str) -> Received | None:
     if not _take(settings, row.id):
         return None
     try:
-        received = _hand_in(settings, store, row)
+        with _kept_fresh(settings, row.id):
+            received = _hand_in(settings, store, row)
     except IntakeError as error:
         _settle(settings, row.id, state="refused", problems=[asdict(problem) for problem in error.problems])
         clear(store, row.id)
@@ -199,6 +203,24 @@ def _take(settings: Settings, upload_id: str) -> bool:
         return db.connection().execute(mine).rowcount == 1
 
 
+@contextmanager
+def _kept_fresh(settings: Settings, upload_id: str) -> Iterator[None]:
+    """Say from time to time that the check goes on: fetching a large model from a hub takes a while."""
+    done = threading.Event()
+
+    def tell() -> None:
+        while not done.wait(STALE.total_seconds() / 3):
+            _settle(settings, upload_id, state="checking")
+
+    thread = threading.Thread(target=tell, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
 def _hand_in(settings: Settings, store: Store, row: Upload) -> Received:
     settings.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="upload-", dir=settings.work) as folder:
@@ -206,6 +228,7 @@ def _hand_in(settings: Settings, store: Store, row: Upload) -> Received:
         if _assemble(store, row, path) != row.sha256:
             message = "The bytes that came have another SHA-256 than was promised."
             raise refusal("E_CHECKSUM", "upload", message, "Open a new upload and send the bundle again.")
+        path = brought(path, Path(folder), settings.upload_bytes)
         with session(settings.database) as db:
             received = receive(db, store, path, row.team, settings.closes)
             values = {"state": "finished", "submission_id": received.submission_id, "updated_at": now()}

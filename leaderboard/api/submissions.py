@@ -6,7 +6,7 @@ import json
 from dataclasses import asdict
 from typing import Annotated, Any
 
-from fastapi import APIRouter, FastAPI, Header, Path, Request, Response
+from fastapi import APIRouter, FastAPI, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
@@ -25,7 +25,7 @@ from submissions import inbox, strict_json, uploads, validation
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import report_key
 from submissions.lifecycle import State, advance, state_of, timeline
-from submissions.links import upload_link
+from submissions.links import takes_links, upload_link
 from submissions.logs import lines as log_lines
 from submissions.quotas import allowance
 from submissions.strict_json import BadJson
@@ -35,6 +35,9 @@ MOST_BODY = 6 << 20
 TYPES = ("application/octet-stream", "application/zip")
 ID = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,60}$")]
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=100, pattern=r"^[\x21-\x7e]+$")]
+
+
+Sha256 = Annotated[str, Query(pattern=r"^[0-9a-f]{64}$")]
 
 
 class Create(BaseModel):
@@ -102,8 +105,10 @@ def _upload(settings: Settings, row: Upload) -> dict[str, Any]:
     store = open_store(settings.objects, settings.s3_endpoint)
     parts = uploads.parts(store, row) if row.state in ("open", "checking") else []
     path = f"/v1/submissions/uploads/{row.id}/parts"
+    links = takes_links(settings)
     shown_parts = [
-        {**asdict(part), "path": f"{path}/{part.number}", "url": upload_link(settings, row, part)} for part in parts
+        {**asdict(part), "path": f"{path}/{part.number}", "link": f"{path}/{part.number}/link" if links else None}
+        for part in parts
     ]
     facts = {"id": row.id, "state": row.state, "size": row.size, "sha256": row.sha256, "expires_at": row.expires_at}
     return {"upload": {**facts, "parts": shown_parts, "problems": row.problems}, "submission": row.submission_id}
@@ -130,6 +135,18 @@ async def part(request: Request, settings: Conf, who: Submits, upload_id: ID, nu
     store = open_store(settings.objects, settings.s3_endpoint)
     await run_in_threadpool(uploads.put_part, store, row, number, data)
     return Response(status_code=204)
+
+
+@router.get("/submissions/uploads/{upload_id}/parts/{number}/link")
+def link(settings: Conf, who: Submits, upload_id: ID, number: int, sha256: Sha256) -> dict[str, Any]:
+    """Where to send one part straight to the store: this key, length, type and SHA-256, for a quarter of an hour."""
+    row = _find(settings, who.team, upload_id)
+    if row.state != "open":
+        raise refusal("E_UPLOAD_CLOSED", "upload", f"The upload is {row.state}.", "Open a new one.")
+    found = upload_link(settings, row, uploads.part_named(row, number), sha256)
+    if found is None:
+        raise refusal("E_NOT_FOUND", "link", "Parts are sent to this server itself.", "PUT it at the part's path.")
+    return asdict(found)
 
 
 def _find(settings: Settings, team: str, upload_id: str) -> Upload:

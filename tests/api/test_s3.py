@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -34,24 +35,34 @@ def bucket(desk: Desk, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> 
     return Desk(desk.client, settings, desk.token)
 
 
-def put(url: str, data: bytes) -> int:
+def put(url: str, data: bytes, headers: dict[str, str]) -> int:
     parts = urlsplit(url)
     line = http.client.HTTPConnection(parts.netloc, timeout=30)
-    line.request("PUT", f"{parts.path}?{parts.query}", data)
+    line.request("PUT", f"{parts.path}?{parts.query}", data, headers)
     status = line.getresponse().status
     line.close()
     return status
 
 
-def test_a_link_takes_its_part_and_nothing_longer_shorter_or_elsewhere(bucket: Desk, spot: Path) -> None:
+def test_a_link_takes_its_part_and_nothing_longer_shorter_elsewhere_or_other(bucket: Desk, spot: Path) -> None:
     data = bundle(spot, pictures(2)).read_bytes()
     part = create(bucket, promise(spot)).json()["upload"]["parts"][0]
+    asked = {"sha256": hashlib.sha256(data).hexdigest()}
+    link = bucket.client.get(part["link"], params=asked, headers=bucket.headers()).json()
+    url, headers = link["url"], link["headers"]
 
-    refused = [put(part["url"], data + b"x"), put(part["url"], data[:-1])]
-    refused.append(put(part["url"].replace("/00001?", "/00002?"), data))
+    changed = bytes([data[0] ^ 1]) + data[1:]
+    refused = {
+        "longer": put(url, data + b"x", headers),
+        "shorter": put(url, data[:-1], headers),
+        "elsewhere": put(url.replace("/00001?", "/00002?"), data, headers),
+        "other type": put(url, data, {**headers, "Content-Type": "text/html"}),
+        "other bytes": put(url, changed, headers),
+        "no checksum": put(url, changed, {"Content-Type": headers["Content-Type"]}),
+    }
 
-    assert all(status >= 400 for status in refused)
-    assert put(part["url"], data) == 200
+    assert {why: status for why, status in refused.items() if status < 400} == {}
+    assert put(url, data, headers) == 200
 
 
 def test_the_client_sends_to_s3_in_parts_and_hands_in(
