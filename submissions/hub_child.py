@@ -8,6 +8,8 @@ import sys
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+FIRST_SECONDS = 30.0
+
 
 def main() -> str:
     """Fetch the model of the job on stdin; the answer is `done` or a code."""
@@ -17,8 +19,12 @@ def main() -> str:
     job: dict[str, Any] = json.load(sys.stdin)
     place = {"repo_id": job["id"], "revision": job["revision"]}
     folder = Path(job["folder"])
+    hub = HfApi()
     try:
-        found = [file for file in HfApi().list_repo_tree(**place, recursive=True) if hasattr(file, "size")]
+        # Asked once and first: what follows is tried again for half a minute when the hub is down.
+        if hub.repo_info(**place, timeout=FIRST_SECONDS).sha != job["revision"]:
+            return "E_HUB_MISSING"  # a branch that is called like a commit
+        found = [file for file in hub.list_repo_tree(**place, recursive=True) if hasattr(file, "size")]
         wanted = {file.path: file.size for file in found if _is_wanted(file.path, job["allowed"])}
         if sum(wanted.values()) > job["most"]:
             return "E_TOO_LARGE"

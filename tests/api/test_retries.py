@@ -24,6 +24,9 @@ from .conftest import Desk
 from .handing_in import create, promise, send
 from .served import served
 
+LINES = 2
+"""More only wait for each other at SQLite's one writer."""
+
 
 def bundles(folder: Path, count: int) -> list[Path]:
     """Small bundles that differ."""
@@ -44,10 +47,10 @@ def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(
     def all_of(line: int) -> list[str]:
         """One client after the other on a line of its own, so that every first reply is lost and every second comes."""
         with flaky(address, itertools.cycle([Fault.LOST, Fault.NONE])) as lost:
-            return [Server(lost, desk.token).hand_in(path).submission_id for path in made[line::6]]
+            return [Server(lost, desk.token).hand_in(path).submission_id for path in made[line::LINES]]
 
-    with served(desk.settings) as address, ThreadPoolExecutor(6) as threads:
-        ids = list(itertools.chain.from_iterable(threads.map(all_of, range(6))))
+    with served(desk.settings) as address, ThreadPoolExecutor(LINES) as threads:
+        ids = list(itertools.chain.from_iterable(threads.map(all_of, range(LINES))))
 
     assert len(set(ids)) == 300 and sorted(rows(desk.settings)) == sorted(ids)
     with session(desk.settings.database) as db:

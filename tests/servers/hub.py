@@ -14,7 +14,10 @@ from urllib.parse import unquote, urlsplit
 
 @dataclass
 class HubServer:
-    """A running hub with one model at one commit; `asked` is every path it was asked for."""
+    """A running hub with one model at one commit; `asked` is every path it was asked for.
+
+    A `commit` of its own makes the revision the name of a branch.
+    """
 
     model: str
     revision: str
@@ -22,6 +25,7 @@ class HubServer:
     endpoint: str = ""
     asked: list[str] = field(default_factory=list)
     failing: bool = False
+    commit: str = ""
 
 
 @contextmanager
@@ -57,6 +61,9 @@ def _answer(request: BaseHTTPRequestHandler, hub: HubServer) -> None:
     tree, resolve = f"/api/models/{hub.model}/tree/{hub.revision}", f"/{hub.model}/resolve/{hub.revision}/"
     if hub.failing:
         _send(request, 503, b"{}", {})
+    elif path == f"/api/models/{hub.model}/revision/{hub.revision}":
+        known = {"id": hub.model, "sha": hub.commit or hub.revision}
+        _send(request, 200, json.dumps(known).encode(), {"Content-Type": "application/json"})
     elif path == tree:
         listed = [
             {"type": "file", "path": name, "size": len(data), "oid": _oid(data)} for name, data in hub.files.items()

@@ -71,6 +71,15 @@ def test_absent_models_and_models_that_are_too_large_are_named_so(hub: HubServer
     assert code(f"{MODEL}@{REVISION}", most=10) == "E_TOO_LARGE"
 
 
+def test_a_branch_that_is_called_like_a_commit_is_none(hub: HubServer, tmp_path: Path) -> None:
+    hub.commit = "c" * 40
+
+    with pytest.raises(IntakeError) as refused:
+        fetch(read_hub(f"{MODEL}@{REVISION}"), tmp_path / "model", 1 << 20)
+
+    assert refused.value.problems[0].code == "E_HUB_MISSING"
+
+
 def test_a_hub_that_fails_is_no_fault_of_the_team_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
