@@ -66,7 +66,7 @@ class Decoders:
         """Look at many files, as many at once as there are children, in the order given."""
         size = max(1, min(MOST_TOGETHER, len(jobs) // (self.count * 4)))
         heaps = [jobs[first : first + size] for first in range(0, len(jobs), size)]
-        if self.count == 1:
+        if self.count == 1 or len(heaps) < 2:
             yield from chain.from_iterable(map(self._look, heaps))
             return
         with ThreadPoolExecutor(self.count) as threads:
