@@ -27,7 +27,9 @@ def run_app(name: str, port: int, address: str = "127.0.0.1") -> None:
         "client.showErrorDetails": "none",
         "client.toolbarMode": "minimal",
         "server.fileWatcherType": "none",
-        "theme.primaryColor": "#0072B2",
+        # One for each: a colour for both would hold every reader to light.
+        "theme.light.primaryColor": "#0072B2",
+        "theme.dark.primaryColor": "#56B4E9",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
     sys.stdout.flush()

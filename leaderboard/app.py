@@ -28,7 +28,8 @@ from leaderboard.widgets import know, no_board, notice
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
 # Streamlit leaves half a hand of white above the title, and a reader wants to see who leads.
-st.html("<style>.stMainBlockContainer{padding-top:4.75rem;padding-bottom:3rem}</style>")
+st.markdown("<style>.stMainBlockContainer{padding:3.75rem 5rem 3rem}@media(max-width:640px)"
+            "{.stMainBlockContainer{padding:3.75rem 1rem 3rem}}</style>", unsafe_allow_html=True)  # fmt: skip
 
 PAGES = [
     st.Page(overview.page, title="Overview", icon=":material/language:", default=True),

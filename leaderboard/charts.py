@@ -19,7 +19,7 @@ def interval_dots(points: pd.DataFrame, title: str, digits: int, whole: float) -
     """One dot a model with its interval, best on top; `whole`, the metric's range, keeps small differences small."""
     shown = points.head(MOST_ROWS)
     y = alt.Y("label:N", sort=list(shown["label"]), title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
-    scale = alt.Scale(domain=_domain(shown, whole), nice=False, zero=False)
+    scale = alt.Scale(domain=domain(shown, whole), nice=False, zero=False)
     trust = alt.Color(
         "trust:N", scale=TRUST, title="Trust", legend=alt.Legend(orient="top", values=sorted(set(shown["trust"])))
     )
@@ -33,7 +33,7 @@ def interval_dots(points: pd.DataFrame, title: str, digits: int, whole: float) -
     )
 
 
-def _domain(points: pd.DataFrame, whole: float) -> list[float]:
+def domain(points: pd.DataFrame, whole: float) -> list[float]:
     """From the lowest to the highest, and never less than a tenth of the metric's range."""
     ends = points[["value", "low", "high"]]
     low, high = float(ends.min().min()), float(ends.max().max())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 
@@ -80,8 +81,8 @@ def nearest(found: Sequence[Place], wanted: Address) -> Address:
 
 def fullest(entries: Sequence[Entry]) -> str:
     """The board of ours with most entries, automatic judges before people; empty if there is none."""
-    boards = [(entry.evaluator != "human", entry.board) for entry in entries if entry.trust != "C"]
-    return max(boards, key=lambda board: (boards.count(board), board[0]), default=(False, ""))[1]
+    boards = Counter((entry.evaluator != "human", entry.board) for entry in entries if entry.trust != "C")
+    return max(boards, key=lambda board: (boards[board], board[0]), default=(False, ""))[1]
 
 
 SORTS = {"best": "Best first", "worst": "Worst first", "newest": "Newest first", "name": "By name"}

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import numpy as np
 import pandas as pd
@@ -23,6 +24,7 @@ AT = ("scenario", "task", "setting", "modality")
 
 def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: datetime | None = None) -> pd.DataFrame:
     """What we judged: one row an entry; what came after a moment is marked as new."""
+    behind = urlencode({"metric": metric.name, **_fixed(at)})
     rows = [
         {
             "Rank": entry.rank,
@@ -32,7 +34,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
             "95 % interval": _span(entry, metric),
             "n/N": "—" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}",
             "Bounds": _bounds(entry, metric),
-            "Look": samples_link(entry.run_id, metric.name, at),
+            "Look": f"samples?run={quote(entry.run_id)}&{behind}",
             "Trust": entry.trust,
             "Organisation": name(entry.organisation),
             "Weights": plain(entry.weights),
@@ -41,7 +43,7 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
             "Set": entry.subset,
             "Date": entry.published_at,
             "New": "new" if since and entry.published_at and entry.published_at > since else "",
-            "Card": f"model?{urlencode({'id': entry.submission_id})}",
+            "Card": f"model?id={quote(entry.submission_id)}",
             "Note": name(entry.note, 300),
         }
         for entry in entries
@@ -72,9 +74,10 @@ def points(entries: Sequence[Entry], best_is_high: bool) -> pd.DataFrame:
     known = [entry for entry in entries if entry.value is not None]
     known.sort(key=lambda entry: (entry.value or 0.0) * (-1 if best_is_high else 1))
     names = [name(entry.model, 60) for entry in known]
+    times = Counter(names)
     rows = [
         {
-            "label": _label(label, entry, names),
+            "label": _label(label, entry, times[label]),
             "model": label,
             "value": entry.value,
             "low": entry.low if entry.low is not None else _about(entry, -1),
@@ -89,14 +92,12 @@ def points(entries: Sequence[Entry], best_is_high: bool) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def samples_link(run_id: str, metric: str, at: Address) -> str:
-    """The page with the samples behind a cell."""
-    facets = {facet: getattr(at, facet) for facet in AT if getattr(at, facet) != "*"}
-    return f"samples?{urlencode({'run': run_id, 'metric': metric, **facets})}"
+def _fixed(at: Address) -> dict[str, str]:
+    return {facet: getattr(at, facet) for facet in AT if getattr(at, facet) != "*"}
 
 
-def _label(label: str, entry: Entry, names: Sequence[str]) -> str:
-    if names.count(label) == 1:
+def _label(label: str, entry: Entry, times: int) -> str:
+    if times == 1:
         return label
     more = entry.submission_id[-4:] if entry.trust != "C" else ""
     return " · ".join(filter(None, (label, entry.evaluator, more)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any, Concatenate, ParamSpec, TypeVar
 from urllib.parse import urlencode
 
@@ -23,14 +24,24 @@ Then = Callable[[dict[str, str]], dict[str, str]]
 """What else a choice changes in the page's address."""
 
 
+def settings() -> Settings:
+    """The settings; reading them anew for every question would take longer than the answer."""
+    return _settings(tuple(sorted(pair for pair in os.environ.items() if pair[0].startswith("ARMILLARY_"))))
+
+
+@lru_cache(maxsize=8)
+def _settings(_said: tuple[tuple[str, str], ...]) -> Settings:
+    return Settings()
+
+
 def ask(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Put a question to the board's database."""
-    return reader(Settings()).ask(question, *args, **kwargs)
+    return reader(settings()).ask(question, *args, **kwargs)
 
 
 def ask_now(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Put a question whose answer must not be a moment old."""
-    return reader(Settings()).ask_now(question, *args, **kwargs)
+    return reader(settings()).ask_now(question, *args, **kwargs)
 
 
 def address(params: Mapping[str, str]) -> None:
@@ -132,14 +143,27 @@ def downloads(frame: pd.DataFrame, stem: str) -> None:
 
 def draw(made: Any, key: str) -> None:
     """A chart, and buttons that give it as a file; nothing is drawn for a file until somebody asks."""
-    st.altair_chart(made, key=key)
-    kinds = (("SVG", charts.as_svg, "image/svg+xml"), ("PNG", charts.as_png, "image/png"))
+    # Our own charts are sound, tests see to it; checking each against Vega's schema takes longer than drawing it.
+    st.vega_lite_chart(made.to_dict(validate=False), key=key)
+    chart_files(lambda: made, key)
+
+
+def chart_files(make: Callable[[], Any], key: str) -> None:
+    """Buttons that give a chart as a file."""
+    kinds: tuple[tuple[str, Callable[[Any], bytes], str], ...] = (
+        ("SVG", charts.as_svg, "image/svg+xml"),
+        ("PNG", charts.as_png, "image/png"),
+    )
     with st.container(horizontal=True):
-        for kind, make, mime in kinds:
+        for kind, draw_file, mime in kinds:
             file, own = f"{key}.{kind.lower()}", f"{kind}-{key}"
             st.download_button(
-                f"Chart as {kind}", partial(make, made), file, mime, own, on_click="ignore", type="tertiary"
+                f"Chart as {kind}", partial(_file, draw_file, make), file, mime, own, on_click="ignore", type="tertiary"
             )
+
+
+def _file(draw_file: Callable[[Any], bytes], make: Callable[[], Any]) -> bytes:
+    return draw_file(make())
 
 
 def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = None) -> None:
@@ -152,7 +176,7 @@ def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = No
 
 def no_board(why: str) -> None:
     """What stands where a board would, while there is none."""
-    if snapshot.taken_at(snapshot.path(Settings())):
+    if snapshot.taken_at(snapshot.path(settings())):
         _away()
         return
     st.title("Armillary")
@@ -177,7 +201,7 @@ def _away() -> None:
 
 def notice() -> None:
     """Say so when the database is gone and what is shown is remembered."""
-    since = reader(Settings()).stale_since
+    since = reader(settings()).stale_since
     if since:
         st.warning(
             f"The database does not answer. What you see is the board as it was at {since:%Y-%m-%d %H:%M} UTC; "

@@ -58,7 +58,8 @@ def name(text: str, most: int = MOST_NAME) -> str:
     >>> name("a\\u202eb"), name("x" * 9, 5)
     ('a⟨202E⟩b', 'xxxx…')
     """
-    seen = "".join(_visible(character) for character in text[: most + 1])
+    cut = text[: most + 1]
+    seen = cut if cut.isprintable() else "".join(_visible(character) for character in cut)
     return seen if len(seen) <= most else seen[: most - 1] + "…"
 
 

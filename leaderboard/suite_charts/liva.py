@@ -38,7 +38,7 @@ def by_scene(figures: pd.DataFrame) -> Chart | None:
         tooltip=["method", "scenario", "what", alt.Tooltip("value:Q", format=".3f"), "n_scored"],
     )
     value = bars.mark_bar().encode(y=alt.Y("value:Q", title=None))
-    whisker = bars.mark_rule(color="black").encode(y="low:Q", y2="high:Q")
+    whisker = bars.mark_rule(color="#888888").encode(y="low:Q", y2="high:Q")
     drawn: Chart = (
         alt.layer(value, whisker)
         .properties(height=180)
@@ -57,7 +57,7 @@ def best_worst(figures: pd.DataFrame) -> Chart | None:
     bars = alt.Chart(rows).encode(y=alt.Y("method:N", title=None, sort="-x"))
     limits = alt.Scale(domain=[-100, 100])
     value = bars.mark_bar().encode(x=alt.X("value:Q", title="Best-worst score", scale=limits), color=better)
-    drawn: Chart = value + bars.mark_rule(color="black").encode(x="low:Q", x2="high:Q")
+    drawn: Chart = value + bars.mark_rule(color="#888888").encode(x="low:Q", x2="high:Q")
     return drawn
 
 

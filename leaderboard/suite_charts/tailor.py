@@ -34,7 +34,11 @@ def grid(figures: pd.DataFrame) -> Chart:
 
 def _panel(rows: pd.DataFrame, title: str) -> Layers:
     order = [f"{plain(scenario)} · {plain(metric)}" for scenario in tables.SCENARIOS for metric in tables.METRICS]
-    axis = alt.Axis(labelAngle=-40, labelLimit=220, orient="top")
+    # One word a line: slanted, most of the twelve heads would be left out for want of room.
+    words = "split(replace(datum.label, ' · ', ' '), ' ')"
+    axis = alt.Axis(
+        labelExpr=words, labelAngle=0, labelOverlap=False, labelAlign="center", labelPadding=28, orient="top"
+    )
     column = alt.X("column:N", sort=order, title=None, axis=axis)
     base = alt.Chart(rows).encode(x=column, y=alt.Y("model:N", title=None))
     fill = alt.Color("best:N", scale=BEST, title="Best by", legend=alt.Legend(orient="top", values=["judge", "people"]))

@@ -47,7 +47,10 @@ def _facts(suite: Suite) -> None:
     if suite.facts:
         st.subheader("What the paper states about itself", anchor=False)
         st.caption("Trust C: as printed.")
-        st.dataframe(pd.DataFrame(suite.facts).rename(columns=plain), hide_index=True, placeholder="—")
+        facts = [
+            {plain(key): plain(text) if key == "quantity" else text for key, text in one.items()} for one in suite.facts
+        ]
+        st.dataframe(pd.DataFrame(facts), hide_index=True, placeholder="—")
 
 
 def _forget_table(params: dict[str, str]) -> dict[str, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -13,11 +14,12 @@ import streamlit as st
 from infra.tables import Metric, Suite, now
 from leaderboard import charts, choice, frames, places, queries
 from leaderboard.choice import ANY, Choice
+from leaderboard.dots import dots
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address, Entry
 from leaderboard.settling import Settled, best_first, moved, settle
 from leaderboard.views.standing import places as places_moved
-from leaderboard.widgets import address, ask, columns, downloads, draw, no_board, pick, press, search
+from leaderboard.widgets import address, ask, chart_files, columns, downloads, no_board, pick, press, search
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
 
 MOST_OFFERS = 12
@@ -69,7 +71,7 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
     if chosen.board not in boards:
         chosen = replace(chosen, board=choice.fullest(entries))
     with st.container(horizontal=True):
-        pick("by", "Judged by", [ANY, "auto", "human"], chosen.by)
+        pick("by", "Judged by", [ANY, "auto", "human"], chosen.by, width=130)
         pick("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))
         if len(organisations) > 1:
             pick(
@@ -80,11 +82,11 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
                 lambda one: name(plain(one), 60),
             )
         if any(entry.weights for entry in entries):
-            pick("weights", "Weights", [ANY, "open", "closed"], chosen.weights)
+            pick("weights", "Weights", [ANY, "open", "closed"], chosen.weights, width=120)
         if len(boards) > 1:
-            pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=260, help=BOARD)
-        pick("sort", "Order", list(choice.SORTS), chosen.sort, choice.SORTS.__getitem__)
-        search("q", "Search", chosen.q, "model, team, organisation")
+            pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=230, help=BOARD)
+        pick("sort", "Order", list(choice.SORTS), chosen.sort, choice.SORTS.__getitem__, width=140)
+        search("q", "Search", chosen.q, "model, team, organisation", width=190)
     return chosen
 
 
@@ -154,10 +156,9 @@ def _side_by_side(
                 columns("hidden", "Columns", free, away)
     with chart:
         if len(points):
-            made = charts.interval_dots(
-                points, titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst
-            )
-            draw(made, key=f"chart-{stem}")
+            about = (points, titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
+            st.image(dots(*about), width="stretch", alt=f"{metric.title}, one dot an entry with its 95 % interval")
+            chart_files(partial(charts.interval_dots, *about), key=f"chart-{stem}")
 
 
 RANK = "Inside this board only. Who cannot be told apart shares a rank."

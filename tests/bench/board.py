@@ -45,8 +45,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=SUBMISSIONS * ROWS_EACH)
     parser.add_argument("--only", choices=["sqlite", "postgresql", "page", "readers"])
+    parser.add_argument("--home", type=Path, help="a home that an earlier run filled: page and readers, no filling")
     asked = parser.parse_args()
     runs = max(2, min(SUBMISSIONS, asked.rows // ROWS_EACH))
+    if asked.home:
+        return report("board", list(_web(Settings(home=asked.home), asked.only)))
     with tempfile.TemporaryDirectory(prefix="armillary-board-") as folder:
         return report("board", list(_rows(Path(folder), runs, asked.only)))
 
@@ -58,6 +61,10 @@ def _rows(folder: Path, runs: int, only: str | None) -> Iterator[Row]:
     if only in (None, "postgresql"):
         with postgres.serve() as server:
             yield from _database(server.fresh_database(), runs)
+    yield from _web(settings, only)
+
+
+def _web(settings: Settings, only: str | None) -> Iterator[Row]:
     if only in (None, "page"):
         yield from board_page.rows(settings)
     if only in (None, "readers"):
