@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from math import ceil, floor, log10
 
 import pandas as pd
 
@@ -65,15 +66,26 @@ def _mark(x: float, y: float, by: str) -> str:
 def _axis(low: float, high: float, place: Callable[[float], float], height: int, title: str, digits: int) -> str:
     """A few round places, a thin line at each, and what is measured."""
     foot = height - FOOT
-    values = [low + (high - low) * (number + 0.5) / TICKS for number in range(TICKS)]
     marks = "".join(
         f'<line x1="{place(value):.1f}" x2="{place(value):.1f}" y1="{TOP}" y2="{foot}" class="line" '
         f'opacity="0.15"/><text x="{place(value):.1f}" y="{foot + 18}" text-anchor="middle" opacity="0.75">'
         f"{value:.{digits}f}</text>"
-        for value in values
+        for value in round_places(low, high)
     )
     middle = (LEFT + WIDTH - RIGHT) / 2
     return f'{marks}<text x="{middle}" y="{foot + 38}" text-anchor="middle" opacity="0.75">{escape(title)}</text>'
+
+
+def round_places(low: float, high: float) -> list[float]:
+    """A few round numbers between two.
+
+    >>> round_places(28.9, 73.8)
+    [30.0, 40.0, 50.0, 60.0, 70.0]
+    """
+    rough = (high - low) / TICKS
+    power = 10.0 ** floor(log10(rough))
+    step = power * next(times for times in (1, 2, 5, 10) if times * power >= rough)
+    return [round(number * step, 9) for number in range(ceil(low / step), floor(high / step) + 1)]
 
 
 def _legend(points: pd.DataFrame) -> str:
