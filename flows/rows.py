@@ -17,7 +17,7 @@ from evaluators.judges.card import question_key
 from flows.fields import fields_of
 from flows.shards import Done
 from infra import tables
-from infra.db import add_many, add_new, add_rows, claim, put
+from infra.db import MANY, add_many, add_new, add_rows, claim, put
 from infra.tables_standing import Noise
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -45,8 +45,9 @@ def verdicts_of(db: Session, judge: str, media: Sequence[str], repeat: int = 0) 
         query = sa_select(col(table.media_sha256), col(table.question_sha256), col(table.outcome))
         query = query.add_columns(col(table.value), col(table.reason))
         query = query.where(col(table.judge) == judge, col(table.repeat) == repeat, some)
-        for file, question, outcome, value, reason in db.connection().execute(query).all():
-            found[file, question] = Answer(question, OUTCOMES[outcome], value, reason)
+        for rows in db.connection().execute(query).partitions(MANY):
+            for file, question, outcome, value, reason in rows:
+                found[file, question] = Answer(question, OUTCOMES[outcome], value, reason)
     return found
 
 

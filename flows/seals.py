@@ -19,6 +19,7 @@ from evaluators.suites import suite_named
 from flows.asked import all_asked
 from flows.rows import outputs_of
 from infra import tables, tables_standing
+from infra.db import MANY
 from infra.tables_standing import Seal
 
 BYTES = 8
@@ -164,7 +165,8 @@ _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain
 
 def _found(db: Session, kind: str, owner: str, columns: Sequence[Any]) -> Iterator[Any]:
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
-        yield from db.connection().execute(sa_select(*columns).where(condition)).all()
+        for rows in db.connection().execute(sa_select(*columns).where(condition)).partitions(MANY):
+            yield from rows
 
 
 def _owned(_db: Session, kind: str, owner: str) -> Iterator[Any]:
