@@ -268,6 +268,36 @@ class Yardstick:
     spoils: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """What one rater said of one output, in one item of a study; an adjudicator's opinion `settles` what others say."""
+
+    item: str
+    rater: str
+    place: int
+    answers: Mapping[str, Json]
+    settles: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """How people rate a suite's outputs.
+
+    `words` is what a form says beside the media. `show` writes what people look at into a folder, given an output's
+    file or, for the real thing that is rated among the outputs where `real` is true, None; without it they look at the
+    output itself. `side_by_side`: the outputs of a cluster are compared. `score` makes scores of opinions; without it
+    each rater's answers are scored like a judge's and averaged. `beside` names, for people's metrics that no judge
+    gives, the automatic one that speaks of the same.
+    """
+
+    words: Callable[[Sample, Output], Mapping[str, Json]]
+    show: Callable[[Sample, Path | None, Path], Path] | None = None
+    real: bool = False
+    side_by_side: bool = False
+    score: Callable[[Sample, Output, Sequence[Opinion]], tuple[Score, ...]] | None = None
+    beside: Mapping[str, str] = field(default_factory=dict)
+
+
 JudgeKind = Literal["auto", "human", "paper"]
 
 
@@ -322,7 +352,7 @@ class Suite:
     `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
     that follow from the others by arithmetic alone: it is given arrays for values too. `private` reads an operator's
     own samples from a folder; their ids begin with `private.` and stay on the server. `read` says what scoring needs
-    to know of a trajectory's file; a ValueError is its refusal.
+    to know of a trajectory's file; a ValueError is its refusal. `rating` is how people rate its outputs in a study.
     """
 
     name: str
@@ -352,3 +382,4 @@ class Suite:
     take_over: TakeOver | None = None
     parts: Callable[[Sample, Output], tuple[Part, ...]] | None = None
     read: Callable[[Sample, Path], Mapping[str, Json]] | None = None
+    rating: Rating | None = None

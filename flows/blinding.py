@@ -1,55 +1,60 @@
-"""Media that tell nothing of their maker: one format, one canvas, one frame rate, no metadata."""
+"""Media that tell nothing of their maker: one format, one canvas, one frame rate, no metadata, made by a child."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from evaluators.media import Pixels, Unreadable, probe, read_frames, read_image, write_mp4, write_png
 from infra.store import Store, fetch_blob, put_blob
-from leaderboard.studies.forms import Medium
+from leaderboard.studies.states import StudyError
+from submissions.derivatives import Canvas, blind
 
-WIDTH, HEIGHT, FPS = 640, 480, 12.0
-LONGEST = 60.0
-GREY = 127
+CANVAS = Canvas(640, 480, 12, 60)
+PICTURES = (".png", ".jpg", ".jpeg", ".webp")
+Source: TypeAlias = "str | Mapping[str, Any]"
+"""A file's path, or the hash and type of one in the store."""
 
 
-def blinded(store: Store, media: Path, letter: str) -> Medium:
-    """Re-encode a picture or clip for raters and put it into the store."""
+@dataclass(frozen=True, slots=True)
+class Blind:
+    """A file of the store that may be shown to a rater."""
+
+    blob: str
+    media_type: str
+
+
+def blinded(store: Store, sources: Sequence[Source]) -> list[Blind]:
+    """Encode pictures and clips again for raters and put them into the store, in their order."""
     with tempfile.TemporaryDirectory(prefix="armillary-blind-") as folder:
-        facts = probe(media)
-        if facts.kind == "image":
-            made = write_png(on_canvas(read_image(media)), Path(folder) / "shown.png")
-            return Medium(letter, put_blob(store, made), "image/png")
-        made = write_mp4(_resampled(media, facts.fps), Path(folder) / "shown.mp4", FPS)
-        return Medium(letter, put_blob(store, made), "video/mp4")
+        files = list(_files(store, sources, Path(folder)))
+        for source, fine in zip(sources, blind(files, CANVAS), strict=True):
+            if not fine:
+                raise StudyError(f"{_name(source)} cannot be shown: it is no picture or clip that can be read.")
+        return [Blind(put_blob(store, target), _type(target)) for _, target in files]
 
 
-def blinded_blob(store: Store, sha256: str, suffix: str, letter: str) -> Medium:
-    """The same for a file of the store."""
-    with tempfile.TemporaryDirectory(prefix="armillary-blind-") as folder:
-        path = Path(folder) / f"media{suffix}"
-        fetch_blob(store, sha256, path)
-        return blinded(store, path, letter)
+def _files(store: Store, sources: Sequence[Source], folder: Path) -> Iterator[tuple[Path, Path]]:
+    for number, source in enumerate(sources):
+        target = folder / f"{number}{'.png' if _is_picture(source) else '.mp4'}"
+        if isinstance(source, str):
+            yield Path(source), target
+        else:
+            fetch_blob(store, source["sha256"], folder / f"{number}.source")
+            yield folder / f"{number}.source", target
 
 
-def on_canvas(pixels: Pixels) -> Pixels:
-    """The picture fitted into the canvas, the rest grey."""
-    from PIL import Image, ImageOps
-
-    image = ImageOps.contain(Image.fromarray(pixels), (WIDTH, HEIGHT))
-    canvas = Image.new("RGB", (WIDTH, HEIGHT), (GREY, GREY, GREY))
-    canvas.paste(image, ((WIDTH - image.width) // 2, (HEIGHT - image.height) // 2))
-    return np.asarray(canvas, dtype=np.uint8)
+def _is_picture(source: Source) -> bool:
+    if isinstance(source, str):
+        return Path(source).suffix.lower() in PICTURES
+    return str(source["media_type"]).startswith("image/")
 
 
-def _resampled(media: Path, fps: float) -> list[Pixels]:
-    """The clip at one frame rate for all: each moment shows the frame that was visible then."""
-    frames = read_frames(media)
-    if not len(frames):
-        raise Unreadable(f"{media.name} has no frames.")
-    seconds = min(len(frames) / fps, LONGEST)
-    moments = range(max(1, round(seconds * FPS)))
-    return [on_canvas(frames[min(int(moment / FPS * fps), len(frames) - 1)]) for moment in moments]
+def _name(source: Source) -> str:
+    return Path(source).name if isinstance(source, str) else f"Output {source['sha256'][:12]}"
+
+
+def _type(target: Path) -> str:
+    return "image/png" if target.suffix == ".png" else "video/mp4"

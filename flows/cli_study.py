@@ -21,9 +21,13 @@ def create(
     submission: Annotated[
         list[str] | None, typer.Option(help="An entry on the board; may be given more than once.")
     ] = None,
-    items: Annotated[Path | None, typer.Option(help="A JSONL file of items instead, media beside it.")] = None,
+    items: Annotated[
+        Path | None, typer.Option(help="A JSONL file of items, media beside it; alone, or gold and examples to add.")
+    ] = None,
     most: Annotated[int, typer.Option(min=1, help="How many samples of each entry.")] = 60,
-    each: Annotated[int, typer.Option(min=1, help="Raters an item.")] = 3,
+    each: Annotated[
+        int | None, typer.Option(min=1, help="Raters an item; 2 where they are adjudicated, else 3.")
+    ] = None,
     minutes: Annotated[int, typer.Option(min=1, help="A begun item is handed on after this time.")] = 30,
     seed: int = 0,
 ) -> None:
@@ -33,15 +37,15 @@ def create(
 
         prepare(settings)
         from flows import studies as making
+        from flows import study_items
 
-        if (items is None) == (not submission):
+        found = study_items.items_of_file(items) if items else []
+        if submission:
+            found = [*study_items.items_of_board(settings, suite, submission, most, seed), *found]
+        if not found:
             fail("Name the entries with --submission, or a file with --items.")
-        found = (
-            making.items_of_file(items)
-            if items
-            else making.items_of_board(settings, suite, submission or [], most, seed)
-        )
-        plan = making.Plan(study_id, suite, suite, title or study_id, each=each, minutes=minutes, seed=seed)
+        places = each or making.EACH.get(suite, 3)
+        plan = making.Plan(study_id, suite, suite, title or study_id, each=places, minutes=minutes, seed=seed)
         count = making.create(settings, plan, found)
         say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")
 

@@ -43,12 +43,14 @@ class Stale:
 
 
 def entries(db: Session, settings: Settings) -> list[Entry]:
-    """What stands on the boards by our own doing, each with its newest run, in the order they came onto the board."""
+    """What stands on the boards by our own doing, each with its newest run, in the order they came; never people's."""
     query = (
         select(tables.Submission, tables.Run, RunMark)
         .join(tables.Run, col(tables.Run.submission_id) == col(tables.Submission.id))
+        .join(tables.Judge, col(tables.Judge.fingerprint) == col(tables.Run.judge))
         .join(RunMark, col(RunMark.run_id) == col(tables.Run.id), isouter=True)
         .where(tables.Submission.state == "published", tables.Submission.trust != "C", tables.Run.state == "published")
+        .where(tables.Judge.kind != "human")
         .order_by(col(tables.Run.published_at), col(tables.Run.id))
     )
     newest = {submission.id: (submission, run, mark) for submission, run, mark in db.exec(query)}

@@ -8,29 +8,28 @@ import random
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
-from evaluators.media import Unreadable
-from flows.blinding import blinded, blinded_blob
-from flows.stages import SUFFIXES
+from flows.blinding import blinded
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
-from infra.store import Store, open_store
+from infra.store import Store, StoreError, open_store
 from infra.tables_study import Rater, RaterContact, Seat, Study, StudyItem
 from leaderboard.studies import protocols
 from leaderboard.studies.assignment import CannotAssign, Person, deal
-from leaderboard.studies.desk import thing_of, token_sha256
+from leaderboard.studies.desk import EXAMPLE, thing_of, token_sha256
 from leaderboard.studies.forms import Form, Medium
 from leaderboard.studies.quality import Rule
 from leaderboard.studies.states import TURNS, StudyError
 
 PROTOCOLS = ("tailor", "liva", "universe", "sc3")
 ATTENTION_EACH = 10
+EACH = {"universe": 2, "sc3": 2}
+"""Raters an item where an adjudicator settles what they disagree about; three elsewhere."""
 CONSENT = (
     "You will look at pictures or clips made by computer models and answer questions about them. Your answers are kept "
     "under a pseudonym and may be published without anything that names you. You may stop at any time, and ask for "
@@ -67,7 +66,9 @@ def create(settings: Settings, plan: Plan, items: Sequence[Mapping[str, Any]]) -
             raise StudyError(f"There is a study {plan.id} already. Choose another id.")
         db.add(_row(db, plan))
         db.flush()
-        made = [_item(plan, store, number, one) for number, one in enumerate(_with_checks(plan, items))]
+        whole = list(_with_checks(plan, items))
+        media = _media(store, plan, whole)
+        made = [_item(plan, number, one, media[number]) for number, one in enumerate(whole)]
         add_new(db, StudyItem, [one.model_dump() for one in made])
         return len(made)
 
@@ -97,18 +98,37 @@ def _row(db: Session, plan: Plan) -> Study:
 def _with_checks(plan: Plan, items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The items, and after every tenth one that only checks whether somebody reads."""
     dice = random.Random(plan.seed)  # noqa: S311
+    real = [item for item in items if item.get("kind", "real") == "real"]
     for number, item in enumerate(items, 1):
         yield item
-        if number % ATTENTION_EACH == 0 and plan.protocol != "liva":
-            yield {**dice.choice(items), "kind": "attention", "expected": {}}
+        if number % ATTENTION_EACH == 0 and real:
+            yield {**dice.choice(real), "kind": "attention", "expected": {}}
 
 
-def _item(plan: Plan, store: Store, number: int, item: Mapping[str, Any]) -> StudyItem:
+def _media(store: Store, plan: Plan, items: Sequence[Mapping[str, Any]]) -> list[list[Medium]]:
+    """The blinded media of every item, under their letters; what several items show is encoded once."""
+    try:
+        keys = [[json.dumps(source, sort_keys=True) for source in item["media"]] for item in items]
+        known = {
+            key: source
+            for item, some in zip(items, keys, strict=True)
+            for key, source in zip(some, item["media"], strict=True)
+        }
+        made = dict(zip(known, blinded(store, list(known.values())), strict=True))
+    except (KeyError, OSError, StoreError) as error:
+        raise StudyError(f"The media of {plan.id} cannot be used: {error}. Mend the items and create again.") from None
+    return [
+        [Medium(letter, made[key].blob, made[key].media_type) for letter, key in zip("ABCD", some, strict=False)]
+        for some in keys
+    ]
+
+
+def _item(plan: Plan, number: int, item: Mapping[str, Any], media: Sequence[Medium]) -> StudyItem:
     kind = str(item.get("kind", "real"))
     try:
-        form = form_for(plan.protocol, item, _media(store, item))
-    except (KeyError, Unreadable, OSError) as error:
-        raise StudyError(f"Item {number + 1} of {plan.id} cannot be used: {error}. Mend it and create again.") from None
+        form = form_for(plan.protocol, item, media)
+    except KeyError as error:
+        raise StudyError(f"Item {number + 1} of {plan.id} has no {error}. Mend it and create again.") from None
     expected = dict(item.get("expected", {}))
     if kind == "attention":
         form, expected = _attention(form)
@@ -119,19 +139,9 @@ def _item(plan: Plan, store: Store, number: int, item: Mapping[str, Any]) -> Stu
         position=number,
         kind=kind,
         form=form.as_row(),
-        behind=dict(item.get("behind", {})),
+        behind={"subgoals": len(item.get("subgoals", ())), **item.get("behind", {})},
         expected=expected,
     )
-
-
-def _media(store: Store, item: Mapping[str, Any]) -> list[Medium]:
-    named = zip("ABCD", item["media"], strict=False)
-    return [
-        blinded_blob(store, one["sha256"], SUFFIXES[one["media_type"]], letter)
-        if isinstance(one, Mapping)
-        else blinded(store, Path(one), letter)
-        for letter, one in named
-    ]
 
 
 def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) -> Form:
@@ -149,77 +159,10 @@ def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) ->
 
 def _attention(form: Form) -> tuple[Form, dict[str, str]]:
     """The same form with another text: somebody who reads it knows what to answer."""
-    wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.options}
+    wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.kind in ("choice", "scale")}
     said = ", ".join(sorted(set(wanted.values())))
-    text = f"This item checks that you read. Whatever you see, give the last answer everywhere ({said})."
+    text = f"This item checks that you read. Whatever you see, give the last answer of every scale ({said})."
     return Form(text, form.media, form.asks, form.differ), wanted
-
-
-def items_of_board(
-    settings: Settings, suite: str, submissions: Sequence[str], most: int, seed: int
-) -> list[dict[str, Any]]:
-    """Items from what is on the board: the same samples of every submission, drawn from a seed."""
-    with session(settings.database) as db:
-        outputs = {name: _outputs(db, suite, name) for name in submissions}
-        shared = sorted(set.intersection(*(set(rows) for rows in outputs.values()))) if outputs else []
-        chosen = random.Random(seed).sample(shared, min(most, len(shared)))  # noqa: S311
-        version = db.exec(select(tables.Suite.version).where(tables.Suite.name == suite)).first() or ""
-        samples = {name: db.get(tables.Sample, (suite, version, name)) for name in chosen}
-        teams = {name: row.team for name in submissions if (row := db.get(tables.Submission, name))}
-    if suite == "liva":
-        return [_side_by_side(samples[one], {n: outputs[n][one] for n in submissions}, teams) for one in chosen]
-    return [_alone(samples[one], name, outputs[name][one], teams[name]) for one in chosen for name in submissions]
-
-
-def _outputs(db: Session, suite: str, submission: str) -> dict[str, tables.Output]:
-    row = db.get(tables.Submission, submission)
-    if row is None or row.suite != suite:
-        raise StudyError(f"{submission!r} is no submission of {suite}. `armillary status` lists them.")
-    query = select(tables.Output).where(tables.Output.submission_id == submission, tables.Output.outcome == "scored")
-    return {output.sample_id: output for output in db.exec(query)}
-
-
-def _alone(sample: tables.Sample | None, submission: str, output: tables.Output, team: str) -> dict[str, Any]:
-    assert sample is not None
-    return {
-        "prompt": sample.prompt,
-        "questions": sample.questions,
-        "media": [{"sha256": output.media_sha256, "media_type": output.media_type}],
-        "behind": {
-            "methods": {"A": submission},
-            "sample": sample.id,
-            "media_sha256": output.media_sha256,
-            "teams": [team],
-        },
-    }
-
-
-def _side_by_side(
-    sample: tables.Sample | None, outputs: Mapping[str, tables.Output], teams: Mapping[str, str]
-) -> dict[str, Any]:
-    assert sample is not None
-    named = dict(zip("ABCD", outputs, strict=False))
-    return {
-        "intention": sample.prompt,
-        "subgoals": [question["text"] for question in sample.questions],
-        "media": [{"sha256": one.media_sha256, "media_type": one.media_type} for one in outputs.values()],
-        "behind": {"methods": named, "sample": sample.id, "teams": sorted(set(teams.values()))},
-    }
-
-
-def items_of_file(path: Path) -> list[dict[str, Any]]:
-    """Items from a JSONL file, one a line, media named relative to it."""
-    found = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
-        try:
-            item = json.loads(line)
-            item["media"] = [str(path.parent / name) for name in item["media"]]
-        except (ValueError, KeyError, TypeError):
-            raise StudyError(
-                f"Line {number} of {path.name} is no item: an object with `media`, a list of files."
-            ) from None
-        found.append(item)
-    return found
 
 
 def invite(
@@ -261,7 +204,8 @@ def move(settings: Settings, study_id: str, to: str) -> None:
 
 
 def _deal(db: Session, study: Study) -> None:
-    things = [thing_of(item) for item in db.exec(select(StudyItem).where(StudyItem.study_id == study.id))]
+    dealt = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.kind != EXAMPLE)
+    things = [thing_of(item) for item in db.exec(dealt)]
     raters = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == "primary")).all()
     try:
         places = deal(things, [Person(one.id, one.team) for one in raters], study.raters_per_item, study.seed)

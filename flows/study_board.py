@@ -1,50 +1,52 @@
-"""A closed study on the board: people's verdicts beside the judge's, scores per rater and then their mean."""
+"""A closed study on the board: people's verdicts beside the judge's, ranked among those whom the same people rated."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
-from statistics import fmean, stdev
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 from sqlalchemy import delete, update
 from sqlmodel import Session, col, select
 
 from evaluators.columns import tabulate
-from evaluators.contracts import Answer, JudgeCard, Outcome, Output, Sample, Score, Suite
+from evaluators.contracts import Cell, JudgeCard, Outcome, Sample, Score, Suite
 from evaluators.judges.card import fingerprint, question_key, request_key
-from evaluators.metrics.raters import Shared, shared
 from evaluators.suites import suite_named
+from evaluators.summaries import summaries
+from flows import publish as publication_flow
 from flows.board_keys import board_key
 from flows.catalogue import judge_row
-from flows.rows import outputs_of, store_results
-from flows.seals import seal_run
+from flows.rows import store_results
+from flows.seals import seal_board, seal_run
+from flows.stages import Scored
 from flows.studies import move
-from flows.study_scores import Rated, agreement, care, judge_and_people, ratings, table_of
-from infra import tables
-from infra.db import add_new, put, session
+from flows.study_agreement import agreement
+from flows.study_judges import judges_and_people
+from flows.study_people import People, people_of
+from flows.study_scores import About, Rated, care, opinions, ratings
+from flows.study_tables import table_of
+from infra import tables, tables_standing
+from infra.db import add_new, alone, put, session
 from infra.settings import Settings
 from infra.tables_standing import Noise
 from infra.tables_study import Rater, Study
 from leaderboard import publication
 from leaderboard.studies.states import StudyError
-
-WHY_NOT = "rated by people in a study: shown beside the judge's, ranked with nobody"
+from submissions.roles import WHY_UNRANKED
 
 
 def publish(settings: Settings, study_id: str) -> dict[str, Any]:
-    """Compute a closed study's results and, where the suite scores by questions, put people's scores on the board."""
+    """Compute a closed study's results and put people's scores on the board; publishing again replaces them."""
     with session(settings.database) as db:
         study = db.get(Study, study_id)
         if study is None or study.state not in ("closed", "published"):
             raise StudyError(f"{study_id} is {study.state if study else 'not there'}: close it, then publish it.")
         result = compute(db, study)
         db.connection().execute(update(Study).where(col(Study.id) == study_id).values(result=result))
-        if study.protocol == "tailor":
-            _to_board(db, study, result)
+        _to_board(db, study, _kept(ratings(db, study), result["raters"]))
         state = study.state
     if state == "closed":
         move(settings, study_id, "published")
@@ -53,22 +55,26 @@ def publish(settings: Settings, study_id: str) -> dict[str, Any]:
 
 def compute(db: Session, study: Study) -> dict[str, Any]:
     """All figures of a study: everybody's, and without those whom the rule leaves out."""
-    given = ratings(db, study.id)
-    raters = care(db, study, given)
-    out = {one.rater for one in raters if one.left_out}
-    kept = [one for one in given if one.rater not in out]
+    given = ratings(db, study)
+    raters = [asdict(one) for one in care(db, study, given)]
+    kept = _kept(given, raters)
     without = {
-        one.rater: table_of(study, [rated for rated in given if rated.rater != one.rater])
+        one["rater"]: table_of(study, [rated for rated in given if rated.rater != one["rater"]])
         for one in raters
         if len(raters) > 1
     }
     return {
         "all": {"table": table_of(study, given), "agreement": agreement(given, study.seed)},
         "kept": {"table": table_of(study, kept), "agreement": agreement(kept, study.seed)},
-        "raters": [asdict(one) for one in raters],
+        "raters": raters,
         "leave_one_out": without,
-        "judges": _judges(db, study, kept) if study.protocol == "tailor" else {},
+        "judges": judges_and_people(db, people_of(db, study, opinions(kept))),
     }
+
+
+def _kept(given: Sequence[Rated], raters: Sequence[Mapping[str, Any]]) -> list[Rated]:
+    out = {one["rater"] for one in raters if one["left_out"]}
+    return [one for one in given if one.rater not in out]
 
 
 def human_card(study: Study) -> JudgeCard:
@@ -86,162 +92,110 @@ def human_card(study: Study) -> JudgeCard:
     )
 
 
-def _to_board(db: Session, study: Study, result: Mapping[str, Any]) -> None:
-    """Verdicts and one run a submission, from the raters that are kept; publishing again replaces them."""
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A submission's run under the people of a study."""
+
+    submission: tables.Submission
+    run: tables.Run
+    samples: tuple[Sample, ...]
+    scores: tuple[Score, ...]
+
+
+def _to_board(db: Session, study: Study, kept: Sequence[Rated]) -> None:
+    """Verdicts, and one run a submission; all of them are ranked anew together, and with nobody else."""
     suite, card = suite_named(study.suite), human_card(study)
-    out = {one["rater"] for one in result["raters"] if one["left_out"]}
-    given = [one for one in ratings(db, study.id) if _is_on_board(one) and one.rater not in out]
+    judge, said = fingerprint(card), opinions(kept)
     add_new(db, tables.Judge, [judge_row(card)])
-    samples = {sample.id: sample for sample in suite.samples()}
+    alone(db, publication_flow.PUBLICATION)
+    found = people_of(db, study, said)
     numbers = {rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))}
-    _store_verdicts(db, fingerprint(card), samples, given, numbers)
-    for submission in dict.fromkeys(one.behind["methods"]["A"] for one in given):
-        mine = [one for one in given if one.behind["methods"]["A"] == submission]
-        _store_run(db, suite, fingerprint(card), submission, samples, mine)
+    _store_verdicts(db, suite, judge, found, said, numbers)
+    _forget_runs(db, judge)
+    _rank(db, suite, [_store_run(db, suite, study, judge, one) for one in found])
 
 
-def _is_on_board(one: Rated) -> bool:
-    """Items from a file have no output of ours behind them."""
-    return one.kind == "real" and "media_sha256" in one.behind
+def recomputed(db: Session, run: tables.Run) -> Scored | None:
+    """A run's scores and cells from the ratings as they are stored; None if it is not people's."""
+    judge = db.get_one(tables.Judge, run.judge)
+    study = db.get(Study, judge.card.get("revision", "")) if judge.kind == "human" else None
+    if study is None:
+        return None
+    kept = _kept(ratings(db, study), study.result["raters"])
+    mine = next(one for one in people_of(db, study, opinions(kept)) if one.submission.id == run.submission_id)
+    return Scored(mine.scores, _cells(suite_named(study.suite), mine), ())
 
 
 def _store_verdicts(
-    db: Session, judge: str, samples: Mapping[str, Sample], given: Sequence[Rated], numbers: Mapping[str, int]
+    db: Session, suite: Suite, judge: str, found: Sequence[People], said: Sequence[About], numbers: Mapping[str, int]
 ) -> None:
     for table in (tables.Verdict, tables.Reply):
         db.connection().execute(delete(table).where(col(table.judge) == judge))
-    for one in given:
-        sample, file = samples[one.behind["sample"]], one.behind["media_sha256"]
-        request = request_key(sample.prompt, sample.facets.modality, sample.questions)
-        reply = hashlib.sha256(f"{judge} {file} {request} {numbers[one.rater]}".encode()).hexdigest()
-        raw = json.dumps({"rater": one.rater, "answers": dict(one.answers)}, sort_keys=True)
-        put(db, tables.Reply, [_reply_row(reply, judge, file, raw)])
-        add_new(db, tables.Verdict, [
-            {"judge": judge, "media_sha256": file, "question_sha256": question_key(request, name),
-             "repeat": numbers[one.rater], "outcome": Outcome.SCORED.value, "value": str(value), "reason": "",
-             "reply_id": reply}
-            for name, value in one.answers.items()
-        ])  # fmt: skip
+    shown = {(one.submission.id, sample.id): (sample, one.files[sample.id]) for one in found for sample in one.samples}
+    for about in said:
+        if (about.method, about.sample) in shown:
+            sample, file = shown[about.method, about.sample]
+            _store_reply(db, judge, file, _request(suite, sample), about, numbers[about.opinion.rater])
 
 
-def _reply_row(reply: str, judge: str, file: str, raw: str) -> dict[str, Any]:
+def _request(suite: Suite, sample: Sample) -> str:
+    """The judge's own key where people answer the judge's questions; elsewhere one of the sample's own."""
+    if suite.parts or suite.own_judge:
+        return hashlib.sha256(f"people {sample.id}".encode()).hexdigest()
+    return request_key(sample.prompt, sample.facets.modality, sample.questions)
+
+
+def _store_reply(db: Session, judge: str, file: str, request: str, about: About, number: int) -> None:
+    answers, rater = about.opinion.answers, about.opinion.rater
+    reply = hashlib.sha256(f"{judge} {file} {request} {number}".encode()).hexdigest()
+    raw = json.dumps({"rater": rater, "answers": dict(answers)}, sort_keys=True)
     cost = {"tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-    return {"id": reply, "judge": judge, "media_sha256": file, "raw": raw, "at": tables.now(), **cost}
+    put(db, tables.Reply, [{"id": reply, "judge": judge, "media_sha256": file, "raw": raw, "at": tables.now(), **cost}])
+    add_new(db, tables.Verdict, [
+        {"judge": judge, "media_sha256": file, "question_sha256": question_key(request, name), "repeat": number,
+         "outcome": Outcome.SCORED.value, "value": str(value), "reason": "", "reply_id": reply}
+        for name, value in answers.items()
+    ])  # fmt: skip
 
 
-def _store_run(
-    db: Session,
-    suite: Suite,
-    judge: str,
-    submission: str,
-    samples: Mapping[str, Sample],
-    given: Sequence[Rated],
-) -> None:
-    row = db.get(tables.Submission, submission)
-    assert row is not None
-    covered = [samples[name] for name in dict.fromkeys(one.behind["sample"] for one in given)]
-    outputs = outputs_of(db, submission)
-    single = {sample.id: by_rater(suite, sample, outputs[sample.id].record, given) for sample in covered}
-    scores = [score for one in single.values() for score in _means(list(one.values()))]
-    noise = rater_noise(list(single.values()))
-    made = tabulate(suite, covered, scores, {metric: found.error for metric, found in noise.items()})
-    run_id = f"run-{hashlib.sha256(f'{submission} {judge}'.encode()).hexdigest()[:12]}"
-    for table in (tables.Score, tables.Cell, Noise):
-        db.connection().execute(delete(table).where(col(table.run_id) == run_id))
+def _forget_runs(db: Session, judge: str) -> None:
+    """Nothing stays of what an earlier publication of the same study computed."""
+    run = tables.Run
+    old = db.execute(select(run.id, run.board).where(run.judge == judge)).all()
+    names, boards = [name for name, _ in old], {board for _, board in old}
+    for table in (tables.Score, tables.Cell, Noise, tables_standing.Summary, tables_standing.Rung):
+        db.connection().execute(delete(table).where(col(table.run_id).in_(names)))
+    for ranks in (tables_standing.Roster, tables_standing.Standing):
+        db.connection().execute(delete(ranks).where(col(ranks.board).in_(boards)))
+    db.connection().execute(update(run).where(col(run.id).in_(names)).values(state="scored"))
+
+
+def _store_run(db: Session, suite: Suite, study: Study, judge: str, people: People) -> Entered:
+    submission, scores = people.submission, people.scores
+    run_id = f"run-{hashlib.sha256(f'{submission.id} {judge}'.encode()).hexdigest()[:12]}"
+    rated = {score.sample_id for score in scores if score.outcome is Outcome.SCORED}
     run = tables.Run(
-        id=run_id, submission_id=submission, board=board_key(suite, row.subset, judge), suite=suite.name,
-        suite_version=suite.version, scorer_version=suite.scorer_version, subset=row.subset, judge=judge,
-        state="published", eligible=False, why_not=WHY_NOT, n_scored=len(covered), n_expected=len(covered),
-        published_at=tables.now(),
+        id=run_id, submission_id=submission.id, board=board_key(suite, f"study {study.id}", judge), suite=suite.name,
+        suite_version=suite.version, scorer_version=suite.scorer_version, subset=submission.subset, judge=judge,
+        state="published", eligible=submission.role == "entry", why_not=WHY_UNRANKED[submission.role],
+        n_scored=len(rated), n_expected=len(people.samples), published_at=tables.now(),
     )  # fmt: skip
     put(db, tables.Run, [run.model_dump()])
-    store_results(db, run_id, scores, made)
+    store_results(db, run_id, scores, _cells(suite, people))
     shown = {"run_id": run_id, "source": "raters", "at": tables.now()}
-    put(db, Noise, [{**shown, "metric": metric, **asdict(found)} for metric, found in noise.items()])
+    put(db, Noise, [{**shown, "metric": metric, **asdict(found)} for metric, found in people.noise.items()])
     publication.keep_up(db, run_id)
-    seal_run(db, db.get_one(tables.Run, run_id, populate_existing=True))
+    return Entered(submission, run, people.samples, scores)
 
 
-def human_scores(suite: Suite, sample: Sample, record: Mapping[str, Any], given: Sequence[Rated]) -> list[Score]:
-    """A sample's scores by people: each rater's by the suite's own rule, then the mean over raters."""
-    return _means(list(by_rater(suite, sample, record, given).values()))
+def _cells(suite: Suite, people: People) -> tuple[Cell, ...]:
+    """With what other raters would have changed in the intervals."""
+    return tabulate(suite, people.samples, people.scores, {name: one.error for name, one in people.noise.items()})
 
 
-def by_rater(
-    suite: Suite, sample: Sample, record: Mapping[str, Any], given: Sequence[Rated]
-) -> dict[str, tuple[Score, ...]]:
-    """A sample's scores by each rater who rated it, by the suite's own rule."""
-    assert suite.score is not None
-    output = Output(sample.id, Outcome.SCORED, record=record)
-    return {
-        one.rater: suite.score(
-            sample, output, {name: Answer(name, Outcome.SCORED, str(value)) for name, value in one.answers.items()}
-        )
-        for one in given
-        if one.behind["sample"] == sample.id
-    }
-
-
-def rater_noise(single: Sequence[Mapping[str, Sequence[Score]]]) -> dict[str, Shared]:
-    """What each metric's mean would move by with other raters, where two of them rated the same outputs."""
-    raters = sorted({rater for one in single for rater in one})
-    by_metric: dict[str, list[list[float]]] = {}
-    for one in single:
-        rows = {score.metric: [np.nan] * len(raters) for scores in one.values() for score in scores}
-        for rater, scores in one.items():
-            for score in scores:
-                if score.value is not None:
-                    rows[score.metric][raters.index(rater)] = score.value
-        for metric, row in rows.items():
-            by_metric.setdefault(metric, []).append(row)
-    found = {metric: shared(np.array(rows, np.float64), used=None) for metric, rows in by_metric.items()}
-    return {metric: one for metric, one in found.items() if one}
-
-
-def _means(single: Sequence[Sequence[Score]]) -> list[Score]:
-    return [_mean([scores[number] for scores in single]) for number in range(len(single[0]))] if single else []
-
-
-def _mean(scores: Sequence[Score]) -> Score:
-    values = [score.value for score in scores if score.value is not None]
-    first = scores[0]
-    if not values:
-        return Score(first.sample_id, first.metric, first.outcome)
-    spread = stdev(values) if len(values) > 1 else None
-    return Score(
-        first.sample_id, first.metric, Outcome.SCORED, fmean(values), {"raters": len(values), "spread": spread}
-    )
-
-
-def _judges(db: Session, study: Study, kept: Sequence[Rated]) -> dict[str, Any]:
-    """Each automatic judge's scores against people's, sample by sample, for every metric."""
-    suite = suite_named(study.suite)
-    samples = {sample.id: sample for sample in suite.samples()}
-    real = [one for one in kept if _is_on_board(one)]
-    people: dict[tuple[str, str, str], float] = {}
-    outputs = {name: outputs_of(db, name) for name in {one.behind["methods"]["A"] for one in real}}
-    for submission, name in dict.fromkeys((one.behind["methods"]["A"], one.behind["sample"]) for one in real):
-        mine = [one for one in real if one.behind["methods"]["A"] == submission and one.behind["sample"] == name]
-        for score in human_scores(suite, samples[name], outputs[submission][name].record, mine):
-            if score.value is not None:
-                people[submission, name, score.metric] = score.value
-    return _against(db, people)
-
-
-def _against(db: Session, people: Mapping[tuple[str, str, str], float]) -> dict[str, Any]:
-    score, run = tables.Score, tables.Run
-    query = (
-        select(tables.Judge.name, run.submission_id, score.sample_id, score.metric, score.value)  # type: ignore[call-overload]
-        .join(tables.Run, col(tables.Run.id) == col(tables.Score.run_id))
-        .join(tables.Judge, col(tables.Judge.fingerprint) == col(tables.Run.judge))
-        .where(tables.Judge.kind == "auto", col(tables.Score.value).is_not(None))
-        .where(col(tables.Run.submission_id).in_({submission for submission, _, _ in people}))
-    )
-    pairs: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for judge, submission, sample, metric, value in db.execute(query):
-        theirs = people.get((submission, sample, metric))
-        if theirs is not None:
-            pairs.setdefault(judge, {}).setdefault(metric, []).append((value, theirs))
-    return {
-        judge: {metric: judge_and_people(found) for metric, found in kinds.items()} for judge, kinds in pairs.items()
-    }
+def _rank(db: Session, suite: Suite, entered: Sequence[Entered]) -> None:
+    for one in entered:
+        publication_flow.rank(db, suite, one.submission, one.run, summaries(suite, one.samples, one.scores))
+    for one in entered:
+        seal_run(db, db.get_one(tables.Run, one.run.id, populate_existing=True))
+        seal_board(db, one.run.board)

@@ -34,7 +34,7 @@ def exported(settings: Settings, study_id: str) -> Iterator[dict[str, Any]]:
                 "comment": seat.comment,
                 "seconds": round(seat.seconds, 1),
                 "methods": item.behind.get("methods", {}),
-                "sample": item.behind.get("sample", ""),
+                "samples": item.behind.get("samples", {}),
             }
 
 

@@ -16,7 +16,7 @@ from flows.asked import all_asked
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.rows import cell_row, outputs_of, verdicts_of
 from flows.shards import Done, records_of
-from flows.stages import compute
+from flows.stages import Scored, compute
 from infra import tables, tables_failures
 from infra.db import session
 from infra.settings import Settings
@@ -42,7 +42,7 @@ def verify(settings: Settings, submission_id: str) -> Verified:
     for case in _cases(settings, submission_id):
         files += _check_files(case, differences)
         verdicts += _check_verdicts(case, differences)
-        found = compute(case)
+        found = _rated(case) or compute(case)
         with session(settings.database) as db:
             stored_scores = {
                 (row.sample_id, row.metric): (row.outcome, row.value) for row in _rows(db, tables.Score, case)
@@ -75,6 +75,14 @@ def _cases(settings: Settings, submission_id: str) -> list[Case]:
     if not runs:
         raise Stopped("E_NOTHING", "submitter", f"{submission_id} is not published yet. Evaluate it first.")
     return [Case(settings, submission, suite_named(submission.suite), run) for run in runs]
+
+
+def _rated(case: Case) -> Scored | None:
+    """What people's stored ratings make of a submission, if people judged this run."""
+    from flows.study_board import recomputed  # it publishes, and so knows almost everything here
+
+    with session(case.settings.database) as db:
+        return recomputed(db, case.run)
 
 
 def _check_files(case: Case, differences: list[str]) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -15,9 +15,12 @@ from infra.db import claim
 from infra.tables import now
 from infra.tables_study import Rater, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies.assignment import Person, Thing, heir, shuffled
-from leaderboard.studies.forms import Form, form_of, lettered, letters, problems, unlettered
+from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
 
-SETTLED = frozenset({"correct", "partially_correct", "incorrect"})
+EXAMPLE = "example"
+"""The kind of an item that nobody rates: it lies at hand with the answers it should get."""
+ADJUDICATED = ("universe", "sc3")
+"""Protocols whose raters give one answer together; where they differ, an adjudicator decides."""
 
 
 class NotYours(Exception):
@@ -33,6 +36,15 @@ class Turn:
     answers: Mapping[str, Any]
     comment: str
     started_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An item with its right answers, and why they are."""
+
+    form: Form
+    answers: Mapping[str, Any]
+    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,6 +154,13 @@ def undo(db: Session, rater: Rater) -> bool:
     return True
 
 
+def examples(db: Session, study_id: str) -> list[Example]:
+    """The study's reference examples, in their order."""
+    query = select(StudyItem).where(StudyItem.study_id == study_id, StudyItem.kind == EXAMPLE)
+    rows = db.exec(query.order_by(col(StudyItem.position)))
+    return [Example(form_of(row.form), row.expected, str(row.behind.get("why", ""))) for row in rows]
+
+
 def progress(db: Session, rater: Rater) -> Progress:
     """How many of the rater's items are done, in all and since the last full session."""
     study = db.get(Study, rater.study_id)
@@ -174,7 +193,7 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
     )
     db.add(SeatEvent(item_id=seat.item_id, rater_id=seat.rater_id, kind="left", answers=seat.answers))
     turn = db.execute(select(func.max(Seat.turn)).where(Seat.rater_id == taker)).scalar_one()
-    order = shuffled(letters(form_of(item.form).media), study.seed, taker, item.id)
+    order = shuffled(compared(form_of(item.form)), study.seed, taker, item.id)
     unchanged = (col(Seat.item_id) == seat.item_id, col(Seat.slot) == seat.slot, col(Seat.seen_at) == seat.seen_at)
     fresh: dict[str, Any] = {
         "rater_id": taker,
@@ -190,24 +209,28 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
 
 def thing_of(item: StudyItem) -> Thing:
     """An item as the dealing sees it."""
-    return Thing(item.id, frozenset(item.behind.get("teams", ())), letters(form_of(item.form).media))
+    return Thing(item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form)))
 
 
 def _call_adjudicator(db: Session, item: StudyItem) -> None:
     """Where two primaries differ or cannot tell, the adjudicator's queue grows by one."""
     study = db.get(Study, item.study_id)
-    if study is None or study.protocol != "universe" or item.kind != "real":
+    if study is None or study.protocol not in ADJUDICATED or item.kind != "real":
         return
     seats = db.exec(select(Seat).where(Seat.item_id == item.id)).all()
-    grades = {seat.answers.get("grade") for seat in seats if seat.state == "done"}
     adjudicators = db.exec(
         select(Rater).where(Rater.study_id == study.id, Rater.role == "adjudicator").order_by(col(Rater.number))
     ).all()
     judged = len(seats) == study.raters_per_item and all(seat.state == "done" for seat in seats)
-    if not judged or not adjudicators or (len(grades) == 1 and grades <= SETTLED):
+    if not judged or not adjudicators or _settled([seat.answers for seat in seats]):
         return
     turns = db.execute(select(func.count()).where(Seat.rater_id == adjudicators[0].id)).scalar_one()
     row = Seat(
         item_id=item.id, slot=study.raters_per_item, study_id=study.id, rater_id=adjudicators[0].id, turn=int(turns)
     )
     claim(db, Seat, row.model_dump())
+
+
+def _settled(answers: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether all say the same, and know what they say."""
+    return all(one == answers[0] for one in answers) and "unclear" not in answers[0].values()

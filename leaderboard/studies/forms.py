@@ -140,3 +140,8 @@ def _bare(name: str) -> str:
 def letters(media: Sequence[Medium]) -> str:
     """The letters of some media, in their order."""
     return "".join(one.letter for one in media)
+
+
+def compared(form: Form) -> str:
+    """The letters that a rater compares, and that are therefore shuffled; views of one thing are not."""
+    return letters(form.media) if any(ask.about for ask in form.asks) else ""

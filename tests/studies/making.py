@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from evaluators.media import write_mp4, write_png
-from flows import studies
+from flows import studies, study_items
 from flows.engine import prepare
 from infra.db import session
 from infra.settings import Settings
@@ -74,7 +74,7 @@ def _clip(folder: Path, maker: str, number: int) -> str:
 def opened(settings: Settings, folder: Path, protocol: str, count: int, raters: int, each: int = 3) -> list[str]:
     """A study that is open; the raters' keys."""
     plan = studies.Plan(protocol, protocol, protocol, f"Study of {protocol}", each=each, minutes=30, seed=3)
-    studies.create(settings, plan, studies.items_of_file(items_file(folder, protocol, count)))
+    studies.create(settings, plan, study_items.items_of_file(items_file(folder, protocol, count)))
     keys = studies.invite(settings, protocol, raters)
     if protocol == "universe":
         keys += studies.invite(settings, protocol, 1, role="adjudicator")

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from flows.studies import Plan, create, invite, items_of_file, move
+from flows.studies import Plan, create, invite, move
 from flows.study_board import compute
 from flows.study_data import erase, exported, import_ratings
+from flows.study_items import items_of_file
 from infra.db import session
 from infra.settings import Settings
 from infra.store import fetch_blob, open_store

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import Outcome, Score
-from flows.study_board import rater_noise
+from flows.study_people import rater_noise
 
 RATERS = {"lenient": 1.0, "strict": -1.0, "middling": 0.0}
 

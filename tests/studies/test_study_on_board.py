@@ -11,9 +11,10 @@ import pytest
 from sqlmodel import select
 from streamlit.testing.v1 import AppTest
 
-from flows.studies import Plan, create, invite, items_of_board, move
+from flows.studies import Plan, create, invite, move
 from flows.study_board import publish
 from flows.study_data import erase
+from flows.study_items import items_of_board
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Cell, Judge, Run, Score, Verdict
@@ -58,7 +59,7 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
         noise = {row.metric: row for row in db.exec(select(Noise).where(Noise.run_id == run.id))}
         kept = {one["rater"] for one in result["raters"] if not one["left_out"]}
         seats = [(s, i) for s, i in db.exec(select(Seat, StudyItem).join(StudyItem)) if i.kind == "real"]
-    marks = [(i.behind["sample"], float(s.answers["physical_realism"])) for s, i in seats if s.rater_id in kept]
+    marks = [(i.behind["samples"]["A"], float(s.answers["physical_realism"])) for s, i in seats if s.rater_id in kept]
     by_hand = {name: fmean(mark for sample, mark in marks if sample == name) for name, _ in marks}
     assert {score.sample_id: score.value for score in scores} == pytest.approx(by_hand)
     assert cells and verdicts

@@ -6,6 +6,7 @@ from evaluators.contracts import Sample, Suite
 from evaluators.suites.liva import published
 from evaluators.suites.liva.bank import DEMO, SETTINGS, samples
 from evaluators.suites.liva.metrics import METRICS
+from evaluators.suites.liva.people import RATING
 from evaluators.suites.liva.producing import film, produce, take_over
 from evaluators.suites.liva.scoring import parts, score, tabulate
 
@@ -46,4 +47,5 @@ SUITE = Suite(
     take_over=take_over,
     parts=parts,
     tabulate=tabulate,
+    rating=RATING,
 )

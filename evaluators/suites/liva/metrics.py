@@ -33,6 +33,20 @@ FIDELITY = Metric(
     ),
     headline=True,
 )
+BEST_WORST = Metric(
+    name="bws",
+    title="Best-worst score",
+    unit="points",
+    direction="higher",
+    worst=-100,
+    best=100,
+    explain=(
+        "100 x (times chosen best - times chosen worst) / judgments that showed the method. Each judgment counts "
+        "once, and methods shown in every set add up to 0, so the score is relative to the company kept. A "
+        f"missing video counts as chosen worst; no judgments, no value. {CASE_ERROR}{HIGHER}"
+    ),
+    headline=True,
+)
 BY_PEOPLE: tuple[Metric, ...] = (
     Metric(
         name="tsr",
@@ -62,20 +76,7 @@ BY_PEOPLE: tuple[Metric, ...] = (
         ),
         headline=True,
     ),
-    Metric(
-        name="bws",
-        title="Best-worst score",
-        unit="points",
-        direction="higher",
-        worst=-100,
-        best=100,
-        explain=(
-            "100 x (times chosen best - times chosen worst) / judgments that showed the method. Each judgment counts "
-            "once, and methods shown in every set add up to 0, so the score is relative to the company kept. No "
-            f"judgments, no value. {CASE_ERROR}{HIGHER}"
-        ),
-        headline=True,
-    ),
+    BEST_WORST,
 )
 """What only a study with people can tell."""
 

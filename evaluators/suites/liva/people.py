@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.contracts import Cell, Outcome, Score
+from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
 from evaluators.metrics.ranking import Ballot, Standing, bws
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, pps, tsr
 
@@ -21,7 +21,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """One rater's view of one video: the subgoals ticked (by position) of so many, and a plausibility from 1 to 5."""
+    """One rater's view of one video: the subgoals ticked (by position) of so many, and a plausibility from 1 to 5.
+
+    `lead` is 1 if it was called the best of those shown, -1 if the worst, 0 if neither, None without a ballot.
+    """
 
     sample_id: str
     rater: str
@@ -29,6 +32,7 @@ class Rated:
     subgoals: int
     plausibility: float | None
     unable: bool = False
+    lead: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +53,34 @@ class Ranged:
     high: float | None
 
 
-def scores(rows: Sequence[Rated]) -> tuple[Score, ...]:
-    """Task success, plausibility and each subgoal of each rated video of one method; `tabulate` makes cells of them.
+def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
+    """The intention and what should be done for it."""
+    return {"intention": sample.prompt, "subgoals": sample.reference["subgoals"]}
 
-    A video that nobody could label is left out of both.
+
+def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:
+    """People's scores of one video; one that is not there is the worst of its company."""
+    if output.outcome is not Outcome.SCORED:
+        return tuple(Score(sample.id, name, output.outcome) for name in ("tsr", "pps", "bws"))
+    subgoals = sample.reference["subgoals"]
+    assert isinstance(subgoals, list)
+    return scores([rated(sample.id, len(subgoals), one) for one in opinions])
+
+
+def rated(name: str, subgoals: int, opinion: Opinion) -> Rated:
+    """An opinion about one video, read: ticks `goal1`, `goal2`, a mark `pps`, `best` and `worst`, `unable`."""
+    said = opinion.answers
+    unable = said.get("unable") is True
+    ticked = tuple(position for position in range(subgoals) if said.get(f"goal{position + 1}") is True)
+    mark = said.get("pps")
+    lead = None if unable or "best" not in said else (said["best"] is True) - (said.get("worst") is True)
+    return Rated(name, opinion.rater, ticked, subgoals, float(str(mark)) if mark else None, unable, lead)
+
+
+def scores(rows: Sequence[Rated]) -> tuple[Score, ...]:
+    """Task success, plausibility, ballots and each subgoal of each rated video of one method; `tabulate` makes cells.
+
+    A video that nobody could label is left out of all.
     """
     by_sample: dict[str, list[Rated]] = {}
     for row in rows:
@@ -83,13 +111,6 @@ def best_worst(methods: Sequence[str], choices: Sequence[Choice], seed: int = 0)
     return tuple(_ranged(standing, lead[n], shown[n], draws) for n, standing in enumerate(whole.standings))
 
 
-def filled(cell: Cell, found: Ranged) -> Cell:
-    """An empty best-worst cell with what the ballots say."""
-    standing = found.standing
-    why = "" if standing.score is not None else "no valid ballot showed this method"
-    return replace(cell, value=standing.score, low=found.low, high=found.high, n_scored=standing.n_shown, why_empty=why)
-
-
 def faulty(rows: Iterable[Rated], case_of: dict[str, str]) -> tuple[str, ...]:
     """Cases that at least half of their raters could not label, in order; `case_of` maps samples to cases."""
     said: dict[str, dict[str, bool]] = {}
@@ -105,6 +126,11 @@ def _scores(sample: str, rows: Sequence[Rated]) -> Iterator[Score]:
     for metric, value in (("tsr", tsr(ticks).value), ("pps", pps(stars).value)):
         outcome = Outcome.EXCLUDED if value is None else Outcome.SCORED
         yield Score(sample, metric, outcome, value, {"raters": len(rows)})
+    ballots = [row.lead for row in rows if row.lead is not None]
+    if ballots:
+        yield Score(sample, "bws", Outcome.SCORED, 100 * sum(ballots) / len(ballots), {"ballots": list(ballots)})
+    elif all(row.unable for row in rows):
+        yield Score(sample, "bws", Outcome.EXCLUDED)
     for position, share in profile(rows).items():
         yield Score(sample, f"subgoal_{position + 1}", Outcome.SCORED, share)
 
@@ -129,3 +155,6 @@ def _ranged(standing: Standing, lead: Floats, shown: Floats, draws: NDArray[np.i
     scores = 100 * lead[draws].sum(axis=1)[seen > 0] / seen[seen > 0]
     low, high = np.quantile(scores, [0.025, 0.975])
     return Ranged(standing, float(low), float(high))
+
+
+RATING = Rating(words, side_by_side=True, score=score, beside={"tsr": "afs"})

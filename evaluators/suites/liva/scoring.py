@@ -25,7 +25,7 @@ from evaluators.contracts import (
 from evaluators.metrics.rates import afs
 from evaluators.suites.liva.bank import ALIGNED, STEPS_A_SUBGOAL, most_clips
 from evaluators.suites.liva.failures import false_accepts
-from evaluators.suites.liva.metrics import BY_PEOPLE, BY_POSITION, FIDELITY, LOOP
+from evaluators.suites.liva.metrics import BEST_WORST, BY_PEOPLE, BY_POSITION, FIDELITY, LOOP
 
 NO_STUDY = "no human study yet"
 AFS = FIDELITY
@@ -89,14 +89,21 @@ def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, fl
 
 
 def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
-    """Means over samples for the loop and for people, over clips for fidelity; without a study people's are empty."""
+    """Means over samples for the loop and for people, over clips for fidelity, over ballots for best and worst.
+
+    Without a study people's cells are empty; a study by itself has nothing to say of the loop and its clips.
+    """
     fidelity = [score for score in scores if score.metric == AFS.name]
-    by_clip = cells([AFS], *_by_clip(samples, fidelity), resamples=0)
-    loop = cells(LOOP, samples, [score for score in scores if score.metric in IN_LOOP], resamples=0)
+    by_clip = cells([AFS], *_by_clip(samples, fidelity), resamples=0) if fidelity else ()
+    told = [score for score in scores if score.metric in IN_LOOP]
+    loop = cells(LOOP, samples, told, resamples=0) if told else ()
     named = {score.metric for score in scores}
     rated = [metric for metric in (*BY_PEOPLE, *BY_POSITION) if metric.name in named]
-    people = cells(rated, samples, _rated(samples, scores, rated), resamples=0) if rated else ()
-    return (*by_clip, *loop, *people, *_empty(samples, by_clip, [one for one in BY_PEOPLE if one not in rated]))
+    means = [metric for metric in rated if metric is not BEST_WORST]
+    people = cells(means, samples, _rated(samples, scores, means), resamples=0) if means else ()
+    chosen = cells([BEST_WORST], *_by_ballot(samples, scores), resamples=0) if BEST_WORST in rated else ()
+    unrated = [one for one in BY_PEOPLE if one not in rated]
+    return (*by_clip, *loop, *people, *chosen, *_empty(samples, by_clip or people, unrated))
 
 
 def _rated(samples: Sequence[Sample], scores: Sequence[Score], metrics: Sequence[Metric]) -> list[Score]:
@@ -138,6 +145,30 @@ def _by_clip(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list[S
             rows.append(replace(sample, id=f"{sample.id}#{number}"))
             worth.append(replace(one, sample_id=rows[-1].id, detail={}))
     return rows, worth
+
+
+def _by_ballot(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list[Sample], list[Score]]:
+    """Every ballot as a row of its own, so that each counts once and those of a case stay together.
+
+    A video that is missing was shown to nobody; it counts as called the worst by as many as any other was shown to.
+    """
+    found = _rated(samples, scores, [BEST_WORST])
+    most = max((len(_ballots(score)) for score in found), default=1)
+    rows: list[Sample] = []
+    worth: list[Score] = []
+    for sample, score in zip(samples, found, strict=True):
+        leads = _ballots(score)
+        several = [replace(score, value=100.0 * lead) for lead in leads] if leads else [score]
+        for number, one in enumerate(several * most if score.outcome in SUBMITTER_FAILURES else several):
+            rows.append(replace(sample, id=f"{sample.id}#{number}"))
+            worth.append(replace(one, sample_id=rows[-1].id, detail={}))
+    return rows, worth
+
+
+def _ballots(score: Score) -> list[int]:
+    said = score.detail.get("ballots", [])
+    assert isinstance(said, list)
+    return [int(str(lead)) for lead in said]
 
 
 def _clip_scores(sample: Sample, score: Score) -> list[Score]:

@@ -4,6 +4,7 @@ from evaluators.contracts import Suite
 from evaluators.suites.sc3 import published
 from evaluators.suites.sc3.metrics import METRICS
 from evaluators.suites.sc3.producing import produce
+from evaluators.suites.sc3.rating import RATING
 from evaluators.suites.sc3.reading import card, read
 from evaluators.suites.sc3.samples import in_demo, in_full, samples
 from evaluators.suites.sc3.scoring import score, tabulate
@@ -30,4 +31,5 @@ SUITE = Suite(
     tabulate=tabulate,
     read=read,
     yardsticks=yardsticks(),
+    rating=RATING,
 )

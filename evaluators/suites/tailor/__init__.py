@@ -10,6 +10,7 @@ from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
 from evaluators.suites.tailor.metrics import METRICS
 from evaluators.suites.tailor.producing import produce
+from evaluators.suites.tailor.rating import RATING
 from evaluators.suites.tailor.sanity import yardsticks
 from evaluators.suites.tailor.scoring import score
 
@@ -60,4 +61,5 @@ SUITE = Suite(
     yardsticks=yardsticks(),
     second_look=SECOND_LOOK,
     private=private_samples,
+    rating=RATING,
 )

@@ -5,6 +5,7 @@ from evaluators.suites.universe import published
 from evaluators.suites.universe.bank import in_demo, in_full, in_home, samples
 from evaluators.suites.universe.metrics import METRICS
 from evaluators.suites.universe.producing import produce
+from evaluators.suites.universe.rating import RATING
 from evaluators.suites.universe.scoring import OWN_JUDGE, score
 
 SUITE = Suite(
@@ -25,4 +26,5 @@ SUITE = Suite(
     accepts=("outputs", "model"),
     produce=produce,
     own_judge=OWN_JUDGE,
+    rating=RATING,
 )

@@ -12,7 +12,7 @@ from evaluators.metrics.ranking import Ballot
 from evaluators.suites.liva import SUITE
 from evaluators.suites.liva.bank import most_clips, samples
 from evaluators.suites.liva.failures import SIDES, Suspect, distribution, false_accepts
-from evaluators.suites.liva.people import Choice, Rated, best_worst, faulty, filled, profile, scores
+from evaluators.suites.liva.people import Choice, Rated, best_worst, faulty, profile, scores
 from evaluators.suites.liva.scoring import NO_STUDY, parts, score, tabulate
 
 CLOSED = [sample for sample in samples() if sample.facets.setting == "closed_loop"]
@@ -194,8 +194,6 @@ def test_best_worst_counts_every_ballot_once_and_carries_an_interval() -> None:
     assert [one.standing.rank for one in found] == [1, 2, 3, 3]
     assert found[2].low is not None and found[2].low < -50 < (found[2].high or -100)
     assert best_worst(methods, choices) == found, "the same ballots give the same interval"
-    empty = Cell("bws", EVERYWHERE, None, 0, 2, NO_STUDY)
-    assert filled(empty, found[0]).value == 100 and filled(empty, found[0]).why_empty == ""
 
 
 def test_the_suite_has_every_case_in_every_loop_and_a_subset_for_each() -> None:

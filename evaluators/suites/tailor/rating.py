@@ -1,0 +1,19 @@
+"""How people rate TailOR's outputs: by the prompt and the judge's own questions, scored by the judge's own rule."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluators.contracts import Json, Output, Question, Rating, Sample
+
+
+def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
+    """The prompt and every question about it."""
+    return {"prompt": sample.prompt, "questions": [_question(one) for one in sample.questions]}
+
+
+def _question(one: Question) -> dict[str, Json]:
+    return {"id": one.id, "text": one.text, "kind": one.kind}
+
+
+RATING = Rating(words)
