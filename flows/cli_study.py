@@ -104,6 +104,19 @@ def publish(study_id: str) -> None:
         table(result["raters"])
 
 
+@studies.command()
+def work() -> None:
+    """Carry out what was ordered on the page now, instead of with the next intake."""
+    with told() as settings:
+        from flows.engine import prepare
+
+        prepare(settings)
+        from flows.study_orders import carry_out
+
+        for line in carry_out(settings):
+            say(line)
+
+
 @studies.command("list")
 def list_() -> None:
     """All studies and how far they are."""

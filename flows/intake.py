@@ -10,6 +10,7 @@ from prefect import flow
 
 from flows.holding import attended
 from flows.publish import settle
+from flows.study_orders import carry_out
 from flows.telling import tell
 from infra.db import session
 from infra.settings import Settings
@@ -36,6 +37,7 @@ def sweep(settings: Settings) -> list[Taken]:
     with session(settings.database) as db:
         uploads.expire(db, open_store(settings.objects, settings.s3_endpoint))
     settle(settings)
+    carry_out(settings)
     tell(settings)
     return done
 

@@ -10,24 +10,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import update
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from flows.blinding import blinded
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.store import Store, StoreError, open_store
-from infra.tables_study import Rater, RaterContact, Seat, Study, StudyItem
-from leaderboard.studies import protocols
-from leaderboard.studies.assignment import CannotAssign, Person, deal
-from leaderboard.studies.desk import EXAMPLE, thing_of, token_sha256
+from infra.tables_study import Study, StudyItem
+from leaderboard.studies import protocols, running
 from leaderboard.studies.forms import Form, Medium
 from leaderboard.studies.quality import Rule
-from leaderboard.studies.states import TURNS, StudyError
+from leaderboard.studies.states import StudyError
 
 PROTOCOLS = ("tailor", "liva", "universe", "sc3")
-ATTENTION_EACH = 10
+ATTENTION_EACH = 6
+ATTENTION_EACH_QUESTION = 4
+"""After so many items one checks attention, more often where a single question is easily hit by chance: whoever clicks
+is to meet enough of them within forty items."""
 EACH = {"universe": 2, "sc3": 2}
 """Raters an item where an adjudicator settles what they disagree about; three elsewhere."""
 CONSENT = (
@@ -66,7 +66,7 @@ def create(settings: Settings, plan: Plan, items: Sequence[Mapping[str, Any]]) -
             raise StudyError(f"There is a study {plan.id} already. Choose another id.")
         db.add(_row(db, plan))
         db.flush()
-        whole = list(_with_checks(plan, items))
+        whole = list(with_checks(plan, items))
         media = _media(store, plan, whole)
         made = [_item(plan, number, one, media[number]) for number, one in enumerate(whole)]
         add_new(db, StudyItem, [one.model_dump() for one in made])
@@ -95,13 +95,14 @@ def _row(db: Session, plan: Plan) -> Study:
     )
 
 
-def _with_checks(plan: Plan, items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """The items, and after every tenth one that only checks whether somebody reads."""
+def with_checks(plan: Plan, items: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The items, and after every few one that only checks whether somebody reads."""
     dice = random.Random(plan.seed)  # noqa: S311
     real = [item for item in items if item.get("kind", "real") == "real"]
+    each = ATTENTION_EACH_QUESTION if plan.protocol == "universe" else ATTENTION_EACH
     for number, item in enumerate(items, 1):
         yield item
-        if number % ATTENTION_EACH == 0 and real:
+        if number % each == 0 and real:
             yield {**dice.choice(real), "kind": "attention", "expected": {}}
 
 
@@ -131,7 +132,7 @@ def _item(plan: Plan, number: int, item: Mapping[str, Any], media: Sequence[Medi
         raise StudyError(f"Item {number + 1} of {plan.id} has no {error}. Mend it and create again.") from None
     expected = dict(item.get("expected", {}))
     if kind == "attention":
-        form, expected = _attention(form)
+        form, expected = attention(form)
     seed = f"{secrets.token_hex(16)} {plan.id} {number}"
     return StudyItem(
         id=f"i-{hashlib.sha256(seed.encode()).hexdigest()[:24]}",
@@ -157,7 +158,7 @@ def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) ->
             return protocols.sc3(item["instruction"], item["objects"], media)
 
 
-def _attention(form: Form) -> tuple[Form, dict[str, str]]:
+def attention(form: Form) -> tuple[Form, dict[str, str]]:
     """The same form with another text: somebody who reads it knows what to answer."""
     wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.kind in ("choice", "scale")}
     said = ", ".join(sorted(set(wanted.values())))
@@ -169,60 +170,11 @@ def invite(
     settings: Settings, study_id: str, count: int, team: str = "", role: str = "primary", email: str = ""
 ) -> list[str]:
     """New raters of a study in draft; what is returned are their keys, shown once and kept nowhere."""
-    keys = [secrets.token_urlsafe(24) for _ in range(count)]
     with session(settings.database) as db:
-        study = _study(db, study_id)
-        if study.state != "draft":
-            raise StudyError(
-                f"{study_id} is {study.state}: raters are invited before it opens, so that loads stay even."
-            )
-        first = len(db.exec(select(Rater).where(Rater.study_id == study_id)).all())
-        for number, key in enumerate(keys, first + 1):
-            rater = Rater(
-                id=f"r-{secrets.token_hex(4)}", study_id=study_id, number=number, token_sha256=token_sha256(key),
-                team=team, role=role,
-            )  # fmt: skip
-            db.add(rater)
-            db.flush()
-            if email:
-                db.add(RaterContact(rater_id=rater.id, email=email))
-    return keys
+        return running.invite(db, study_id, count, team, role, email)
 
 
 def move(settings: Settings, study_id: str, to: str) -> None:
     """Bring a study to its next state; opening deals the items out."""
     with session(settings.database) as db:
-        study = _study(db, study_id)
-        if to not in TURNS[study.state]:
-            ways = " or ".join(TURNS[study.state]) or "nothing more"
-            raise StudyError(f"{study_id} is {study.state}; from there it goes to {ways}.")
-        if study.state == "draft":
-            _deal(db, study)
-        stamp = {"open": "opened_at", "closed": "closed_at", "published": "published_at"}[to]
-        values = {"state": to, stamp: tables.now()}
-        db.connection().execute(update(Study).where(col(Study.id) == study_id).values(**values))
-
-
-def _deal(db: Session, study: Study) -> None:
-    dealt = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.kind != EXAMPLE)
-    things = [thing_of(item) for item in db.exec(dealt)]
-    raters = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == "primary")).all()
-    try:
-        places = deal(things, [Person(one.id, one.team) for one in raters], study.raters_per_item, study.seed)
-    except CannotAssign as error:
-        raise StudyError(str(error)) from None
-    add_new(db, Seat, [_seat(study, place) for place in places])
-
-
-def _seat(study: Study, place: Any) -> dict[str, Any]:
-    row = Seat(
-        item_id=place.item, slot=place.slot, study_id=study.id, rater_id=place.rater, turn=place.turn, order=place.order
-    )
-    return row.model_dump()
-
-
-def _study(db: Session, study_id: str) -> Study:
-    found = db.get(Study, study_id)
-    if found is None:
-        raise StudyError(f"There is no study {study_id!r}. `armillary study list` shows them.")
-    return found
+        running.move(db, study_id, to)

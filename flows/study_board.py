@@ -108,7 +108,7 @@ def _to_board(db: Session, study: Study, kept: Sequence[Rated]) -> None:
     judge, said = fingerprint(card), opinions(kept)
     add_new(db, tables.Judge, [judge_row(card)])
     alone(db, publication_flow.PUBLICATION)
-    found = people_of(db, study, said)
+    found = [one for one in people_of(db, study, said) if one.scores]
     numbers = {rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))}
     _store_verdicts(db, suite, judge, found, said, numbers)
     _forget_runs(db, judge)

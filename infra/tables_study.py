@@ -102,3 +102,16 @@ class SeatEvent(SQLModel, table=True):
     kind: str
     answers: dict[str, Any] = json_column()
     at: datetime = time_column()
+
+
+class StudyOrder(SQLModel, table=True):
+    """Something an operator ordered on the page: a study to be made or published. `text` is what became of it."""
+
+    __tablename__ = "study_order"
+    id: int | None = Field(default=None, primary_key=True)
+    kind: str
+    study_id: str
+    wanted: dict[str, Any] = json_column()
+    state: str = Field(default="waiting", index=True)
+    text: str = text_column()
+    at: datetime = time_column()

@@ -20,6 +20,7 @@ from leaderboard.views import (
     ranking,
     review,
     samples,
+    studies,
     submit,
     system,
 )
@@ -40,6 +41,7 @@ PAGES = [
     st.Page(model.page, title="Model", url_path="model", icon=":material/badge:"),
     st.Page(papers.page, title="Papers", url_path="papers", icon=":material/menu_book:"),
     st.Page(judges.page, title="Judges", url_path="judges", icon=":material/gavel:"),
+    st.Page(studies.page, title="Studies", url_path="studies", icon=":material/groups:"),
     st.Page(methods.page, title="Methods", url_path="methods", icon=":material/function:"),
     st.Page(submit.page, title="Submit", url_path="submit", icon=":material/upload:"),
     st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),

@@ -86,7 +86,7 @@ def next_turn(db: Session, rater: Rater) -> Turn | None:
     if seat is None:
         return None
     if seat.state == "waiting":
-        seat.state, seat.started_at = "started", now()
+        seat.state, seat.started_at = "started", now() - timedelta(seconds=seat.seconds)
     seat.seen_at = now()
     db.add(seat)
     db.flush()
@@ -137,6 +137,15 @@ def _seat(db: Session, rater: Rater, item_id: str) -> Seat:
             "This item is no longer open for you: it was handed in, or left for too long. Go on to the next."
         )
     return found
+
+
+def pause(db: Session, rater: Rater) -> None:
+    """Put what is begun back on the pile as it is; the time until it is taken up again does not count."""
+    begun = select(Seat).where(Seat.rater_id == rater.id, Seat.state == "started")
+    for seat in db.exec(begun).all():
+        assert seat.started_at is not None
+        seat.seconds, seat.state = (now() - seat.started_at).total_seconds(), "waiting"
+        db.add(seat)
 
 
 def undo(db: Session, rater: Rater) -> bool:

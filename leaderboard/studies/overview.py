@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import func
 from sqlmodel import Session, col, select
 
+from infra.tables import Submission
 from infra.tables_study import Rater, Seat, Study, StudyItem
 
 
@@ -46,3 +47,15 @@ def _row(db: Session, study: Study) -> StudyRow:
         )
     ]
     return StudyRow(study.id, study.title, study.suite, study.protocol, study.state, *counts)
+
+
+def results(db: Session) -> list[Study]:
+    """Published studies with all they found, newest first."""
+    return list(db.exec(select(Study).where(Study.state == "published").order_by(col(Study.published_at).desc())))
+
+
+def entries(db: Session, suite: str) -> dict[str, str]:
+    """What on the board a study may be about: model and team by id."""
+    known = (Submission.id, Submission.model, Submission.team)
+    chosen = select(*known).where(Submission.suite == suite, Submission.state == "published", Submission.trust != "C")
+    return {name: f"{model} ({team})" for name, model, team in db.execute(chosen.order_by(Submission.model))}

@@ -11,11 +11,17 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables_study import Rater, Study
-from leaderboard.studies import desk
+from leaderboard.studies import desk, protocols
 from leaderboard.studies.desk import NotYours, Turn
 from leaderboard.studies.forms import Ask, Medium
 from leaderboard.thumbnails import media
 from leaderboard.words import escaped, plain
+
+PAUSED = "paused"
+KEYS = (
+    "Keys: 1, 2, 3 … answer the next open question, Ctrl+Enter hands in, Alt+Z takes the last one back, Alt+P pauses. "
+    "Tab and the arrows reach everything else."
+)
 
 
 def page() -> None:
@@ -30,6 +36,9 @@ def page() -> None:
         return
     if rater.consent_version != study.consent_version:
         _consent(settings, rater, study)
+        return
+    if st.session_state.get(PAUSED):
+        _paused()
         return
     with session(settings.database) as db:
         turn = desk.next_turn(db, rater)
@@ -54,9 +63,21 @@ def _consent(settings: Settings, rater: Rater, study: Study) -> None:
         st.rerun()
 
 
+def _paused() -> None:
+    st.title("Paused")
+    st.info("Everything is kept. Go on here, or close the page and come back by the same link.")
+    if st.button("Go on", type="primary", shortcut="Enter"):
+        del st.session_state[PAUSED]
+        st.rerun()
+
+
 def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
-    with st.expander("How to rate"):
-        st.markdown(escaped(study.instructions, 4000))
+    with st.container(horizontal=True):
+        with st.popover("How to rate", icon=":material/help:"):
+            st.markdown(escaped(study.instructions, 4000))
+            st.caption(KEYS)
+        with st.popover("Examples", icon=":material/school:", width="content"):
+            _examples(settings, study)
     st.text(turn.form.text)
     per_medium = any(ask.about for ask in turn.form.asks)
     columns = st.columns(len(turn.form.media)) if turn.form.media else []
@@ -66,10 +87,48 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
             _show(settings, medium, len(turn.form.media) > 1)
             answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if per_medium and ask.about == medium.letter}
     answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
+    _next_by_key(turn, answers)
     comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
     given = {name: value for name, value in answers.items() if value is not None}
     _keep(settings, rater, turn, given, comment)
     _finish(settings, rater, turn, given, comment)
+
+
+def _examples(settings: Settings, study: Study) -> None:
+    """What a right answer looks like: in words for the protocol, with media where the study brings some."""
+    for text in protocols.EXAMPLES[study.protocol]:
+        st.markdown(f"- {escaped(text, 600)}")
+    with session(settings.database) as db:
+        found = desk.examples(db, study.id)
+    for one in found:
+        st.text(one.form.text)
+        for medium in one.form.media:
+            _show(settings, medium, len(one.form.media) > 1)
+        texts = {ask.id: ask.text for ask in one.form.asks}
+        for name, value in one.answers.items():
+            st.markdown(f"- {escaped(texts.get(name, name), 300)}: **{escaped(plain(str(value)))}**")
+        if one.why:
+            st.caption(escaped(one.why, 600))
+
+
+def _next_by_key(turn: Turn, answers: Mapping[str, Any]) -> None:
+    """The first question without an answer, its answers on the keys 1, 2, 3 and so on."""
+    open_ = [ask for ask in turn.form.asks if ask.kind != "tick" and answers.get(ask.id) is None]
+    if not open_:
+        return
+    ask = open_[0]
+    about = f"{ask.about}: " if ask.about else ""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(f"Next by key: {escaped(about + ask.text, 120)}")
+        for number, option in enumerate(ask.options, 1):
+            st.button(
+                plain(option), key=f"{turn.item_id}-{ask.id}-{number}", shortcut=str(number), type="tertiary",
+                on_click=_answer, args=(f"{turn.item_id}-{ask.id}", option),
+            )  # fmt: skip
+
+
+def _answer(key: str, option: str) -> None:
+    st.session_state[key] = option
 
 
 def _show(settings: Settings, medium: Medium, named: bool) -> None:
@@ -112,6 +171,11 @@ def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, 
     with st.container(horizontal=True):
         done = st.button("Submit and next", type="primary", shortcut="Ctrl+Enter")
         _undo(settings, rater)
+        if st.button("Pause", shortcut="Alt+P", icon=":material/pause:"):
+            with session(settings.database) as db:
+                desk.pause(db, rater)
+            st.session_state[PAUSED] = True
+            st.rerun()
     if not done:
         return
     try:
@@ -127,7 +191,7 @@ def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, 
 
 
 def _undo(settings: Settings, rater: Rater) -> None:
-    if st.button("Take the last one back", shortcut="Ctrl+Z"):
+    if st.button("Take the last one back", shortcut="Alt+Z"):
         with session(settings.database) as db:
             desk.undo(db, rater)
         st.rerun()

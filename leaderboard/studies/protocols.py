@@ -24,6 +24,30 @@ GUIDES = {
     "sc3": "For each object judge three things by themselves: did the robot go for the right object, did the object "
     "leave the table, did it come to rest in the right bin.",
 }
+EXAMPLES = {
+    "tailor": (
+        "Asked whether the nail is in the wood, and the shoe hides it: unclear, even if it most likely is.",
+        "The nail bends like rubber when it is hit: a low mark for realism, even if the picture is beautiful.",
+        "A sharp picture in which the tool changes its shape from frame to frame: a low mark for quality.",
+    ),
+    "liva": (
+        "The cup is to be on the shelf, and it gets there through the shelf's wood: no tick.",
+        "Water is to be poured, the kettle is tilted but nothing flows: no tick.",
+        "Everything is done but a hand flickers for a moment: all ticks, and a 4 for plausibility.",
+        "The first picture shows no kettle at all, and the task is to fill it: unable to label.",
+    ),
+    "universe": (
+        "Question: what does the player do? Answer: it runs. The player runs and then jumps: partially correct.",
+        "Two readings fit what is seen, and the answer gives one of them: correct.",
+        "Smoke hides the player the whole time: unclear, whatever the answer says.",
+    ),
+    "sc3": (
+        "The arm goes for the right cup and knocks it over: went for it, did not lift it, did not place it.",
+        "The cup is lifted and dropped beside the bin: went for it, lifted it, did not place it.",
+        "Another cup ends in the right bin: all three are no for the one that was named.",
+    ),
+}
+"""What is right in doubtful cases, in words; a study may bring examples with media beside them."""
 PLAUSIBLE = (
     "1: the scene falls apart",
     "2: things jump or pass through each other",

@@ -10,6 +10,7 @@ import streamlit as st
 from infra.tables import Judge
 from leaderboard import behind, charts, entries, frames, nights
 from leaderboard.agreement import Agreement, Estimate, agreement
+from leaderboard.studies import overview
 from leaderboard.widgets import ask, downloads, draw, link, pick
 from leaderboard.words import name, plain
 
@@ -67,6 +68,7 @@ def _judge(judge: Judge) -> None:
     painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), **PLAIN)
     if judge.kind != "human":
         _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
+        _in_studies(judge.fingerprint)
         _drift(judge.fingerprint)
 
 
@@ -104,6 +106,23 @@ def _agreement(found: Agreement) -> None:
         f"{found.closed:,} closed questions and {found.ratings:,} ratings answered by both; 95 % intervals below each "
         "figure. Answers about one output lean on each other, so the intervals are rather too narrow."
     )
+
+
+def _in_studies(judge: str) -> None:
+    """How the judge's scores of single samples go with people's, metric by metric and place by place."""
+    rows = [
+        {"Study": name(study.title, 60), "Metric": plain(metric), "Where": plain(place),
+         "Spearman": found["spearman"], "Judge minus people": found["difference"], "Samples": int(found["n"])}
+        for study in ask(overview.results)
+        for metric, places in study.result.get("judges", {}).get(judge, {}).items()
+        for place, found in places.items()
+    ]  # fmt: skip
+    if rows:
+        st.subheader("Beside people in studies", anchor=False)
+        frame = pd.DataFrame(rows)
+        st.dataframe(frame, hide_index=True, placeholder="—")
+        downloads(frame, "armillary-judge-and-people")
+        link("studies", "What people said, and how far they agree", {}, ":material/groups:")
 
 
 def _span(figure: Estimate, form: str) -> str | None:

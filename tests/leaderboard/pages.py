@@ -13,6 +13,7 @@ VIEWS = (
     "model",
     "papers",
     "judges",
+    "studies",
     "methods",
     "submit",
     "system",

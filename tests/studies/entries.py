@@ -50,16 +50,18 @@ def enter(settings: Settings, suite: str, names: Mapping[str, str], folder: Path
 def _enter(settings: Settings, suite: str, name: str, model: str, team: str, number: int, folder: Path) -> None:
     store = open_store(settings.objects)
     samples = chosen(suite)
-    rows = []
+    rows: list[dict[str, Any]] = []
     for sample in samples:
         file = _file(sample, number, folder / f"{model}-{sample.id}")
         rows.append({
             "submission_id": name, "sample_id": sample.id, "outcome": "scored", "reason": "",
-            "media_sha256": put_blob(store, file), "media_type": TYPES[file.suffix], "record": _record(suite, sample, number),
+            "media_sha256": put_blob(store, file), "media_type": TYPES[file.suffix],
+            "record": _record(suite, sample, number),
         })  # fmt: skip
     row = tables.Submission(
         id=name, team=team, model=model, organisation=team, suite=suite, suite_version=suite_named(suite).version,
-        subset="full", kind="outputs", trust="B", state="published", bundle_sha256="", manifest={"model": {"name": model}},
+        subset="full", kind="outputs", trust="B", state="published", bundle_sha256="",
+        manifest={"model": {"name": model}, "modalities": sorted({sample.facets.modality for sample in samples})},
     )  # fmt: skip
     with session(settings.database) as db:
         add_new(db, tables.Submission, [row.model_dump()])

@@ -1,0 +1,178 @@
+"""Studies: what people said and how far they agree, for everybody; making and running studies, for operators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from infra.db import session
+from infra.settings import Settings
+from infra.tables_study import Study
+from leaderboard import queries
+from leaderboard.studies import overview, running
+from leaderboard.studies.states import TURNS, StudyError
+from leaderboard.widgets import ask_now, downloads, table
+from leaderboard.words import escaped, name, plain
+from submissions import tokens
+from submissions.errors import IntakeError
+
+WORDS = {"open": "Open", "closed": "Close", "published": "Publish"}
+AGREEMENT = {"alpha": "Krippendorff's alpha", "kappa": "Cohen's kappa", "spearman": "Spearman, marks"}
+RATING_PAGE = "http://127.0.0.1:8503"
+
+
+def page() -> None:
+    """Results first; behind a token, the desk."""
+    st.title("Studies")
+    found, desk = st.tabs(["Results", "Operate"])
+    with found:
+        _results(ask_now(overview.results))
+    with desk:
+        _operate()
+
+
+def _results(studies: list[Study]) -> None:
+    if not studies:
+        st.info("No study is published yet.", icon=":material/info:")
+        return
+    titles = {study.id: f"{name(study.title, 60)} ({study.suite})" for study in studies}
+    chosen = st.selectbox("Study", list(titles), format_func=titles.__getitem__, width=420)
+    study = next(one for one in studies if one.id == chosen)
+    without = sum(bool(rater["left_out"]) for rater in study.result["raters"])
+    every = st.toggle(f"With the {without} raters whom the rule leaves out", disabled=not without)
+    shown = study.result["all" if every else "kept"]
+    _agreement(shown["agreement"])
+    _figures(shown["table"], f"armillary-study-{study.id}")
+    with st.expander("Raters, and the figures without each of them"):
+        table([{plain(key): value for key, value in rater.items()} for rater in study.result["raters"]])
+        rows = [
+            {"Without": rater, "Method": name(method), **_flat(figures)}
+            for rater, some in study.result["leave_one_out"].items()
+            for method, figures in some.items()
+        ]
+        if rows:
+            table(rows)
+
+
+def _agreement(found: Mapping[str, Any]) -> None:
+    for column, (key, label) in zip(st.columns(len(AGREEMENT)), AGREEMENT.items(), strict=True):
+        one = found.get(key, {})
+        span = None if one.get("low") is None else f"{one['low']:.2f} to {one['high']:.2f}"
+        value = "—" if one.get("value") is None else f"{one['value']:.2f}"
+        column.metric(label, value, span, border=True, delta_color="off", delta_arrow="off")
+    st.caption(f"{found['raters']} raters, {found['items']} items; 95 % intervals, items drawn again.")
+
+
+def _figures(found: Mapping[str, Mapping[str, Any]], file: str) -> None:
+    rows = [{"Method": name(method), **_flat(figures)} for method, figures in found.items()]
+    if rows:
+        table(rows)
+        downloads(pd.DataFrame(rows), file)
+
+
+def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:
+    plain_ones = {plain(key): value for key, value in figures.items() if not isinstance(value, dict)}
+    return plain_ones | {plain(key): value for key, some in figures.items() if isinstance(some, dict)
+                         for key, value in some.items()}  # fmt: skip
+
+
+def _operate() -> None:
+    secret = st.text_input("Token with the scope operate", type="password", key="operate-token", max_chars=200)
+    st.caption("`armillary token create TEAM --scope operate` makes one. It is kept nowhere on this page.")
+    if not secret or not _may(secret):
+        return
+    _flash()
+    for row in ask_now(overview.overview):
+        _study(row)
+    _create()
+    made = [{"What": one.kind, "Study": name(one.study_id), "State": one.state, "Text": name(one.text, 300)}
+            for one in ask_now(running.orders)]  # fmt: skip
+    if made:
+        st.subheader("Orders", anchor=False)
+        st.caption("The intake flow carries them out; `armillary study work` does it now.")
+        table(made)
+
+
+def _may(secret: str) -> bool:
+    settings = Settings()
+    try:
+        with session(settings.database) as db:
+            tokens.need(tokens.caller(db, secret, "studies page", settings.rate_wrong_tokens), "operate")
+    except IntakeError as error:
+        st.error(escaped(str(error), 300), icon=":material/block:")
+        return False
+    return True
+
+
+def _study(row: overview.StudyRow) -> None:
+    with st.container(border=True):
+        st.markdown(f"**{escaped(row.title, 80)}** · {escaped(row.id)} · {row.protocol} · {row.state}")
+        done = f"{row.done} of {row.places} ratings" if row.places else "not dealt out yet"
+        st.caption(f"{row.items} items, {row.raters} raters, {done}.")
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            if row.state == "draft":
+                _invite(row.id)
+            for to in TURNS[row.state]:
+                word = "Reopen" if (row.state, to) == ("closed", "open") else WORDS[to]
+                st.button(word, key=f"{to}-{row.id}", on_click=_turn, args=(row.id, to))
+
+
+def _invite(study: str) -> None:
+    st.number_input("Raters", 1, 100, 3, key=f"count-{study}", width=110)
+    st.text_input("Team they belong to", key=f"team-{study}", width=180, max_chars=100)
+    st.checkbox("Adjudicator", key=f"adjudicator-{study}")
+    st.button("Invite", key=f"invite-{study}", on_click=_invited, args=(study,))
+
+
+def _invited(study: str) -> None:
+    said = st.session_state
+    role = "adjudicator" if said[f"adjudicator-{study}"] else "primary"
+    _try(lambda db: _kept(running.invite(db, study, int(said[f"count-{study}"]), said[f"team-{study}"].strip(), role)))
+
+
+def _kept(keys: list[str]) -> None:
+    st.session_state["study-links"] = [f"{RATING_PAGE}/?key={key}" for key in keys]
+
+
+def _turn(study: str, to: str) -> None:
+    _try(lambda db: running.order(db, "publish", study) if to == "published" else running.move(db, study, to))
+
+
+def _create() -> None:
+    with st.expander("New study"):
+        suites = {suite.name: suite.title for suite in ask_now(queries.suites)}
+        suite = st.selectbox("Suite", list(suites), format_func=suites.__getitem__, width=220)
+        known = ask_now(overview.entries, suite)
+        chosen = st.multiselect("Entries", list(known), format_func=lambda one: name(known[one], 80))
+        with st.container(horizontal=True):
+            study = st.text_input("Id", max_chars=40, width=180)
+            title = st.text_input("Title that raters see", max_chars=80, width=260)
+            most = st.number_input("Samples", 1, 2000, 60, width=120)
+        wanted = {"suite": suite, "submissions": chosen, "title": title, "most": int(most)}
+        st.caption("Raters read the title: no model and no team in it.")
+        ready = bool(study.strip() and chosen)
+        st.button("Create", disabled=not ready, on_click=_ordered, args=(study.strip(), wanted))
+
+
+def _ordered(study: str, wanted: Mapping[str, Any]) -> None:
+    _try(lambda db: running.order(db, "create", study, wanted))
+
+
+def _try(step: Callable[[Any], Any]) -> None:
+    try:
+        with session(Settings().database) as db:
+            step(db)
+    except StudyError as error:
+        st.session_state["study-error"] = str(error)
+
+
+def _flash() -> None:
+    if why := st.session_state.pop("study-error", ""):
+        st.error(escaped(why, 400), icon=":material/block:")
+    links = st.session_state.pop("study-links", [])
+    if links:
+        st.success("One link a rater, shown once and kept nowhere. Put your own address in front where it is served.")
+        st.code("\n".join(links), language=None)
