@@ -13,7 +13,7 @@ from infra.store import open_store
 from infra.tables_study import Rater, Study
 from leaderboard.studies import desk, protocols
 from leaderboard.studies.desk import NotYours, Turn
-from leaderboard.studies.forms import Ask, Medium
+from leaderboard.studies.forms import Ask, Medium, compared
 from leaderboard.thumbnails import media
 from leaderboard.words import escaped, plain
 
@@ -79,19 +79,32 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
         with st.popover("Examples", icon=":material/school:", width="content"):
             _examples(settings, study)
     st.text(turn.form.text)
-    per_medium = any(ask.about for ask in turn.form.asks)
-    columns = st.columns(len(turn.form.media)) if turn.form.media else []
-    answers: dict[str, Any] = {}
-    for column, medium in zip(columns, turn.form.media, strict=True):
-        with column:
-            _show(settings, medium, len(turn.form.media) > 1)
-            answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if per_medium and ask.about == medium.letter}
-    answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
+    answers = _compared(settings, turn) if compared(turn.form) else _beside(settings, turn)
     _next_by_key(turn, answers)
     comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
     given = {name: value for name, value in answers.items() if value is not None}
     _keep(settings, rater, turn, given, comment)
     _finish(settings, rater, turn, given, comment)
+
+
+def _beside(settings: Settings, turn: Turn) -> dict[str, Any]:
+    """What is looked at on the left, all questions on the right, so that both are in sight."""
+    left, right = st.columns([3, 2])
+    with left:
+        for medium in turn.form.media:
+            _show(settings, medium, len(turn.form.media) > 1)
+    with right:
+        return {ask.id: _ask(turn, ask) for ask in turn.form.asks}
+
+
+def _compared(settings: Settings, turn: Turn) -> dict[str, Any]:
+    """Each medium with its own questions below it, then those about all."""
+    answers: dict[str, Any] = {}
+    for column, medium in zip(st.columns(len(turn.form.media)), turn.form.media, strict=True):
+        with column:
+            _show(settings, medium, named=True)
+            answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if ask.about == medium.letter}
+    return answers | {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
 
 
 def _examples(settings: Settings, study: Study) -> None:

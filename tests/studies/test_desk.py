@@ -158,6 +158,8 @@ def test_two_who_differ_call_the_adjudicator_and_two_who_agree_do_not(tmp_path: 
     turns = []
 
     def differs_every_second(ask, form):  # type: ignore[no-untyped-def]
+        if "checks that you read" in form.text:
+            return ask.options[-1]
         turns.append(form)
         return "incorrect" if len(turns) % 2 else "correct"
 

@@ -70,7 +70,8 @@ def test_one_hostile_rater_of_nine_is_flagged_or_changes_no_rank_beyond_its_inte
     """Eight see the methods as they are, with noise; the ninth turns everything round."""
     dice = random.Random(seed)
     truth = {"north": 0.75, "south": 0.6, "east": 0.45, "west": 0.3}
-    honest, hostile = [], []
+    honest: list[Rated] = []
+    hostile: list[Rated] = []
     for number in range(60):
         method, worth = list(truth.items())[number % 4]
         for rater in dice.sample(range(9), 3):

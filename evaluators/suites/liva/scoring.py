@@ -103,7 +103,8 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
     people = cells(means, samples, _rated(samples, scores, means), resamples=0) if means else ()
     chosen = cells([BEST_WORST], *_by_ballot(samples, scores), resamples=0) if BEST_WORST in rated else ()
     unrated = [one for one in BY_PEOPLE if one not in rated]
-    return (*by_clip, *loop, *people, *chosen, *_empty(samples, by_clip or people, unrated))
+    places = by_clip or [cell for cell in people if cell.metric == means[0].name]
+    return (*by_clip, *loop, *people, *chosen, *_empty(samples, places, unrated))
 
 
 def _rated(samples: Sequence[Sample], scores: Sequence[Score], metrics: Sequence[Metric]) -> list[Score]:
