@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, ValidationError
 from sqlmodel import Session
@@ -35,6 +35,7 @@ class ApiManifest(Manifest):
     modalities: list[Literal["image", "video"]]  # type: ignore[assignment]
     files: Annotated[list[Any], Field(max_length=0, default_factory=list)]
     endpoint: Endpoint
+    brings_files: ClassVar[bool] = False
 
 
 def enter(db: Session, store: Store, declaration: Mapping[str, Any]) -> Received:

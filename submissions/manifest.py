@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -114,9 +114,11 @@ class Manifest(Part):
         list[File], Field(max_length=100_000, description="empty only for a model that is fetched from model.hub")
     ]
 
+    brings_files: ClassVar[bool] = True
+
     @model_validator(mode="after")
     def _has_files(self) -> Manifest:
-        if not self.files and not self.on_hub:
+        if self.brings_files and not self.files and not self.on_hub:
             raise PydanticCustomError("no_files", "List every file; only a model with model.hub goes without")
         return self
 
