@@ -72,6 +72,7 @@ def _paused() -> None:
 
 
 def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
+    _keep(settings, rater, turn)
     with st.container(horizontal=True):
         with st.popover("How to rate", icon=":material/help:"):
             st.markdown(escaped(study.instructions, 4000))
@@ -83,7 +84,6 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
     _next_by_key(turn, answers)
     comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
     given = {name: value for name, value in answers.items() if value is not None}
-    _keep(settings, rater, turn, given, comment)
     _finish(settings, rater, turn, given, comment)
 
 
@@ -170,9 +170,13 @@ def _ask(turn: Turn, ask: Ask) -> Any:
     return chosen
 
 
-def _keep(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, Any], comment: str) -> None:
-    """Save on every change, so that a closed tab loses nothing."""
-    if dict(answers) != dict(turn.answers) or comment != turn.comment:
+def _keep(settings: Settings, rater: Rater, turn: Turn) -> None:
+    """Save a change before anything is drawn: a tab that is closed the next moment loses nothing."""
+    held = st.session_state
+    said = {ask.id: held.get(f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)) for ask in turn.form.asks}
+    answers = {name: value for name, value in said.items() if value is not None}
+    comment = held.get(f"{turn.item_id}-comment", turn.comment)
+    if answers != dict(turn.answers) or comment != turn.comment:
         try:
             with session(settings.database) as db:
                 desk.save(db, rater, turn.item_id, answers, comment)
