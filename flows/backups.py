@@ -168,7 +168,7 @@ def _plain(value: Any) -> Any:
 def _typed(value: Any, kind: type) -> Any:
     if value is None:
         return None
-    if kind is bytes:
+    if kind is bytes and isinstance(value, str):
         return base64.b64decode(value)
     if kind is datetime:
         return datetime.fromisoformat(value)

@@ -109,7 +109,7 @@ def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Ite
     PostgreSQL.
     """
     rest = iter(rows)
-    cursor, dialect = db.connection().connection.cursor(), db.get_bind().dialect
+    connection, dialect = db.connection(), db.get_bind().dialect
     kinds = [bare(table)[name].type for name in names]
     text = _insert_text(table, names, kinds, dialect)
     makers = [_maker(kind, dialect) for kind in kinds]
@@ -117,9 +117,9 @@ def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Ite
         values = zip(*part, strict=True)
         columns = [map(do, some) if do else some for do, some in zip(makers, values, strict=True)]
         if dialect.name == "sqlite":
-            cursor.executemany(text, list(zip(*columns, strict=True)))
+            connection.exec_driver_sql(text, list(zip(*columns, strict=True)))
         else:
-            cursor.execute(text, [list(some) for some in columns])
+            connection.exec_driver_sql(text, tuple(list(some) for some in columns))
 
 
 def _insert_text(table: type[SQLModel], names: Sequence[str], kinds: Sequence[Any], dialect: Dialect) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import Engine, event
+from sqlalchemy import event
 
 from flows import work
 from flows.case import Stopped
@@ -125,16 +125,17 @@ def cut(after: int, seconds: float) -> Iterator[Fault]:
 
 def full_database(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """SQLite may take a few more pages and no more."""
+    made = engine(Settings().database)
 
     def limit(connection: sqlite3.Connection, *_: object) -> None:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
         connection.execute(f"PRAGMA max_page_count = {pages + 2}")
 
     def free() -> None:
-        event.remove(Engine, "checkout", limit)
-        engine(Settings().database).dispose()
+        event.remove(made, "checkout", limit)
+        made.dispose()
 
-    event.listen(Engine, "checkout", limit)
+    event.listen(made, "checkout", limit)
     return free
 
 
@@ -174,9 +175,11 @@ def test_a_full_disk_is_told_loses_nothing_and_the_evaluation_goes_on_when_there
     submission = receive(ready, str(outputs_bundle()), None, None).submission_id
 
     free = fill(monkeypatch)
-    with pytest.raises(Stopped, match="disk of ours is full"):
-        evaluate.fn(submission)
-    free()
+    try:
+        with pytest.raises(Stopped, match="disk of ours is full"):
+            evaluate.fn(submission)
+    finally:
+        free()
     evaluate.fn(submission)
 
     assert ended(ready, submission) == ("published", "")
