@@ -80,6 +80,7 @@ def test_a_store_that_spoils_three_answers_of_ten_changes_no_number(
     assert numbers(in_s3) == calm
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("servers")
 def test_a_network_cut_of_five_seconds_is_waited_out(
     calm: list[object], in_s3: Settings, outputs_bundle: Bundle, monkeypatch: pytest.MonkeyPatch

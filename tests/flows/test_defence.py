@@ -21,14 +21,12 @@ from flows.work import Place
 from infra.store import open_store, put_blob
 from tests.bundles import demo_samples, drawn_outputs
 from tests.command import Machine
-from tests.servers.prefect import PrefectServer
 
 HAS_OCR = importlib.util.find_spec("rapidocr_onnxruntime") is not None
 
 
-@pytest.mark.xdist_group("servers")
-def test_the_uplift_goes_onto_the_card_and_no_score_moves(tmp_path: Path, prefect_server: PrefectServer) -> None:
-    machine = Machine(tmp_path / "home", prefect_server.environment)
+def test_the_uplift_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", {"ARMILLARY_ENGINE": "here"})
     machine.run("init")
     submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip", edit=_blacken))
     machine.run("evaluate", submission)

@@ -5,16 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-import pytest
-
 from tests.bundles import drawn_outputs
 from tests.command import Machine
-from tests.servers.prefect import PrefectServer
 
 
-@pytest.mark.xdist_group("servers")
-def test_the_flip_rate_goes_onto_the_card_and_no_score_moves(tmp_path: Path, prefect_server: PrefectServer) -> None:
-    machine = Machine(tmp_path / "home", prefect_server.environment)
+def test_the_flip_rate_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> None:
+    machine = Machine(tmp_path / "home", {"ARMILLARY_ENGINE": "here"})
     machine.run("init")
     submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
     before_publication = machine.run("noise", submission, status=2)
