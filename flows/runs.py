@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -13,6 +13,9 @@ from infra.tables import now
 
 OPEN = ("PENDING", "RUNNING", "CANCELLING")
 """States in which a run holds a slot and nobody but its worker can end it."""
+WAITING = ("SCHEDULED",)
+TO_COME = (*WAITING, *OPEN)
+"""States in which a run is still to do its work."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +29,14 @@ class OpenRun:
     parameters: Mapping[str, Any]
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The run that a key stands for; `over` when it had ended already, so that this key starts nothing any more."""
+
+    id: str
+    over: bool
+
+
 @contextmanager
 def _client() -> Iterator[Any]:
     from prefect import get_client
@@ -34,12 +45,12 @@ def _client() -> Iterator[Any]:
         yield client
 
 
-def start(deployment: str, parameters: Mapping[str, Any], key: str) -> str:
+def start(deployment: str, parameters: Mapping[str, Any], key: str) -> Asked:
     """Ask for a run of a deployment; the same key is the same run, however often it is asked for."""
     with _client() as client:
         found = client.read_deployment_by_name(deployment)
         run = client.create_flow_run_from_deployment(found.id, parameters=dict(parameters), idempotency_key=key)
-        return str(run.id)
+        return Asked(str(run.id), run.state is not None and run.state.is_final())
 
 
 def crash(run_id: str, why: str) -> bool:
@@ -58,16 +69,21 @@ def crash(run_id: str, why: str) -> bool:
         return True
 
 
-def open_runs() -> list[OpenRun]:
-    """Runs of deployments that hold a slot just now."""
+def open_runs(states: Sequence[str] = OPEN) -> list[OpenRun]:
+    """Runs of deployments that hold a slot just now, or are in other states."""
     from prefect.client.schemas.filters import FlowRunFilter
 
-    wanted = FlowRunFilter.model_validate({"state": {"type": {"any_": list(OPEN)}}})
+    wanted = FlowRunFilter.model_validate({"state": {"type": {"any_": list(states)}}})
     found: list[OpenRun] = []
     with _client() as client:
         while page := client.read_flow_runs(flow_run_filter=wanted, limit=200, offset=len(found)):
             found += [_open(run) for run in page]
     return [run for run in found if run.name]
+
+
+def evaluations(states: Sequence[str]) -> set[str]:
+    """The submissions about which there is a run in one of these states."""
+    return {str(run.parameters.get("submission_id", "")) for run in open_runs(states)}
 
 
 def _open(run: Any) -> OpenRun:

@@ -13,21 +13,23 @@ from infra.tables import Submission, now
 from submissions.lifecycle import State
 
 PATIENCE = 600
-"""Seconds after which one that waits for its team's turn is asked for again."""
+"""Seconds after which one that waits for its team's turn, or whose run died as it began, is asked for again."""
 
 
 @flow(name="publish", retries=0, persist_result=False)
 def publish() -> list[str]:
-    """Ask for an evaluation of everything that was received; asked for twice, it runs once."""
+    """Ask for an evaluation of everything that was received and has none to come; asked for twice, it runs once."""
     with attended("publish"):
         return ask(Settings())
 
 
 def ask(settings: Settings) -> list[str]:
-    """The ids of what waits, each asked for."""
+    """The ids of what was asked for now. In a long queue nothing is asked for a second time before its first run."""
     with session(settings.database) as db:
         query = select(Submission.id, Submission.updated_at).where(Submission.state == State.RECEIVED)
         waiting = list(db.exec(query.order_by(col(Submission.created_at), col(Submission.id))))
+    to_come = runs.evaluations(runs.TO_COME) if waiting else set()
+    waiting = [(submission_id, since) for submission_id, since in waiting if submission_id not in to_come]
     window = int(now().timestamp() // PATIENCE)
     for submission_id, since in waiting:
         runs.start("evaluate/evaluate", {"submission_id": submission_id}, key=f"{submission_id}:{since}:{window}")

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from prefect import flow
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
 from flows import runs
@@ -61,7 +62,7 @@ def look(settings: Settings, start: Callable[[Settings, Lease], None] | None = N
     if served():
         _tell_prefect(settings, freed, done)
     _give_up(settings, done)
-    for lease in _to_start(settings):
+    for lease in _not_asked_for(_to_start(settings)):
         if _attempt(done.started, lease.subject, lambda lease=lease: (start or start_again)(settings, lease)):  # type: ignore[misc]
             log.info("started %s again, attempt %d", lease.subject, lease.attempts + 1)
     return done
@@ -70,8 +71,17 @@ def look(settings: Settings, start: Callable[[Settings, Lease], None] | None = N
 def watch(settings: Settings, say: Callable[[str], None]) -> None:
     """Look again and again until somebody stops it."""
     while True:
-        say(str(look(settings)))
+        say(_looked(settings))
         time.sleep(settings.watchdog_seconds)
+
+
+def _looked(settings: Settings) -> str:
+    """What one look did; while the database is away there is nothing to see, and the next look comes all the same."""
+    try:
+        return str(look(settings))
+    except SQLAlchemyError:
+        log.exception("watchdog: the database does not answer")
+        return "the database does not answer; the next look tries again"
 
 
 def _free_the_dead(settings: Settings, done: Round) -> list[Lease]:
@@ -99,7 +109,8 @@ def _tell_prefect(settings: Settings, freed: list[Lease], done: Round) -> None:
         for run in runs.open_runs():
             if _is_unattended(settings, run) and runs.crash(run.id, why):
                 done.crashed.append(run.id)
-                _count_attempt(settings, str(run.parameters.get("submission_id", "")))
+                if subject := str(run.parameters.get("submission_id", "")):
+                    _count_attempt(settings, Lease(subject=subject, kind="evaluate", state=leases.FREE))
     except Exception:
         # Prefect may be away; our rows stand, and the next look tells it again.
         log.exception("Prefect could not be told")
@@ -113,13 +124,11 @@ def _is_unattended(settings: Settings, run: runs.OpenRun) -> bool:
         return not leases.held_by_run(db, run.id)
 
 
-def _count_attempt(settings: Settings, subject: str) -> None:
+def _count_attempt(settings: Settings, lease: Lease) -> None:
     """A run that died before it could take a lease was an attempt too, and its key is used up."""
-    if not subject:
-        return
     with session(settings.database) as db:
-        add_new(db, Lease, [Lease(subject=subject, kind="evaluate", state=leases.FREE).model_dump()])
-        leases.count(db, subject)
+        add_new(db, Lease, [lease.model_dump()])
+        leases.count(db, lease.subject)
 
 
 def _give_up(settings: Settings, done: Round) -> None:
@@ -185,6 +194,18 @@ def _to_start(settings: Settings) -> list[Lease]:
     return [row for row in rows if row.state == leases.FREE and _is_due(settings, row, moment)]
 
 
+def _not_asked_for(due: list[Lease]) -> list[Lease]:
+    """Without those for which a run waits in Prefect's queue already."""
+    if not due or not served():
+        return due
+    try:
+        asked = runs.evaluations(runs.WAITING)
+    except Exception:
+        log.exception("Prefect could not be asked")
+        return []
+    return [lease for lease in due if lease.subject not in asked]
+
+
 def _is_due(settings: Settings, lease: Lease, moment: datetime) -> bool:
     return lease.attempts < settings.attempts and (lease.not_before is None or lease.not_before <= moment)
 
@@ -194,7 +215,9 @@ def start_again(settings: Settings, lease: Lease) -> None:
     judge = str(lease.parameters.get("judge", ""))
     parameters = {"submission_id": lease.subject, "judge": judge} if lease.kind == "evaluate" else {}
     if served():
-        runs.start(f"{lease.kind}/{lease.kind}", parameters, key=_key(lease))
+        if runs.start(f"{lease.kind}/{lease.kind}", parameters, key=_key(lease)).over:
+            # It ended before it could take the lease. One more attempt is another key, and so another run.
+            _count_attempt(settings, lease)
     elif lease.kind == "nightly":
         from flows.nightly import run
 

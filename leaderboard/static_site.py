@@ -47,7 +47,7 @@ def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
     runs = tuple(run.run_id for run in behind.runs(db, suite.name))
     figures = [*entries.figures_of(db, runs), *entries.published_figures(db, suite.name)]
     if figures:
-        frame = cell_table(figures)
+        frame = cell_table(_in_order(figures))
         for kind, make in (("csv", frame_as_csv), ("json", frame_as_json), ("parquet", frame_as_parquet)):
             made.append(_put(folder / f"cells.{kind}", make(frame)))
     settled = settling.settle(db, Choice(suite=suite.name))
@@ -56,6 +56,14 @@ def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
         made.append(_put(folder / "ranking.csv", as_csv(ranked).encode()))
         made.append(_put(folder / "ranking.json", as_json(ranked).encode()))
     return made
+
+
+def _in_order(figures: Sequence[entries.Figure]) -> list[entries.Figure]:
+    """The runs as they come, the cells of each by address: of equal boards no two databases give them alike."""
+    place = {run: number for number, run in enumerate(dict.fromkeys(one.run_id for one in figures))}
+    return sorted(
+        figures, key=lambda one: (place[one.run_id], one.metric, one.scenario, one.task, one.setting, one.modality)
+    )
 
 
 def _index(db: Session) -> str:
