@@ -94,7 +94,8 @@ class Case:
         """Where its shards find their things."""
         settings = self.settings
         shelf, private = (str(one.resolve()) if one else "" for one in (settings.shelf, settings.private))
-        return Place(settings.objects, settings.s3_endpoint, str(settings.work), settings.device, shelf, private)
+        where = (settings.objects, settings.s3_endpoint, str(settings.work), settings.device, shelf, private)
+        return Place(*where, submission=self.submission.id)
 
     @cached_property
     def store(self) -> Store:

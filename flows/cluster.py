@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from infra.logs import log_to
+from infra.settings import Settings
+
 SLOT = "GPU"
 """The resource of which each worker has as many as it may run shards at once."""
 
@@ -58,4 +61,11 @@ def worker_command(scheduler: str, name: str, slots: int) -> list[str]:
     import sys
 
     program = [sys.executable, "-m", "distributed.cli.dask_worker", address(f"dask://{scheduler}")]
-    return [*program, "--nthreads", str(slots), "--no-nanny", "--resources", f"{SLOT}={slots}", "--name", name]
+    slots_of = ["--nthreads", str(slots), "--no-nanny", "--resources", f"{SLOT}={slots}"]
+    return [*program, *slots_of, "--name", name, "--preload", __name__]
+
+
+def dask_setup(_worker: Any) -> None:
+    """Dask calls this in a worker before its first shard: our log goes where this machine's settings say."""
+    settings = Settings()
+    log_to(settings.home, settings.log)

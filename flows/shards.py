@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any, TypeVar
 from infra.logs import about
 from infra.store import Store
 
+log = logging.getLogger("armillary")
 T = TypeVar("T")
 
 
@@ -44,7 +46,9 @@ def compute_once(store: Store, stage: str, inputs: str, records: Callable[[], It
         return Done(inputs, found.key, hashlib.sha256(data).hexdigest(), data.count(b"\n"), 0.0, fresh=False)
     start = time.monotonic()
     with about(stage=stage, shard=inputs[:12]):
+        log.info("begins")
         data = b"".join(json.dumps(record, sort_keys=True).encode() + b"\n" for record in records())
+        log.info("%d items made", data.count(b"\n"))
     sha256 = hashlib.sha256(data).hexdigest()
     key = f"{prefix}{sha256}.jsonl"
     store.put(key, data)

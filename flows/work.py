@@ -24,6 +24,7 @@ from flows.judges import open_judge
 from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
 from flows.trying import Tries, one_by_one
+from infra.logs import about
 from infra.store import Corrupt, Store, fetch_blob, landing, open_store, put_blob
 from submissions.answers import SUFFIXES as VALUES
 from submissions.answers import Rule, value_facts
@@ -37,7 +38,7 @@ Reader = Callable[[Path], Mapping[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a worker finds objects and may keep files."""
+    """Where a worker finds objects and may keep files, and the submission that its log lines are about."""
 
     store: str
     endpoint: str | None
@@ -45,6 +46,7 @@ class Place:
     device: str
     shelf: str = ""
     private: str = ""
+    submission: str = ""
 
     def open(self) -> Store:
         """The store itself."""
@@ -94,14 +96,16 @@ def make_outputs(work: OutputsWork, place: Place) -> Done:
     store = place.open()
     inputs = inputs_sha256("outputs", fields_of(work))
     records = _taken_over if work.kind == "outputs" else partial(_generated, inputs)
-    return compute_once(store, "outputs", inputs, lambda: records(work, place, store))
+    with about(submission=place.submission):
+        return compute_once(store, "outputs", inputs, lambda: records(work, place, store))
 
 
 def ask_judge(work: JudgeWork, place: Place) -> Done:
     """Run one shard of judging."""
     store = place.open()
     named = {**fields_of(work), "judge": ""}
-    return compute_once(store, "judge", inputs_sha256("judge", named), lambda: _judged(work, place, store))
+    with about(submission=place.submission):
+        return compute_once(store, "judge", inputs_sha256("judge", named), lambda: _judged(work, place, store))
 
 
 def ask_again(work: JudgeWork, place: Place, night: str) -> Done:

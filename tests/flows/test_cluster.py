@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
@@ -47,6 +48,10 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
 
     assert (status, slots) == (0, 1)
     assert board(machine) == board(calm)
+    said = [json.loads(line) for line in (bare.home / "logs" / "armillary.log").read_text("utf-8").splitlines()]
+    assert {line["submission"] for line in said} == {submission}
+    assert {line["stage"] for line in said} == {"outputs", "judge"}
+    assert all(line["shard"] for line in said)
 
 
 def board(machine: Machine) -> list[str]:
