@@ -71,6 +71,17 @@ def drawn_outputs(to: Path, edit: Edit | None = None, shift: int = 0, **changes:
     return write(to, json.dumps(manifest).encode(), members)
 
 
+def of_several_teams(folder: Path, count: int) -> list[Path]:
+    """Bundles of teams and models of their own, no two of which have a picture in common."""
+
+    def one(number: int) -> Path:
+        model = {**declaration()["model"], "name": f"Painter {number}"}
+        shift = number * len(demo_samples())
+        return drawn_outputs(folder / f"{number}.zip", shift=shift, team=f"Team {number}", model=model)
+
+    return [one(number) for number in range(count)]
+
+
 def write(to: Path, manifest: bytes, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
     """A zip of exactly these bytes."""
     with zipfile.ZipFile(to, "w", compression) as bundle:

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from flows import work
 from flows.case import Stopped
 from flows.door import receive
 from flows.evaluate import evaluate
+from flows.watchdog import look
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Submission
@@ -91,6 +93,31 @@ def test_a_network_cut_of_five_seconds_is_waited_out(
         monkeypatch.setenv("ARMILLARY_S3_ENDPOINT", shaky)
         evaluate.fn(submission)
 
+    assert ended(in_s3, submission) == ("published", "")
+    assert numbers(in_s3) == calm
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("servers")
+def test_a_network_cut_of_sixty_seconds_is_our_fault_and_the_watchdog_takes_the_run_up_by_itself(
+    calm: list[object], in_s3: Settings, outputs_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setenv("ARMILLARY_ENGINE", "here")
+    submission = receive(in_s3, str(outputs_bundle()), None, None).submission_id
+    assert in_s3.s3_endpoint
+    with flaky(in_s3.s3_endpoint, cut(after=12, seconds=60)) as shaky:
+        monkeypatch.setenv("ARMILLARY_S3_ENDPOINT", shaky)
+        start = time.monotonic()
+        with suppress(Stopped):
+            evaluate.fn(submission)
+        first = ended(in_s3, submission)
+        while ended(in_s3, submission)[0] != "published" and time.monotonic() < start + 300:
+            look(Settings())
+            time.sleep(1)
+
+    assert first in (("failed", "E_STORE"), ("published", ""))
+    assert time.monotonic() > start + 60
     assert ended(in_s3, submission) == ("published", "")
     assert numbers(in_s3) == calm
 

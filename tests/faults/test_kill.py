@@ -18,13 +18,14 @@ from tests.faults.warm import Warm
 from tests.servers.prefect import PrefectServer
 
 TABLES = ("submission", "run", "shard", "output", "reply", "verdict", "score", "cell")
+KILLS = 50
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1500)
 @pytest.mark.xdist_group("servers")
-@pytest.mark.parametrize("kills", [10, pytest.param(50, marks=pytest.mark.long)])
 def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
-    kills: int, tmp_path: Path, prefect_server: PrefectServer
+    tmp_path: Path, prefect_server: PrefectServer
 ) -> None:
     seed = int(os.environ.get("ARMILLARY_TEST_SEED", random.randrange(10**6)))
     print(f"seed {seed} (repeat with ARMILLARY_TEST_SEED={seed})")
@@ -39,10 +40,10 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
     shaken.submit(bundle)
 
     with Warm(shaken) as warm:
-        hits = sum(_killed(shaken, warm, submission, dice) for _ in range(kills))
+        hits = sum(_killed(shaken, warm, submission, dice) for _ in range(KILLS))
     shaken.run("evaluate", submission)
 
-    assert hits >= kills // 2, "most kills must find the flow at work"
+    assert hits >= KILLS // 2, "most kills must find the flow at work"
     assert _counts(shaken) == _counts(calm)
     assert _export(shaken) == _export(calm)
     assert "All agree with the board" in shaken.run("verify", submission)

@@ -8,17 +8,21 @@ import secrets
 import shutil
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 
+from .again import Again, Start
 from .process import OURSELVES, Identity, Running, free_ports, running, wait_until
 from .unavailable import Unavailable
 
 FAST = ("fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=200")
 """Nothing here has to outlive a power cut."""
+SAFE = ("fsync=off", "max_connections=200")
+"""What was committed outlives the death of every process of the server, though not a power cut."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +45,29 @@ class PostgresServer:
 @contextmanager
 def serve() -> Iterator[PostgresServer]:
     """Run PostgreSQL over an empty folder; about 3 seconds."""
+    with _made(_programs, FAST) as (url, start), start() as process:
+        wait_until(lambda: _accepts(url), [process], 60)
+        yield PostgresServer(url, (process.pid,))
+
+
+@contextmanager
+def killable() -> Iterator[tuple[PostgresServer, Again]]:
+    """Run the distribution's PostgreSQL, which Prefect can use too, so that it can be killed and started again."""
+    with _made(_distributed, SAFE) as (url, start), Again([start], lambda: _accepts(url)) as again:
+        yield PostgresServer(url, ()), again
+
+
+@contextmanager
+def _made(find: Callable[[Path, Identity], Path], options: Sequence[str]) -> Iterator[tuple[str, Start]]:
+    """An empty cluster: the URL that it will have, and how to start it."""
     with tempfile.TemporaryDirectory(prefix="armillary-pg-", ignore_cleanup_errors=True) as name:
         folder, identity = Path(name), _identity()
         password, (port,) = secrets.token_hex(16), free_ports(1)
         _make_folders(folder, password, identity)
-        programs = _programs(folder, identity)
+        programs = find(folder, identity)
         _make_cluster(programs, folder, identity)
         url = f"postgresql+psycopg://postgres:{password}@127.0.0.1:{port}/postgres"
-        with _run(programs, folder, port, identity) as process:
-            wait_until(lambda: _accepts(url), [process], 60)
-            yield PostgresServer(url, (process.pid,))
+        yield url, partial(_run, programs, folder, port, identity, options)
 
 
 def _identity() -> Identity:
@@ -84,6 +101,15 @@ def _programs(folder: Path, identity: Identity) -> Path:
     return folder / package.name / programs
 
 
+def _distributed(folder: Path, identity: Identity) -> Path:
+    """Return the folder of the programs of an installed PostgreSQL that has the extension pg_trgm."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    for version in (path.parts[-3] for path in reversed(found)):
+        if Path(f"/usr/share/postgresql/{version}/extension/pg_trgm.control").exists():
+            return Path(f"/usr/lib/postgresql/{version}/bin")
+    raise Unavailable("Prefect needs a PostgreSQL with pg_trgm: install Debian's packages postgresql and -contrib.")
+
+
 def _make_cluster(programs: Path, folder: Path, identity: Identity) -> None:
     options = ("--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
     command = [f"{programs}/initdb", f"--pgdata={folder}/data", f"--pwfile={folder}/password", *options]
@@ -92,8 +118,10 @@ def _make_cluster(programs: Path, folder: Path, identity: Identity) -> None:
             raise Unavailable(f"PostgreSQL could not make its data folder: {initdb.tail()[-500:]}")
 
 
-def _run(programs: Path, folder: Path, port: int, identity: Identity) -> AbstractContextManager[Running]:
-    settings = (f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *FAST)
+def _run(
+    programs: Path, folder: Path, port: int, identity: Identity, options: Sequence[str]
+) -> AbstractContextManager[Running]:
+    settings = (f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *options)
     command = [f"{programs}/postgres", "-D", f"{folder}/data", *(f"--{setting}" for setting in settings)]
     return running(
         command,

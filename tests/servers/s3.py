@@ -11,11 +11,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from .process import Running, answers, free_ports, running, wait_until
+from .again import Again
+from .process import Running, answers, free_ports, running
 from .tools import installed
 from .unavailable import Unavailable
 
@@ -75,7 +77,14 @@ class S3Server:
 @contextmanager
 def serve() -> Iterator[S3Server]:
     """Run Swift's four processes over an empty folder; about 3 seconds, and half a minute more the first time."""
-    with tempfile.TemporaryDirectory(prefix="armillary-s3-", ignore_cleanup_errors=True) as name, ExitStack() as stack:
+    with killable() as (server, again):
+        yield replace(server, pids=again.pids)
+
+
+@contextmanager
+def killable() -> Iterator[tuple[S3Server, Again]]:
+    """The same, so that it can be killed and started again."""
+    with tempfile.TemporaryDirectory(prefix="armillary-s3-", ignore_cleanup_errors=True) as name:
         folder = Path(name)
         _check(folder)
         venv = installed("swift", REQUIREMENT)
@@ -83,10 +92,10 @@ def serve() -> Iterator[S3Server]:
         secret = secrets.token_hex(16)
         _configure(folder, ports, secret)
         _make_rings(venv, folder, ports)
-        processes = [stack.enter_context(_run(venv, folder, part)) for part in ports]
-        wait_until(lambda: all(answers(port, "/healthcheck") for port in ports.values()), processes, 90)
-        pids = tuple(process.pid for process in processes)
-        yield S3Server(f"http://127.0.0.1:{ports['proxy']}", f"{ACCOUNT}:{USER}", secret, REGION, pids)
+        server = S3Server(f"http://127.0.0.1:{ports['proxy']}", f"{ACCOUNT}:{USER}", secret, REGION, ())
+        starts = [partial(_run, venv, folder, part) for part in ports]
+        with Again(starts, lambda: all(answers(port, "/healthcheck") for port in ports.values()), 90) as again:
+            yield server, again
 
 
 def _check(folder: Path) -> None:

@@ -1,0 +1,44 @@
+"""What evaluations in forked processes can be made to be, before they begin."""
+
+from __future__ import annotations
+
+import socket
+import time
+
+import pytest
+
+from flows import stages
+from flows.door import receive
+from flows.evaluate import evaluate
+from flows.shards import Done
+from flows.work import OutputsWork, Place
+from infra import leases
+from infra.settings import Settings
+from tests.boards import stock
+
+
+def calm(home: str) -> None:
+    """All bundles beside this home, evaluated in it one after the other; who did that once does it quicker again."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("DATABASE_URL", "STORE", "S3_ENDPOINT"):
+            patch.delenv(f"ARMILLARY_{name}", raising=False)
+        patch.setenv("ARMILLARY_HOME", home)
+        settings = stock(Settings())
+        for bundle in sorted(settings.home.parent.glob("*.zip")):
+            evaluate.fn(receive(settings, str(bundle), None, None).submission_id)
+
+
+def elsewhere() -> None:
+    """On another machine, of whose processes nothing is known here: only a lease tells that they live."""
+    here = leases.new_owner
+    leases.new_owner = lambda: f"elsewhere{here().removeprefix(socket.gethostname())}"
+
+
+def asleep() -> None:
+    """With shards that sleep until somebody kills them."""
+
+    def sleep(work: OutputsWork, place: Place) -> Done:
+        time.sleep(36_000)
+        raise AssertionError(f"nobody killed {work} at {place}")
+
+    stages.make_outputs = stages.shard_task(sleep)
