@@ -17,14 +17,13 @@ from evaluators.columns import scored_metrics, tabulate
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score, Suite
 from evaluators.suites import suite_named
 from flows.board_keys import items_sha256
-from flows.receipts import cells, code_sha256, lines, records, samples_of, sha256
+from flows.receipts import ADDRESS, cells, code_sha256, lines, records, samples_of, sha256
 from flows.rows import cell_row
 from infra import tables
 from infra.store import landing
 from infra.tables_standing import Receipt
 
 FOLDER = "receipts"
-ADDRESS = ("metric", "scenario", "task", "setting", "modality")
 
 
 class NoReceipt(Exception):

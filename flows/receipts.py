@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import metadata
+from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from sqlmodel import Session, select
+from sqlalchemy import select as sa_select
+from sqlmodel import Session
 
 import evaluators
 from evaluators.contracts import Answer, Sample, Suite
-from flows.asked import all_asked, answers_to
+from flows.answered import answered
 from flows.board_keys import items_sha256
 from flows.canonical import canonical
-from flows.rows import noise_of, outputs_of, verdicts_of
+from flows.rows import noise_of
 from flows.seals import MEASURED
 from infra import tables
-from infra.db import put
+from infra.db import bare, put
 from infra.tables_standing import Receipt
 
 SCHEMA = 1
+ADDRESS = ("metric", "scenario", "task", "setting", "modality")
+UNPUBLISHED = ("run_id", "source", "note", "spread")
 
 
 def keep(
@@ -37,7 +41,7 @@ def keep(
     keys: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
     """Write the receipt of a run that is being published; `keys` are the hashes of what was asked, where known."""
-    made = records(db, suite, run, samples, keys)
+    made = _lines_sha256(records(db, suite, run, samples, keys))
     text = canonical(_receipt(db, suite, submission, run, samples, made)).decode()
     row = {"run_id": run.id, "sha256": sha256(text.encode()), "text": text, "at": tables.now()}
     put(db, Receipt, [row])
@@ -49,7 +53,7 @@ def _receipt(
     submission: tables.Submission,
     run: tables.Run,
     samples: Sequence[Sample],
-    made: Sequence[Mapping[str, Any]],
+    records_sha256: str,
 ) -> dict[str, Any]:
     judge = db.get_one(tables.Judge, run.judge)
     named = ("id", "team", "model", "organisation", "kind", "trust", "role", "subset")
@@ -71,13 +75,13 @@ def _receipt(
             "modalities": sorted({sample.facets.modality for sample in samples}),
             "replaced": _replaced(suite, submission.subset, samples),
         },
-        "outputs": {"count": len(samples), "records_sha256": sha256(lines(made))},
+        "outputs": {"count": len(samples), "records_sha256": records_sha256},
         "judge": {
             "fingerprint": judge.fingerprint,
             "card": {name: value for name, value in judge.card.items() if name not in MEASURED},
         },
         "numbers": {
-            "cells_sha256": sha256(lines(cells(db, run.id))),
+            "cells_sha256": _lines_sha256(cells(db, run.id)),
             "n_scored": run.n_scored,
             "n_expected": run.n_expected,
         },
@@ -106,12 +110,10 @@ def records(
     run: tables.Run,
     samples: Sequence[Sample],
     keys: Mapping[str, str] = MappingProxyType({}),
-) -> list[dict[str, Any]]:
+) -> Iterator[dict[str, Any]]:
     """One record a sample: what was handed in for it and what the judge answered, enough to score it again."""
-    rows = outputs_of(db, run.submission_id)
-    asked = all_asked(suite, samples, rows, keys)
-    answered = verdicts_of(db, run.judge, [one.media_sha256 for every in asked.values() for one in every])
-    return [_record(sample, rows.get(sample.id), answers_to(asked[sample.id], answered)) for sample in samples]
+    for one in answered(db, suite, run, samples, keys):
+        yield _record(one.sample, one.row, one.answers)
 
 
 def _record(sample: Sample, row: tables.Output | None, given: Mapping[str, Answer]) -> dict[str, Any]:
@@ -124,16 +126,26 @@ def _record(sample: Sample, row: tables.Output | None, given: Mapping[str, Answe
 
 def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
     """A run's cells as they are published, in the order of their addresses."""
-    table = tables.Cell
-    order = (table.metric, table.scenario, table.task, table.setting, table.modality)
-    found = db.exec(select(table).where(table.run_id == run_id))
-    rows = [row.model_dump(exclude={"run_id", "source", "note", "spread"}) for row in found]
-    return sorted(rows, key=lambda row: [row[column.key] for column in order])  # type: ignore[attr-defined]
+    kept = [column for column in bare(tables.Cell) if column.name not in UNPUBLISHED]
+    names = [column.name for column in kept]
+    found = db.execute(sa_select(*kept).where(tables.Cell.run_id == run_id))
+    return sorted((dict(zip(names, row, strict=True)) for row in found), key=itemgetter(*ADDRESS))
 
 
-def lines(rows: Sequence[Mapping[str, Any]]) -> bytes:
+def lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
     """Canonical JSON, one object a line."""
-    return b"".join(canonical(dict(row)) + b"\n" for row in rows)
+    return b"".join(_lines(rows))
+
+
+def _lines(rows: Iterable[Mapping[str, Any]]) -> Iterator[bytes]:
+    return (canonical(row) + b"\n" for row in rows)
+
+
+def _lines_sha256(rows: Iterable[Mapping[str, Any]]) -> str:
+    digest = hashlib.sha256()
+    for line in _lines(rows):
+        digest.update(line)
+    return digest.hexdigest()
 
 
 def sha256(data: bytes) -> str:

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from sqlalchemy import func, type_coerce
@@ -17,13 +17,11 @@ from sqlmodel import Session, SQLModel, col, select
 from evaluators.contracts import OUR_FAILURES
 from evaluators.suites import suite_named
 from flows.asked import all_asked
+from flows.digests import BYTES, digests
 from flows.rows import outputs_of
 from infra import tables, tables_standing
 from infra.db import MANY
 from infra.tables_standing import Seal
-
-BYTES = 8
-"""Of each hash so many are kept: of the row's key, then of the whole row."""
 
 FREE = {
     "submission": {"state", "fault", "code", "reason", "updated_at"},
@@ -59,13 +57,13 @@ class Sealed:
 
 def seal(db: Session, kind: str, owner: str) -> None:
     """Add a link for the rows of a kind that belong to an owner, unless the last one says the same."""
-    rows = sealed(db, kind, owner)
-    digests = b"".join(sorted(row.key + row.row for row in rows))
+    found = sorted(_digests(db, kind, owner))
+    whole = b"".join(found)
     last = last_link(db, kind, owner)
-    if last is None or last.digests != digests:
+    if last is None or last.digests != whole:
         before = head(db)
         at, seq = tables.now().replace(microsecond=0), before.seq + 1 if before else 1
-        link = Seal(seq=seq, at=at, kind=kind, owner=owner, rows=len(rows), digests=digests, previous="", sha256="")
+        link = Seal(seq=seq, at=at, kind=kind, owner=owner, rows=len(found), digests=whole, previous="", sha256="")
         link.previous = before.sha256 if before else ""
         link.sha256 = link_sha256(link)
         db.add(link)
@@ -131,42 +129,44 @@ def link_sha256(link: Seal) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
-def sealed(db: Session, kind: str, owner: str) -> list[Sealed]:
+def sealed(db: Session, kind: str, owner: str) -> Iterator[Sealed]:
     """The rows of a kind that belong to an owner, as the chain knows them."""
-    table = TABLES[kind]
-    columns: Sequence[Any] = table.__table__.columns  # type: ignore[attr-defined]
-    keys = [column.name for column in columns if column.primary_key]
-    kept = [column for column in columns if column.name not in FREE.get(kind, set())]
-    asked = [type_coerce(column, NullType()) if kind in RAW else column for column in kept]
-    names = [column.name for column in kept]
-    return [_sealed(kind, keys, dict(zip(names, row, strict=True))) for row in _found(db, kind, owner, asked)]
+    names, keys = _names(kind)
+    at = [names.index(key) for key in keys]
+    for rows in _found(db, kind, owner):
+        for row, digest in zip(rows, digests(names, keys, rows), strict=True):
+            yield Sealed(kind, tuple(row[number] for number in at), digest[:BYTES], digest[BYTES:])
 
 
-def _sealed(kind: str, keys: Sequence[str], row: dict[str, Any]) -> Sealed:
-    named = tuple([row[key] for key in keys])
-    if kind == "judge":
-        row["card"] = {field: value for field, value in row["card"].items() if field not in MEASURED}
-    return Sealed(kind, named, _hash(named), _hash(row))
+def _digests(db: Session, kind: str, owner: str) -> Iterator[bytes]:
+    names, keys = _names(kind)
+    for rows in _found(db, kind, owner):
+        yield from digests(names, keys, rows)
 
 
-def _hash(value: Any) -> bytes:
-    return hashlib.sha256(_encode(value).encode()).digest()[:BYTES]
+def _names(kind: str) -> tuple[list[str], list[str]]:
+    """Which columns are sealed, and which of them are the key."""
+    columns = _columns(kind)
+    return [column.name for column in columns], [column.name for column in columns if column.primary_key]
 
 
-def _plain(value: Any) -> str:
-    if isinstance(value, datetime):
-        return value.astimezone(UTC).isoformat()
-    return hashlib.sha256(value).hexdigest() if isinstance(value, bytes) else str(value)
+def _columns(kind: str) -> list[Any]:
+    columns: Sequence[Any] = TABLES[kind].__table__.columns  # type: ignore[attr-defined]
+    return [column for column in columns if column.name not in FREE.get(kind, set())]
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=_plain).encode
-"""Made once: there are a hundred thousand rows to a large run."""
-
-
-def _found(db: Session, kind: str, owner: str, columns: Sequence[Any]) -> Iterator[Any]:
+def _found(db: Session, kind: str, owner: str) -> Iterator[Sequence[Sequence[Any]]]:
+    columns = _columns(kind)
+    asked = [type_coerce(column, NullType()) if kind in RAW else column for column in columns]
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
-        for rows in db.connection().execute(sa_select(*columns).where(condition)).partitions(MANY):
-            yield from rows
+        for rows in db.connection().execute(sa_select(*asked).where(condition)).partitions(MANY):
+            yield [_unmeasured(row) for row in rows] if kind == "judge" else rows
+
+
+def _unmeasured(row: Sequence[Any]) -> list[Any]:
+    """A judge's row without what is measured of it later: the card is its one column of JSON."""
+    kept = {field: value for field, value in row[-1].items() if field not in MEASURED}
+    return [*row[:-1], kept]
 
 
 def _owned(_db: Session, kind: str, owner: str) -> Iterator[Any]:

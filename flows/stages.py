@@ -18,7 +18,8 @@ from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows import gates, work
 from flows import publish as publication
-from flows.asked import Asked, all_asked, answers_to, output_of
+from flows.answered import answered
+from flows.asked import Asked, all_asked, output_of
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.fields import plain
@@ -137,9 +138,9 @@ def judge(case: Case) -> int:
 def _judge_works(case: Case) -> Iterator[work.JudgeWork]:
     with session(case.settings.database) as db:
         found = all_asked(case.suite, case.samples, outputs_of(db, case.submission.id), case.requests)
-        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for every in found.values() for one in every])
+        there = verdicts_of(db, case.run.judge, [one.media_sha256 for every in found.values() for one in every])
     for piece in pieces(case.samples, case.settings.shard_size):
-        asked = [one for sample in piece for one in found[sample.id] if not _is_judged(one, answered)]
+        asked = [one for sample in piece for one in found[sample.id] if not _is_judged(one, there)]
         yield judge_work(case, asked)
 
 
@@ -157,9 +158,9 @@ def judge_work(case: Case, asked: Sequence[Asked], repeat: int = 0) -> work.Judg
     )
 
 
-def _is_judged(asked: Asked, answered: Mapping[tuple[str, str], Answer]) -> bool:
+def _is_judged(asked: Asked, there: Mapping[tuple[str, str], Answer]) -> bool:
     """An answer to every question that is not a failure of the judge's."""
-    found = (answered.get((asked.media_sha256, question_key(asked.key, q.id))) for q in asked.item.questions)
+    found = (there.get((asked.media_sha256, question_key(asked.key, q.id))) for q in asked.item.questions)
     return all(answer and answer.outcome not in OUR_FAILURES for answer in found)
 
 
@@ -200,16 +201,11 @@ def compute(case: Case) -> Scored:
 
 def scores_of(case: Case) -> tuple[Score, ...]:
     """Every sample's scores from its stored output and verdicts."""
-    assert case.suite.score is not None
+    score = case.suite.score
+    assert score is not None
     with session(case.settings.database) as db:
-        rows = outputs_of(db, case.submission.id)
-        found = all_asked(case.suite, case.samples, rows, case.requests)
-        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for every in found.values() for one in every])
-    scores: list[Score] = []
-    for sample in case.samples:
-        output = output_of(sample, rows.get(sample.id))
-        scores += case.suite.score(sample, output, answers_to(found[sample.id], answered))
-    return tuple(scores)
+        found = answered(db, case.suite, case.run, case.samples, case.requests)
+        return tuple(made for one in found for made in score(one.sample, output_of(one.sample, one.row), one.answers))
 
 
 def publish(case: Case) -> None:

@@ -25,15 +25,17 @@ from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
 from flows.trying import Tries, one_by_one
 from infra.logs import about
-from infra.store import Corrupt, Store, fetch_blob, landing, open_store, put_blob
+from infra.store import Corrupt, Store, landing, lend_blob, open_store, put_blob, put_bytes
 from submissions.answers import SUFFIXES as VALUES
 from submissions.answers import Rule, value_facts
-from submissions.archive import open_archive
+from submissions.archive import Archive, open_archive
 from submissions.intake import bundle_key
 from submissions.media import MediaFacts, Refused, inspect
 from submissions.trajectories import TYPE as TRAJECTORY
 
 Reader = Callable[[Path], Mapping[str, Any]]
+SMALL = 16 << 20
+"""Members of a bundle up to so many bytes go into the store from memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,12 +199,10 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
             if sample_id not in work.files:
                 yield _record(sample_id, Outcome.OUTPUT_MISSING, "The bundle has no file for this sample.")
                 continue
-            spot = Path(folder) / "member"
-            with spot.open("wb") as stream:
-                sha256 = archive.copy(work.files[sample_id], stream)
-            facts = work.media[sample_id]
-            put_blob(store, spot, sha256)
-            record, size = {**work.sampling, **facts}, spot.stat().st_size
+            name, spot, facts = work.files[sample_id], Path(folder) / "member", work.media[sample_id]
+            as_file = suite_named(work.suite).take_over is not None or not _is_media(facts)
+            sha256 = _put_member(archive, name, store, spot, as_file)
+            record, size = {**work.sampling, **facts}, archive.members[name].file_size
             try:
                 record |= _value(spot, facts["media_type"], _reader(work.suite, samples[sample_id]))
                 record |= _looked_into(work, sample_id, spot, place, store)
@@ -210,6 +210,19 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
                 yield _record(sample_id, Outcome.OUTPUT_INVALID, str(wrong), record=record)
                 continue
             yield _record(sample_id, Outcome.SCORED, "", sha256, size, record, facts["media_type"])
+
+
+def _is_media(facts: Mapping[str, Any]) -> bool:
+    return str(facts["media_type"]).startswith(("image/", "video/"))
+
+
+def _put_member(archive: Archive, name: str, store: Store, spot: Path, as_file: bool) -> str:
+    """Put a member of the bundle into the store; by way of a file if it is large or will be looked into."""
+    if not as_file and archive.members[name].file_size <= SMALL:
+        return put_bytes(store, archive.read(name, SMALL))
+    with spot.open("wb") as stream:
+        sha256 = archive.copy(name, stream)
+    return put_blob(store, spot, sha256)
 
 
 def _looked_into(work: OutputsWork, sample_id: str, file: Path, place: Place, store: Store) -> dict[str, Any]:
@@ -254,7 +267,8 @@ def _item(kept: dict[str, Any]) -> Sample:
 def _request(sample: Sample, work: JudgeWork, folder: Path, store: Store) -> Request:
     sha256 = work.media[sample.id]
     path = folder / f"{sha256}{work.suffixes[sample.id]}"
-    fetch_blob(store, sha256, path)
+    if not path.exists():
+        lend_blob(store, sha256, path)
     return Request(sample.id, path, sha256, sample.facets.modality, sample.prompt, sample.questions, work.repeat)
 
 

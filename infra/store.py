@@ -42,6 +42,9 @@ class Store(Protocol):
     def fetch(self, key: str, path: Path) -> str:
         """Write the object to the path, whole or not at all, and return its SHA-256."""
 
+    def lend(self, key: str, path: Path) -> str:
+        """Have the object at the path, to be read and never written, and return its SHA-256."""
+
     def exists(self, key: str) -> bool:
         """Say whether there is such an object."""
 
@@ -130,6 +133,15 @@ def put_blob(store: Store, path: Path, sha256: str | None = None) -> str:
     return sha256
 
 
+def put_bytes(store: Store, data: bytes) -> str:
+    """The same for bytes that are in memory."""
+    sha256 = hashlib.sha256(data).hexdigest()
+    key = blob_key(sha256)
+    if not store.exists(key):
+        store.put(key, data)
+    return sha256
+
+
 def fetch_blob(store: Store, sha256: str, path: Path) -> None:
     """Write the blob to the path, or raise Corrupt and leave the path as it was."""
     key, partial = blob_key(sha256), partial_of(path)
@@ -140,6 +152,14 @@ def fetch_blob(store: Store, sha256: str, path: Path) -> None:
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def lend_blob(store: Store, sha256: str, path: Path) -> None:
+    """Have the blob at the path for reading, without a copy where the store is at hand; Corrupt if it is not itself."""
+    found = store.lend(blob_key(sha256), path)
+    if found != sha256:
+        path.unlink()
+        raise Corrupt(blob_key(sha256), sha256, found)
 
 
 def check_key(key: str) -> str:

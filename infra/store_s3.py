@@ -86,6 +86,10 @@ class S3Store:
         with landing(path) as sink:
             return self._download(key, sink)
 
+    def lend(self, key: str, path: Path) -> str:
+        """Have the object at the path and return its SHA-256."""
+        return self.fetch(key, path)
+
     def exists(self, key: str) -> bool:
         """Say whether there is such an object."""
         place = self._place(key)

@@ -1,4 +1,9 @@
-"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop of the same rows."""
+"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop of the same rows.
+
+The bare loop knows every row before it begins and writes them into the same tables as ours: a copy of the database as
+it stood before the evaluation, with its keys, constraints and indexes, foreign keys on as our engine has them, SQLite's
+own journal, one `execute` a row, one transaction.
+"""
 
 from __future__ import annotations
 
@@ -101,13 +106,13 @@ def _measured(settings: Any, subset: str) -> Run:
     _warm(settings)
     door, submission_id = _cpu(lambda: _receive(settings, bundle))
     decoding, _ = _cpu(lambda: _decode(bundle))
-    before = _last_rows(settings.home / "armillary.db")
+    database = settings.home / "armillary.db"
+    before = _last_rows(database)
+    copies = [_copy(database, settings.home / f"bare-{number}.db") for number in range(5)]
     evaluation, _ = _cpu(lambda: _evaluate(settings, submission_id))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    rows = _new_rows(settings.home / "armillary.db", before)
-    bare = statistics.median(
-        _cpu(lambda at=at: _bare(rows, settings.home / f"bare-{at}.db"))[0].ours for at in range(5)
-    )
+    rows = _new_rows(database, before)
+    bare = statistics.median(_cpu(lambda copy=copy: _bare(rows, copy))[0].ours for copy in copies)
     count = sum(len(some) for some in rows.values())
     return Run(door.ours, decoding.ours, evaluation.ours, evaluation.server, bare, count, memory)
 
@@ -241,13 +246,19 @@ def _new_rows(database: Path, before: dict[str, int]) -> Rows:
         }
 
 
+def _copy(database: Path, to: Path) -> Path:
+    """The same tables with all that the new rows will refer to."""
+    with closing(sqlite3.connect(database)) as db:
+        db.execute("VACUUM INTO ?", (str(to),))
+    return to
+
+
 def _bare(rows: Rows, to: Path) -> None:
-    """The very rows, which lie in memory, one plain insert each, in one transaction; no keys, no indexes."""
+    """The very rows, which lie in memory, one plain insert each into the same tables, in one transaction."""
     with closing(sqlite3.connect(to)) as db:
+        db.execute("PRAGMA foreign_keys=ON")
         for name, some in rows.items():
             if some:
-                columns = ", ".join(f"c{number}" for number in range(len(some[0])))
-                db.execute(f'CREATE TABLE "{name}" ({columns})')
                 into = f'INSERT INTO "{name}" VALUES ({", ".join("?" * len(some[0]))})'
                 for row in some:
                     db.execute(into, row)

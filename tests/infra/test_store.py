@@ -20,8 +20,10 @@ from infra.store import (
     StoreError,
     blob_key,
     fetch_blob,
+    lend_blob,
     open_store,
     put_blob,
+    put_bytes,
 )
 from tests.servers.s3 import S3Server
 
@@ -264,9 +266,23 @@ def test_a_damaged_blob_is_never_handed_out(store: Store, tmp_path: Path, damage
     assert list(tmp_path.glob(".partial-*")) == []
 
 
+def test_a_blob_can_be_lent_for_reading_where_a_damaged_one_cannot(store: Store, tmp_path: Path) -> None:
+    good, bad = put_bytes(store, b"frame"), sha256(b"other")
+    store.put(blob_key(bad), b"spoilt")
+
+    lend_blob(store, good, tmp_path / "good")
+    with pytest.raises(Corrupt):
+        lend_blob(store, bad, tmp_path / "bad")
+
+    assert (tmp_path / "good").read_bytes() == b"frame"
+    assert not (tmp_path / "bad").exists()
+
+
 def test_a_missing_blob_is_missing(store: Store, tmp_path: Path) -> None:
     with pytest.raises(Missing):
         fetch_blob(store, "0" * 64, tmp_path / "back")
+    with pytest.raises(Missing):
+        lend_blob(store, "0" * 64, tmp_path / "back")
 
 
 @pytest.mark.parametrize("digest", ["", "ab", "../" * 20 + "etc/", "A" * 64, "0" * 63 + "\n"])

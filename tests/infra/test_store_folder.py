@@ -136,3 +136,18 @@ def test_nothing_is_made_before_the_first_put(tmp_path: Path) -> None:
 
     assert list(store.list("")) == []
     assert not store.root.exists()
+
+
+def test_what_is_lent_takes_no_room_unless_it_is_on_another_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = FolderStore(tmp_path / "store")
+    sha256 = store.put("runs/one", b"frame")
+
+    assert store.lend("runs/one", tmp_path / "link") == sha256
+    monkeypatch.setattr(os, "link", lambda *_: (_ for _ in ()).throw(OSError("another disk")))
+    assert store.lend("runs/one", tmp_path / "copy") == sha256
+
+    assert (tmp_path / "link").samefile(store.root / "runs/one")
+    assert not (tmp_path / "copy").samefile(store.root / "runs/one")
+    assert (tmp_path / "copy").read_bytes() == b"frame"
