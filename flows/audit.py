@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from sqlmodel import Session, col, select
 
-from flows.seals import BYTES, OF_A_RUN, OF_A_SUBMISSION, head, last_event, link_sha256, sealed
+from flows.digests import BYTES
+from flows.seals import OF_A_RUN, OF_A_SUBMISSION, head, last_event, link_sha256, sealed
 from infra import tables
 from infra.tables_standing import Seal
 from submissions.lifecycle import State

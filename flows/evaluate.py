@@ -27,6 +27,8 @@ from infra.settings import Settings
 from submissions.lifecycle import State, advance, state_of
 
 log = logging.getLogger("armillary")
+OBJECTS = 100_000
+"""So many are made before the collector looks at them: rows come in tens of thousands and are in no circles."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +54,14 @@ def evaluate(submission_id: str, judge: str = "") -> Evaluated:
 
 @contextmanager
 def _settled() -> Iterator[None]:
-    """What is loaded stays loaded: while answers come and go, the collector does not look through it time and again."""
-    gc.collect()
+    """What is loaded stays loaded: while answers come and go, the collector looks through nothing time and again."""
+    before = gc.get_threshold()
     gc.freeze()
+    gc.set_threshold(OBJECTS, *before[1:])
     try:
         yield
     finally:
+        gc.set_threshold(*before)
         gc.unfreeze()
 
 

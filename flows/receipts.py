@@ -126,9 +126,10 @@ def _record(sample: Sample, row: tables.Output | None, given: Mapping[str, Answe
 
 def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
     """A run's cells as they are published, in the order of their addresses."""
-    kept = [column for column in bare(tables.Cell) if column.name not in UNPUBLISHED]
+    table = bare(tables.Cell)
+    kept = [column for column in table if column.name not in UNPUBLISHED]
     names = [column.name for column in kept]
-    found = db.execute(sa_select(*kept).where(tables.Cell.run_id == run_id))
+    found = db.execute(sa_select(*kept).where(table.run_id == run_id))
     return sorted((dict(zip(names, row, strict=True)) for row in found), key=itemgetter(*ADDRESS))
 
 

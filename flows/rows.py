@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import hypot
 from typing import Any
 
-from sqlalchemy import delete
 from sqlalchemy import select as sa_select
 from sqlmodel import Session, col, select
 
@@ -64,43 +63,43 @@ def store_verdicts(
     if not _shard_is_new(db, run.id, f"repeat-{repeat}" if repeat else stage, done):
         return
     replies = [_reply(run.judge, requests[record["sample_id"]], record, repeat) for record in records]
-    verdicts = [
-        _verdict(run.judge, requests[record["sample_id"]], reply["id"], record, answer, repeat)
-        for record, reply in zip(records, replies, strict=True)
-        for answer in record["answers"]
-    ]
-    _forget_failures(db, run.judge, [record["media_sha256"] for record in records], repeat)
+    verdicts: dict[tuple[Any, ...], tuple[Any, ...]] = {}
+    for record, reply in zip(records, replies, strict=True):
+        for row in _verdicts(run.judge, requests[record["sample_id"]], reply["id"], record, repeat):
+            verdicts.setdefault(row[:4], row)
     put(db, tables.Reply, replies)
-    add_many(db, tables.Verdict, verdicts)
+    add_rows(db, tables.Verdict, VERDICT, verdicts.values(), FAILED)
 
 
 def _reply(judge: str, request: str, record: Mapping[str, Any], repeat: int) -> dict[str, Any]:
-    identity = hashlib.sha256(f"{judge} {record['media_sha256']} {request} {repeat}".encode()).hexdigest()
+    identity = reply_key(judge, record["media_sha256"], request, repeat)
     kept = {name: record[name] for name in ("media_sha256", "raw", "tokens_in", "tokens_out", "cost")}
     return {"id": identity, "judge": judge, "at": tables.now(), **kept}
 
 
-def _verdict(
-    judge: str, request: str, reply: str, record: Mapping[str, Any], answer: Mapping[str, Any], repeat: int
-) -> dict[str, Any]:
-    return {
-        "judge": judge,
-        "media_sha256": record["media_sha256"],
-        "question_sha256": question_key(request, answer["question_id"]),
-        "repeat": repeat,
-        "outcome": answer["outcome"],
-        "value": answer["value"],
-        "reason": answer["reason"],
-        "reply_id": reply,
-    }
+def reply_key(judge: str, media: str, request: str, repeat: int = 0) -> str:
+    """The id of a judge's reply to some questions about a file."""
+    return hashlib.sha256(f"{judge} {media} {request} {repeat}".encode()).hexdigest()
 
 
-def _forget_failures(db: Session, judge: str, media: Sequence[str], repeat: int) -> None:
-    """Drop what the judge could not answer about these files; they were asked about again."""
-    table = tables.Verdict
-    failed = col(table.outcome).in_([str(outcome) for outcome in OUR_FAILURES])
-    here = (col(table.judge) == judge, col(table.media_sha256).in_(media), col(table.repeat) == repeat)
-    db.connection().execute(delete(table).where(*here, failed))
+def replied(db: Session, keys: Sequence[str]) -> set[str]:
+    """Those of these replies that are there."""
+    some = (keys[start : start + 500] for start in range(0, len(keys), 500))
+    return {key for part in some for key in db.exec(select(tables.Reply.id).where(col(tables.Reply.id).in_(part)))}
+
+
+VERDICT = ("judge", "media_sha256", "question_sha256", "repeat", "outcome", "value", "reason", "reply_id")
+FAILED = f"verdict.outcome IN ({', '.join(repr(str(one)) for one in sorted(OUR_FAILURES))})"
+"""What the judge could not answer before gives way."""
+
+
+def _verdicts(
+    judge: str, request: str, reply: str, record: Mapping[str, Any], repeat: int
+) -> Iterator[tuple[Any, ...]]:
+    media = record["media_sha256"]
+    for said in record["answers"]:
+        question = question_key(request, said["question_id"])
+        yield judge, media, question, repeat, said["outcome"], said["value"], said["reason"], reply
 
 
 def _shard_is_new(db: Session, owner: str, stage: str, done: Done) -> bool:

@@ -15,7 +15,7 @@ from flows.asked import Asked
 from flows.case import Case
 from flows.engine import each_done
 from flows.progress import begin, reach
-from flows.rows import outputs_of, store_verdicts, verdicts_of
+from flows.rows import outputs_of, replied, reply_key, store_verdicts, verdicts_of
 from flows.shards import pieces, records_of
 from flows.stages import ask_judge, judge_work
 from flows.work import JudgeWork, looked_at_again
@@ -88,10 +88,12 @@ def _weak(case: Case) -> Weak:
     with session(case.settings.database) as db:
         outputs = outputs_of(db, case.submission.id)
         low = _low(db, case)
-        media = [outputs[name].media_sha256 for name in low]
-        answered = verdicts_of(db, case.run.judge, media)
-    samples = tuple(looked_at_again(case.suite.name, one) for one in case.samples if one.id in low)
-    return Weak(samples, _requests(samples), outputs, answered)
+        samples = tuple(looked_at_again(case.suite.name, one) for one in case.samples if one.id in low)
+        requests, judge = _requests(samples), case.run.judge
+        media = {name: outputs[name].media_sha256 for name in requests}
+        keys = {reply_key(judge, media[name], request): media[name] for name, request in requests.items()}
+        answered = verdicts_of(db, judge, [keys[key] for key in replied(db, list(keys))])
+    return Weak(samples, requests, outputs, answered)
 
 
 def _requests(samples: Sequence[Sample]) -> dict[str, str]:

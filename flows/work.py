@@ -28,7 +28,7 @@ from infra.logs import about
 from infra.store import Corrupt, Store, landing, lend_blob, open_store, put_blob, put_bytes
 from submissions.answers import SUFFIXES as VALUES
 from submissions.answers import Rule, value_facts
-from submissions.archive import Archive, open_archive
+from submissions.archive import Archive, kept_open, open_archive
 from submissions.intake import bundle_key
 from submissions.media import MediaFacts, Refused, inspect
 from submissions.trajectories import TYPE as TRAJECTORY
@@ -194,7 +194,8 @@ def _value(file: Path, media_type: str, read: Reader | None) -> dict[str, Any]:
 def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[str, Any]]:
     bundle = fetch_bundle(store, work.bundle_sha256, Path(place.work))
     samples = {sample.id: sample for sample in _samples(work.suite, work.sample_ids, place)}
-    with open_archive(bundle, passed=True) as archive, _scratch(place) as folder:
+    archive = kept_open(bundle)
+    with _scratch(place) as folder:
         for sample_id in work.sample_ids:
             if sample_id not in work.files:
                 yield _record(sample_id, Outcome.OUTPUT_MISSING, "The bundle has no file for this sample.")
@@ -278,7 +279,7 @@ def fetch_bundle(store: Store, sha256: str, work: Path) -> Path:
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         partial = path.with_suffix(f".{os.getpid()}")
-        found = store.fetch(bundle_key(sha256), partial)
+        found = store.lend(bundle_key(sha256), partial)
         if found != sha256:
             partial.unlink()
             raise Corrupt(bundle_key(sha256), sha256, found)

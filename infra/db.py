@@ -102,8 +102,10 @@ def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any
         add_rows(db, table, names, map(values, chain((first,), rest)))
 
 
-def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """The same for bare values in the order of the names.
+def add_rows(
+    db: Session, table: type[SQLModel], names: Sequence[str], rows: Iterable[Sequence[Any]], gives_way: str = ""
+) -> None:
+    """The same for bare values in the order of the names; a row that is there and of which `gives_way` holds gives way.
 
     Straight to the driver, what lies between costs several times the insert: row by row on SQLite, column by column on
     PostgreSQL.
@@ -111,7 +113,7 @@ def add_rows(db: Session, table: type[SQLModel], names: Sequence[str], rows: Ite
     rest = iter(rows)
     connection, dialect = db.connection(), db.get_bind().dialect
     kinds = [bare(table)[name].type for name in names]
-    text = _insert_text(table, names, kinds, dialect)
+    text = f"{_insert_text(table, names, kinds, dialect)} {_on_conflict(table, names, gives_way)}"
     makers = [_maker(kind, dialect) for kind in kinds]
     for part in iter(lambda: list(islice(rest, MANY)), []):
         values = zip(*part, strict=True)
@@ -127,7 +129,16 @@ def _insert_text(table: type[SQLModel], names: Sequence[str], kinds: Sequence[An
     given = f"VALUES ({', '.join('?' * len(names))})"
     if dialect.name != "sqlite":
         given = f"SELECT * FROM unnest({', '.join(f'%s::{kind.compile(dialect)}[]' for kind in kinds)})"  # noqa: S608
-    return f'INSERT INTO "{table.__tablename__}" ({into}) {given} ON CONFLICT DO NOTHING'
+    return f'INSERT INTO "{table.__tablename__}" ({into}) {given}'
+
+
+def _on_conflict(table: type[SQLModel], names: Sequence[str], gives_way: str) -> str:
+    if not gives_way:
+        return "ON CONFLICT DO NOTHING"
+    keys = [column.name for column in bare(table) if column.primary_key]
+    key = ", ".join(f'"{name}"' for name in keys)
+    given = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in keys)
+    return f"ON CONFLICT ({key}) DO UPDATE SET {given} WHERE {gives_way}"
 
 
 def _maker(kind: Any, dialect: Dialect) -> Any:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO
 
@@ -75,7 +76,7 @@ class FolderStore:
     def _path(self, key: str) -> Path:
         return self.root / check_key(key)
 
-    def _open(self, key: str) -> BinaryIO:
+    def _open(self, key: str) -> BufferedReader:
         path = self._path(key)
         with _explained(f"read {key!r}"):
             try:

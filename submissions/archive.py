@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import BinaryIO
 
@@ -109,6 +110,17 @@ def open_archive(path: Path, limits: Limits | None = None, *, passed: bool = Fal
             if problems:
                 raise IntakeError(problems)
             yield Archive(path, stream, file, limits)
+
+
+@lru_cache(maxsize=1)
+def kept_open(path: Path) -> Archive:
+    """A bundle that went through the door, for many who read in it: its table of contents is read once.
+
+    The last one stays open until another is asked for, or the process ends.
+    """
+    stream = path.resolve().open("rb")
+    _check_kind(stream, path.stat().st_size)
+    return Archive(path, stream, _table_of_contents(stream), Limits())
 
 
 def nested(name: str) -> IntakeError:

@@ -10,8 +10,9 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import asdict
+from operator import attrgetter
 
-from evaluators.contracts import Json, JudgeCard, Question
+from evaluators.contracts import JudgeCard, Question
 
 
 def fingerprint(card: JudgeCard) -> str:
@@ -24,7 +25,7 @@ def fingerprint(card: JudgeCard) -> str:
 
 def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> str:
     """The hash of all a judge is told about an output beside the output: the prompt and every question."""
-    asked = [prompt, modality, [_asked(question) for question in questions]]
+    asked = [prompt, modality, list(map(_asked, questions))]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
 
@@ -33,6 +34,5 @@ def question_key(request: str, question_id: str) -> str:
     return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
 
 
-def _asked(question: Question) -> list[Json]:
-    """Everything a judge may see of a question. (asdict is thirty times slower, and there are 30,000 of them.)"""
-    return [getattr(question, name) for name in ("id", "text", "kind", "part", "options", "low", "high")]
+_asked = attrgetter("id", "text", "kind", "part", "options", "low", "high")
+"""Everything a judge may see of a question. (asdict is a hundred times slower, and there are 30,000 of them.)"""

@@ -14,7 +14,7 @@ from sqlmodel import SQLModel, select
 from evaluators.suites import all_suites
 from flows import catalogue
 from infra import tables
-from infra.db import DatabaseUnavailable, add_many, add_new, claim, downgrade, engine, migrate, put, session
+from infra.db import DatabaseUnavailable, add_many, add_new, add_rows, claim, downgrade, engine, migrate, put, session
 from infra.tables_standing import Standing
 from tests.servers.postgres import PostgresServer
 
@@ -105,18 +105,22 @@ def test_the_catalogue_loaded_twice_is_the_catalogue_loaded_once(url: str) -> No
     assert counts[0][2] == sum(len(suite.samples()) for suite in all_suites())
 
 
-def test_rows_that_are_there_stay(url: str) -> None:
+def test_rows_that_are_there_stay_unless_they_are_to_give_way(url: str) -> None:
     migrate(url)
     row = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
+    tried = ("what", "window", "count")
     with session(url) as db:
         add_new(db, tables.Judge, [row, {**row, "fingerprint": "b"}])
+        add_rows(db, tables.Attempt, tried, [("a", 1, 1), ("b", 1, 5)])
 
     with session(url) as db:
         add_new(db, tables.Judge, [{**row, "name": "second"}, {**row, "fingerprint": "c"}])
+        add_rows(db, tables.Attempt, tried, [("a", 1, 9), ("b", 1, 9), ("c", 1, 9)], "attempt.count < 3")
 
     with session(url) as db:
         assert sorted(db.exec(select(tables.Judge.fingerprint))) == ["a", "b", "c"]
         assert set(db.exec(select(tables.Judge.name))) == {"first"}
+        assert dict(db.exec(select(tables.Attempt.what, tables.Attempt.count)).all()) == {"a": 9, "b": 5, "c": 9}
 
 
 def test_only_the_first_of_two_claims_is_granted(url: str) -> None:
