@@ -131,7 +131,7 @@ def at_work(
     port = int(machine.variables["PREFECT_SERVER_API_PORT"])
     with ExitStack() as stack:
         forking = stack.enter_context(_forking(folder, machine.environment, imported))
-        prefect = Again([forking.start("prefect", "server", "start")], partial(answers, port, "/api/health"))
+        prefect = Again([forking.start("prefect", "server", "start")], partial(answers, port, "/api/health"), 600)
         stack.enter_context(prefect)
         deploy(slots, forking)
         worker = Again([forking.start(*worker_command("gpu", slots, "worker")[2:])])
@@ -165,7 +165,7 @@ def _forking(folder: Path, environment: Mapping[str, str], more: Sequence[str]) 
     command = [sys.executable, str(FORKED), "serve", str(folder / "fork"), *IMPORTED, *more]
     path = {**environment, "PYTHONPATH": str(ROOT)}
     with running(command, folder / "forking.log", environment=path, folder=ROOT) as process:
-        wait_until((folder / "fork").exists, [process], 180)
+        wait_until((folder / "fork").exists, [process], 600)
         yield Forking(folder, path, psutil.Process(process.pid))
 
 

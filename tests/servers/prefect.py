@@ -46,7 +46,7 @@ def serve() -> Iterator[PrefectServer]:
         command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
         # Prefect also reads settings from the working folder: give it one without any.
         with running(command, folder / "prefect.log", environment=_settings(folder), folder=folder) as process:
-            wait_until(lambda: answers(port, "/api/health"), [process], 180)
+            wait_until(lambda: answers(port, "/api/health"), [process], 600)
             yield PrefectServer(f"http://127.0.0.1:{port}/api", client_home, (process.pid,))
 
 
