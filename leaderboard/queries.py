@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-from sqlalchemy import bindparam, type_coerce
+from sqlalchemy import bindparam, case, type_coerce
 from sqlalchemy import select as bare_select
 from sqlalchemy.types import NullType
 from sqlmodel import Session, and_, col, select
@@ -17,6 +16,7 @@ from sqlmodel import Session, and_, col, select
 from infra.db import bare
 from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables_board import Declared
+from infra.tables_standing import Rung
 from leaderboard import ranks
 
 ALL = "*"
@@ -113,13 +113,13 @@ def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[En
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
     (chosen, direction), judges = _direction(db, suite, metric), evaluators(db)
     asked = {"suite": suite, "metric": chosen, **asdict(at)}
-    rows = [Found(*row) for row in db.connection().execute(RANKING, asked).all()]
+    rows = [Found._make(row) for row in db.connection().execute(RANKING, asked).all()]
     # A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty.
     shown = [row for row in rows if row.there is not None or row.trust != PAPER]
     boards = {row.board for row in shown if row.trust != PAPER}
-    stored, attempts = ranks.stored(db, boards, chosen, at), ranks.tried(db, boards)
+    stored = ranks.stored(db, boards, chosen, at)
     return [
-        _entry(row, judges[row.judge], rank, stored.get(row.board), attempts.get(row.run_id))
+        _entry(row, judges[row.judge], rank, stored.get(row.board))
         for row, rank in ranked(shown, best_is_high=direction == "higher")
     ]
 
@@ -195,9 +195,12 @@ class Found(NamedTuple):
     why_empty: str | None
     note: str | None
     source: str | None
+    attempt: int | None
+    held_back: str | None
+    """Why the run is not its team's: its attempt did not surely beat the one before."""
 
 
-RUN, SUBMISSION, SAID, CELL = bare(Run), bare(Submission), bare(Declared), bare(Cell)
+RUN, SUBMISSION, SAID, CELL, RUNG = bare(Run), bare(Submission), bare(Declared), bare(Cell), bare(Rung)
 FIGURE = ("value", "low", "high", "spread", "n_scored", "n_expected", "if_worst", "if_best")
 TAKES_PART = and_(RUN.eligible, SUBMISSION.state == "published", SUBMISSION.trust != PAPER)
 AS_IT_IS = NullType()
@@ -207,6 +210,7 @@ COLUMNS = (
     *(RUN.board, type_coerce(RUN.published_at, AS_IT_IS), RUN.id, RUN.suite_version),
     *(SUBMISSION.id, SUBMISSION.model, SUBMISSION.organisation, SUBMISSION.team, SUBMISSION.trust),
     *(CELL[name] for name in (*FIGURE, "why_empty", "note", "source")),
+    *(RUNG.attempt, case((RUNG.moves, ""), else_=RUNG.text)),
 )
 """By name: a submission's manifest lists every file and must not be read for a ranking, nor what lies behind it."""
 HERE = and_(CELL.run_id == RUN.id, *(CELL[name] == bindparam(name) for name in ("metric", *FACETS)))
@@ -216,27 +220,27 @@ RANKING = (
     .join(SUBMISSION.id.table, SUBMISSION.id == RUN.submission_id)
     .outerjoin(SAID.role.table, SAID.submission_id == SUBMISSION.id)
     .outerjoin(CELL.value.table, HERE)
+    .outerjoin(RUNG.attempt.table, RUNG.run_id == RUN.id)
     .where(RUN.suite == bindparam("suite"), RUN.state == "published")
+    .execution_options(binary=True)
 )
 JUDGES = bare_select(*(bare(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
-
-
-VALUES = slice(Found._fields.index("value"), Found._fields.index("n_expected") + 1)
 
 
 def ranked(rows: Sequence[Found], best_is_high: bool) -> list[tuple[Found, int | None]]:
     """Best first, with ranks by value alone: inside each board only, equal values share one."""
     sign = -1 if best_is_high else 1
-    boards: dict[str, list[float]] = {}
-    for row in rows:
-        if row.takes_part and row.value is not None:
-            boards.setdefault(row.board, []).append(sign * row.value)
-    for values in boards.values():
-        values.sort()
-    return [
-        (row, None if row.value is None or not row.takes_part else 1 + bisect_left(boards[row.board], sign * row.value))
-        for row in sorted(rows, key=partial(_order, sign))
-    ]
+    found: list[tuple[Found, int | None]] = []
+    board, place, rank, before = "", 0, 0, 0.0
+    for row in sorted(rows, key=partial(_order, sign)):
+        if row.value is None or not row.takes_part:
+            found.append((row, None))
+            continue
+        place = place + 1 if row.board == board else 1
+        rank = rank if place > 1 and row.value == before else place
+        board, before = row.board, row.value
+        found.append((row, rank))
+    return found
 
 
 def _order(sign: int, row: Found) -> tuple[Any, ...]:
@@ -244,26 +248,24 @@ def _order(sign: int, row: Found) -> tuple[Any, ...]:
     return row.trust == PAPER, row.board, not row.takes_part, row.value is None, value, row.submission_id
 
 
-def _entry(row: Found, by: Evaluator, rank: int | None, ranks_: ranks.Ranks | None, tried: ranks.Tried | None) -> Entry:
-    paper = row.trust == PAPER
-    why_empty = "not measured here" if row.there is None else row.why_empty
-    notes = "; ".join([text for text in (why_empty, row.note, "" if paper else row.why_not) if text])
-    placed = ranks.place(row.run_id, paper, rank, notes, ranks_, tried)
-    # In the order of an entry's fields: a thousand rows by keyword cost twice as much.
-    who = (placed.rank, row.model, row.organisation, row.team, row.trust, by.by)
-    where = (
-        by.name,
-        row.subset,
-        row.board,
-        _moment(row.published_at),
-        row.submission_id,
-        placed.note,
-        row.source or "",
+def _entry(row: Found, by: Evaluator, rank: int | None, stored: ranks.Ranks | None) -> Entry:
+    # Taken apart at once, and put together in the order of an entry's fields: by name it takes twice as long.
+    # fmt: off
+    (
+        there, _, role, weights, _, why_not, subset, board, published, run_id, version, submission_id, model,
+        organisation, team, trust, value, low, high, spread, n_scored, n_expected, if_worst, if_best, why_empty, note,
+        source, attempt, held_back,
+    ) = row
+    paper = trust == PAPER
+    empty = "not measured here" if there is None else why_empty
+    notes = "; ".join([text for text in (empty, note, "" if paper else why_not) if text])
+    place, best, worst, why, notes = ranks.place(run_id, paper, rank, notes, stored, held_back)
+    return Entry(
+        place, model, organisation, team, trust, by.by, value, low, high, spread, n_scored, n_expected, by.name, subset,
+        board, _moment(published), submission_id, notes, source or "", run_id, version, best, worst, role or "entry",
+        weights or "", attempt, why, if_worst, if_best,
     )
-    more = (row.run_id, row.version, placed.best, placed.worst, row.role or "entry", row.weights or "")
-    rest = (tried.attempt if tried else None, placed.why, row.if_worst, row.if_best)
-    values: tuple[Any, ...] = (*who, *tuple(row)[VALUES], *where, *more, *rest)
-    return Entry(*values)
+    # fmt: on
 
 
 def _moment(found: datetime | str | None) -> datetime | None:

@@ -11,7 +11,7 @@ from sqlalchemy import select as bare_select
 from sqlmodel import Session, and_, col, select
 
 from infra.db import bare
-from infra.tables_standing import Roster, Rung, Seal, Standing
+from infra.tables_standing import Roster, Seal, Standing
 
 if TYPE_CHECKING:
     from leaderboard.queries import Address
@@ -32,21 +32,13 @@ class Ranks:
     few: bool
 
 
-class Tried(NamedTuple):
-    """A run as its team's attempt."""
-
-    attempt: int
-    moves: bool
-    text: str
-
-
 def stored(db: Session, boards: Iterable[str], metric: str, at: Address) -> dict[str, Ranks]:
     """The stored ranks of each board; of several sets of samples the largest counts."""
     asked = {"boards": sorted(set(boards)), "metric": metric, **asdict(at)}
     return {board: _ranks(*rest) for board, *rest in db.connection().execute(STORED, asked)}
 
 
-ROSTER, STANDING, RUNG = bare(Roster), bare(Standing), bare(Rung)
+ROSTER, STANDING = bare(Roster), bare(Standing)
 SAME = [ROSTER[name] == STANDING[name] for name in ("board", "samples_sha256", "modality")]
 FREE = [STANDING[name] == bindparam(name) for name in ("metric", "scenario", "task", "setting")]
 STORED = (
@@ -56,21 +48,12 @@ STORED = (
     .where(ROSTER.board.in_(bindparam("boards", expanding=True)), ROSTER.modality == bindparam("modality"), *FREE)
     .order_by(ROSTER.n_samples, ROSTER.samples_sha256)
 )
-TRIED = bare_select(RUNG.run_id, RUNG.attempt, RUNG.moves, RUNG.text).where(
-    RUNG.board.in_(bindparam("boards", expanding=True))
-)
 
 
 def _ranks(runs: Sequence[str], rank: Sequence[Any], better: Sequence[Any], worse: Sequence[Any], bar: float) -> Ranks:
     known = [number for number, value in enumerate(rank[: len(runs)]) if value is not None]
     places = {runs[n]: (rank[n], 1 + better[n], len(known) - worse[n]) for n in known}
     return Ranks(places, few=bar >= LEAST_BAR and len(known) > 1)
-
-
-def tried(db: Session, boards: Iterable[str]) -> dict[str, Tried]:
-    """Every scored run's attempt."""
-    found = db.connection().execute(TRIED, {"boards": sorted(set(boards))}).all()
-    return {run: Tried(attempt, moves, text) for run, attempt, moves, text in found}
 
 
 class Placed(NamedTuple):
@@ -84,9 +67,9 @@ class Placed(NamedTuple):
 
 
 def place(
-    run_id: str, paper: bool, by_value: int | None, note: str, ranks: Ranks | None, attempt: Tried | None
+    run_id: str, paper: bool, by_value: int | None, note: str, ranks: Ranks | None, held_back: str | None
 ) -> Placed:
-    """An entry's stored rank; without one it says why."""
+    """An entry's stored rank; without one it says why, an attempt that did not count in the words of its team's row."""
     if paper:
         return Placed(None, None, None, PAPER, note)
     if by_value is None:
@@ -95,7 +78,7 @@ def place(
         return Placed(by_value, None, None, BY_VALUE, note)
     if found := ranks.places.get(run_id):
         return Placed(*found, FEW if ranks.few else "", note)
-    why = attempt.text if attempt and not attempt.moves else OTHER_SAMPLES
+    why = held_back or OTHER_SAMPLES
     return Placed(None, None, None, why, "; ".join(filter(None, (note, why))))
 
 

@@ -18,11 +18,13 @@ def plain_types(kind: str, item: object, _context: AutogenContext) -> str | Lite
     return False
 
 
+connection = context.config.attributes["connection"]
 context.configure(
-    connection=context.config.attributes["connection"],
+    connection=connection,
     target_metadata=SQLModel.metadata,
     render_as_batch=True,
     render_item=plain_types,
+    include_object=tables.has(connection.dialect.name),
 )
 with context.begin_transaction():
     context.run_migrations()
