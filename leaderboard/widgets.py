@@ -64,7 +64,14 @@ def pick(
     key = f"pick-{name}"
     st.session_state[key] = value if value in options else options[0]
     st.selectbox(
-        label, options, key=key, format_func=words, width=width, help=help, on_change=_write, args=(name, key, then)
+        label,
+        options,
+        key=key,
+        format_func=words,
+        width=width,
+        help=help,
+        on_change=put_in_address,
+        args=(name, key, then),
     )
 
 
@@ -80,7 +87,7 @@ def press(
     key = f"pick-{name}"
     st.session_state[key] = value if value in options else options[0]
     st.segmented_control(
-        label, options, key=key, format_func=words, required=True, on_change=_write, args=(name, key, then)
+        label, options, key=key, format_func=words, required=True, on_change=put_in_address, args=(name, key, then)
     )
 
 
@@ -89,7 +96,13 @@ def search(name: str, label: str, value: str, placeholder: str = "", width: int 
     key = f"pick-{name}"
     st.session_state[key] = value
     st.text_input(
-        label, key=key, placeholder=placeholder, max_chars=100, width=width, on_change=_write, args=(name, key, None)
+        label,
+        key=key,
+        placeholder=placeholder,
+        max_chars=100,
+        width=width,
+        on_change=put_in_address,
+        args=(name, key, None),
     )
 
 
@@ -106,8 +119,8 @@ def _hide(name: str, key: str, options: Sequence[str]) -> None:
     st.query_params[name] = ",".join(one for one in options if one not in kept)
 
 
-def _write(name: str, key: str, then: Then | None) -> None:
-    """One write, so that one step back takes one choice back."""
+def put_in_address(name: str, key: str, then: Then | None) -> None:
+    """What a widget holds, in one write, so that one step back takes one choice back."""
     params = {**st.query_params.to_dict(), name: str(st.session_state[key] or "")}
     st.query_params.from_dict(then(params) if then else params)
 

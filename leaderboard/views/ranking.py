@@ -15,11 +15,12 @@ from infra.tables import Metric, Suite, now
 from leaderboard import charts, choice, frames, places, queries
 from leaderboard.choice import ANY, Choice
 from leaderboard.dots import dots
+from leaderboard.menus import menu, search_menu
 from leaderboard.places import Place
 from leaderboard.queries import ALL, FACETS, Address, Entry
 from leaderboard.settling import Settled, best_first, moved, settle
 from leaderboard.views.standing import places as places_moved
-from leaderboard.widgets import address, ask, chart_files, columns, downloads, no_board, pick, press, search
+from leaderboard.widgets import address, ask, chart_files, columns, downloads, no_board, press
 from leaderboard.words import TRUST, digits, escaped, name, plain, titled
 
 MOST_OFFERS = 12
@@ -58,10 +59,10 @@ def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:
     titles = {one.name: f"{one.title} {'↑' if one.direction == 'higher' else '↓'}" for one in settled.metrics}
     values = places.facet_values(settled.places)
     with st.container(horizontal=True):
-        pick("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, width=260, then=_move)
+        menu("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, then=_move)
         for facet in FACETS:
             options = list(dict.fromkeys([ALL, *values[facet], getattr(chosen, facet)]))
-            pick(facet, settled.suite.facet_titles.get(facet, plain(facet)), options, getattr(chosen, facet))
+            menu(facet, settled.suite.facet_titles.get(facet, plain(facet)), options, getattr(chosen, facet))
     return _filters(chosen, entries)
 
 
@@ -71,26 +72,24 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
     if chosen.board not in boards:
         chosen = replace(chosen, board=choice.fullest(entries))
     with st.container(horizontal=True):
-        pick("by", "Judged by", [ANY, "auto", "human"], chosen.by, width=130)
-        pick("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))
+        menu("by", "Judged by", [ANY, "auto", "human"], chosen.by)
+        menu("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))
         if len(organisations) > 1:
-            pick(
-                "organisation",
-                "Organisation",
-                [ANY, *organisations],
-                chosen.organisation,
-                lambda one: name(plain(one), 60),
-            )
+            menu("organisation", "Organisation", [ANY, *organisations], chosen.organisation, _organisation)
         if any(entry.weights for entry in entries):
-            pick("weights", "Weights", [ANY, "open", "closed"], chosen.weights, width=120)
+            menu("weights", "Weights", [ANY, "open", "closed"], chosen.weights)
         if len(boards) > 1:
-            pick("board", "Board", list(boards), chosen.board, boards.__getitem__, width=230, help=BOARD)
-        pick("sort", "Order", list(choice.SORTS), chosen.sort, choice.SORTS.__getitem__, width=140)
-        search("q", "Search", chosen.q, "model, team, organisation", width=190)
+            menu("board", "Board", list(boards), chosen.board, boards.__getitem__, help=BOARD)
+        menu("sort", "Order", list(choice.SORTS), chosen.sort, choice.SORTS.__getitem__)
+        search_menu("q", "Search", chosen.q, "model, team, organisation")
     return chosen
 
 
 BOARD = "A board is one suite version, one set of samples and one judge. Only entries of one board are ranked together."
+
+
+def _organisation(one: str) -> str:
+    return name(plain(one), 60)
 
 
 def _board_title(entry: Entry) -> str:

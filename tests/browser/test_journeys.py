@@ -59,6 +59,20 @@ def test_a_filter_goes_into_the_address_and_a_fresh_browser_restores_it(visit: V
     expect(phone.page.get_by_text("Physical realism (0 to 5)").first).to_be_visible()
 
 
+def test_a_search_and_a_long_list_open_when_they_are_asked_for(visit: Visit) -> None:
+    visit.go("ranking?suite=liva").page.get_by_role("button", name="Metric:").click()
+    visit.page.get_by_role("combobox", name="Metric").fill("plaus")
+    visit.page.get_by_role("option").first.click()
+    visit.page.wait_for_url("**metric=pps**", timeout=PATIENCE)
+
+    visit.go("ranking?suite=tailor&scenario=*").page.get_by_role("button", name="Search").first.click()
+    visit.page.get_by_role("textbox", name="Search").fill("basalt")
+    visit.page.keyboard.press("Enter")
+
+    visit.page.wait_for_url("**q=basalt**", timeout=PATIENCE)
+    assert visit.leads_with("2", "", "Basalt-XL")
+
+
 def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
     visit.go("ranking?suite=tailor&scenario=regular&setting=predictive&modality=image")
     suite = visit.page.get_by_role("radio", name="SC3-Eval").or_(visit.page.get_by_role("button", name="SC3-Eval"))

@@ -35,9 +35,9 @@ class Visit:
         return self
 
     def choose(self, label: str, option: str) -> Visit:
-        """Pick from a list."""
-        self.page.get_by_label(label, exact=False).first.click()
-        self.page.get_by_role("option", name=option, exact=True).first.click()
+        """Pick from a menu."""
+        self.page.get_by_role("button", name=f"{label}:").first.click()
+        self.page.get_by_role("menuitem", name=option, exact=True).first.click()
         return self.settled()
 
     def cells(self, number: int = 0) -> list[str]:
