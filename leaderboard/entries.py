@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import func
@@ -15,7 +17,7 @@ from infra.db import bare
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Suite, Verdict
 from infra.tables_board import Passage
 from leaderboard.places import places
-from leaderboard.queries import FACETS, Address, evaluators, ranking
+from leaderboard.queries import FACETS, PAPER, Address, evaluators, ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,11 +234,28 @@ def figures_over(db: Session, suite: str, metric: str, facets: tuple[str, ...], 
     return _figures(db, [Run.suite == suite, Run.state == "published"], Cell.metric == metric, *fixed, *open_)
 
 
+def every_figure(db: Session, suite: str, at_once: int = 4) -> Iterator[list[Figure]]:
+    """Every cell of a suite's board, a few runs at a time and in one order, the papers' last: they may be millions."""
+    for paper in (False, True):
+        which = [Run.suite == suite, Run.state == "published", (col(Submission.trust) == PAPER) == paper]
+        runs = list(_runs(db, which).items())
+        for first in range(0, len(runs), at_once):
+            found = _cells(db, dict(runs[first : first + at_once]))
+            yield [one for some in found.values() for one in sorted(some, key=IN_ORDER)]
+
+
 CELL = tuple(name for name in Figure.__dataclass_fields__ if name in Cell.model_fields and name != "run_id")
+IN_ORDER = attrgetter("metric", *FACETS)
+Whose = tuple[tuple[str, str, str], tuple[str, str]]
+"""What is said of a run before its cells' own columns, and after them."""
 
 
 def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:
     """Runs first, then their cells by key: a join would leave it to the database, and SQLite reads every cell."""
+    return [one for some in _cells(db, _runs(db, which), *cells).values() for one in some]
+
+
+def _runs(db: Session, which: list[Any]) -> dict[str, Whose]:
     facts: Any = (Run.id, Submission.model, Run.judge, Submission.trust, Run.board)
     query = (
         select(*facts)
@@ -245,14 +264,17 @@ def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:
         .order_by(col(Submission.created_at), col(Submission.id), col(Run.id))
     )
     by = {key: judge.by for key, judge in evaluators(db).items()}
-    runs = {run: ((model, by[judge], trust), (run, board)) for run, model, judge, trust, board in db.execute(query)}
+    return {run: ((model, by[judge], trust), (run, board)) for run, model, judge, trust, board in db.execute(query)}
+
+
+def _cells(db: Session, runs: dict[str, Whose], *cells: Any) -> dict[str, list[Figure]]:
     columns = [bare(Cell)[name] for name in ("run_id", *CELL)]
     found: dict[str, list[Figure]] = {run: [] for run in runs}
     for run, *rest in db.connection().execute(bare_select(*columns).where(col(Cell.run_id).in_(runs), *cells)).all():
         who, where = runs[run]
         values: tuple[Any, ...] = (*who, *rest, *where)
         found[run].append(Figure(*values))
-    return [one for some in found.values() for one in some]
+    return found
 
 
 def judges(db: Session) -> list[Judge]:

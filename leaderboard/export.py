@@ -7,7 +7,7 @@ import io
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any
 
@@ -36,18 +36,30 @@ def as_json(entries: Sequence[Entry]) -> str:
 
 def frame_as_csv(frame: pd.DataFrame) -> bytes:
     """A table of the page; text that a spreadsheet would run is made inert, in the heads too."""
+    return _lines([[str(name) for name in frame.columns]]) + csv_rows(frame)
+
+
+def csv_rows(frame: pd.DataFrame) -> bytes:
+    """The same without heads, for a table that comes in parts."""
+    return _lines(_values(frame))
+
+
+def _lines(rows: Iterable[Sequence[Any]]) -> bytes:
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_inert(str(name)) for name in frame.columns])
-    writer.writerows([[_inert(value) for value in row] for row in _values(frame)])
+    csv.writer(text, lineterminator="\n").writerows([[_inert(value) for value in row] for row in rows])
     return text.getvalue().encode()
 
 
 def frame_as_json(frame: pd.DataFrame) -> bytes:
     """A table of the page as a list of objects."""
+    return b"[\n" + json_rows(frame) + b"\n]\n"
+
+
+def json_rows(frame: pd.DataFrame) -> bytes:
+    """The objects alone, for a table that comes in parts."""
     names = [str(name) for name in frame.columns]
-    rows = [dict(zip(names, row, strict=True)) for row in _values(frame)]
-    return ("[\n" + ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows) + "\n]\n").encode()
+    rows = (dict(zip(names, row, strict=True)) for row in _values(frame))
+    return ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows).encode()
 
 
 def frame_as_parquet(frame: pd.DataFrame) -> bytes:

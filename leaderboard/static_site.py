@@ -12,10 +12,9 @@ from typing import Any
 from sqlmodel import Session
 
 from infra.tables import Suite
-from leaderboard import behind, entries, queries, settling
+from leaderboard import cell_files, entries, queries, settling
 from leaderboard.choice import Choice
-from leaderboard.export import as_csv, as_json, frame_as_csv, frame_as_json, frame_as_parquet
-from leaderboard.frames import cell_table
+from leaderboard.export import as_csv, as_json
 from leaderboard.ranks import audit_head
 from leaderboard.words import name, number, titled
 
@@ -44,26 +43,13 @@ def write(db: Session, folder: Path) -> list[Path]:
 def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
     metrics = queries.metrics(db, suite.name)
     made = [_put(folder / "metrics.json", _json([metric.model_dump(mode="json") for metric in metrics]))]
-    runs = tuple(run.run_id for run in behind.runs(db, suite.name))
-    figures = [*entries.figures_of(db, runs), *entries.published_figures(db, suite.name)]
-    if figures:
-        frame = cell_table(_in_order(figures))
-        for kind, make in (("csv", frame_as_csv), ("json", frame_as_json), ("parquet", frame_as_parquet)):
-            made.append(_put(folder / f"cells.{kind}", make(frame)))
+    made += cell_files.write(folder, entries.every_figure(db, suite.name))
     settled = settling.settle(db, Choice(suite=suite.name))
     if settled:
         ranked = queries.ranking(db, suite.name, settled.choice.metric, settled.choice.at)
         made.append(_put(folder / "ranking.csv", as_csv(ranked).encode()))
         made.append(_put(folder / "ranking.json", as_json(ranked).encode()))
     return made
-
-
-def _in_order(figures: Sequence[entries.Figure]) -> list[entries.Figure]:
-    """The runs as they come, the cells of each by address: of equal boards no two databases give them alike."""
-    place = {run: number for number, run in enumerate(dict.fromkeys(one.run_id for one in figures))}
-    return sorted(
-        figures, key=lambda one: (place[one.run_id], one.metric, one.scenario, one.task, one.setting, one.modality)
-    )
 
 
 def _index(db: Session) -> str:
