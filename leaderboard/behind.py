@@ -180,6 +180,18 @@ def kept(db: Session, run: RunFacts, sample_id: str) -> tuple[dict[str, Any], di
     return (output.record if output else {}), {metric: detail for metric, detail in db.execute(query)}
 
 
+def records(db: Session, run: RunFacts, sample_id: str, most: int = 20) -> list[dict[str, Any]]:
+    """What published entries of the same suite version kept with their outputs for one sample, the oldest first."""
+    query = (
+        select(Output.record)
+        .join(Submission, col(Submission.id) == col(Output.submission_id))
+        .where(Submission.suite == run.suite, Submission.suite_version == run.version, Submission.state == "published")
+        .where(Output.sample_id == sample_id)
+        .order_by(col(Submission.created_at), col(Submission.id))
+    )
+    return [record for (record,) in db.execute(query.limit(most))]
+
+
 def _said(question: dict[str, Any], verdict: Verdict, raw: str, name: str, kind: str) -> Said:
     part = question.get("part", "")
     return Said(question["id"], question["text"], part, name, kind, verdict.outcome, verdict.value, verdict.reason, raw)

@@ -1,4 +1,7 @@
-"""What a suite shows of one sample beside prompt, output and answers: one module a suite, each with `draw`."""
+"""What a suite shows of one sample: one module a suite, with `draw` for a panel of its own, with `given` for its input.
+
+The page itself shows prompt, input, output and answers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
+
+import numpy as np
+import numpy.typing as npt
 
 from leaderboard.behind import Item, RunFacts
 
@@ -27,13 +34,28 @@ class Shown:
     fetch: Callable[[str], Path | None]
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a model got to see beside its prompt: a picture, and what that is."""
+
+    picture: str | npt.NDArray[np.uint8]
+    words: str
+
+
 Panel = Callable[[Shown], None]
 
 
 def panel_of(suite: str) -> Panel | None:
     """How a suite draws one of its samples with Streamlit; None if it has nothing to add."""
+    return getattr(_module(suite), "draw", None)
+
+
+def given(shown: Shown) -> Given | None:
+    """What a sample's model got to see; None where that is nothing, or cannot be had now."""
+    gives: Callable[[Shown], Given | None] | None = getattr(_module(shown.run.suite), "given", None)
+    return gives(shown) if gives else None
+
+
+def _module(suite: str) -> ModuleType | None:
     name = f"{__name__}.{suite}"
-    if not (suite.isidentifier() and find_spec(name)):
-        return None
-    draw: Panel = import_module(name).draw
-    return draw
+    return import_module(name) if suite.isidentifier() and find_spec(name) else None

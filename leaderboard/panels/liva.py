@@ -1,4 +1,4 @@
-"""The case viewer of L-IVA: the first frame, then each step with its clips, captions, verdicts and belief changes."""
+"""The case viewer of L-IVA: each step with its clips, captions, verdicts and belief changes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from leaderboard.panels import Shown
+from leaderboard.panels import Given, Shown
 from leaderboard.widgets import table
 from leaderboard.words import escaped, long_text, name, plain
 
@@ -23,7 +23,6 @@ def draw(shown: Shown) -> None:
     if not record.get("clips") and not record.get("trace"):
         return
     st.subheader("Step by step", anchor=False)
-    _first(shown)
     trace = load(shown)
     if trace is None:
         _clips(shown)
@@ -40,6 +39,12 @@ def draw(shown: Shown) -> None:
             )
             for reply in call["replies"]:
                 st.code(long_text(reply, 4000), language=None)
+
+
+def given(shown: Shown) -> Given | None:
+    """The scene that the case begins with."""
+    path = shown.fetch(str(shown.record["first_frame"])) if shown.record.get("first_frame") else None
+    return Given(str(path), "The first frame") if path else None
 
 
 def load(shown: Shown) -> dict[str, Any] | None:
@@ -81,13 +86,6 @@ def calls(trace: Row) -> list[tuple[str, Row]]:
             found += [(f"{place}, attempt {attempt['number'] + 1}", call) for call in attempt["calls"]]
         found += [(place, call) for call in step["calls"] if call["step"] == "observe"]
     return [*found, *(("End", call) for call in trace["closing"])]
-
-
-def _first(shown: Shown) -> None:
-    path = shown.fetch(str(shown.record["first_frame"])) if shown.record.get("first_frame") else None
-    if path:
-        st.image(str(path), caption="The first frame", width=420)
-    st.text(f"Intention: {name(shown.item.prompt, 300)}")
 
 
 def _clips(shown: Shown) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from leaderboard.behind import Item, item, runs
-from leaderboard.panels import Shown
+from leaderboard.panels import Given, Shown
 from leaderboard.widgets import ask
 from leaderboard.words import escaped
 
@@ -35,6 +35,14 @@ def draw(shown: Shown) -> None:
         st.caption("The frames of this rollout cannot be had now.")
     if isinstance(read, Mapping) and read.get("u_chunk"):
         st.altair_chart(trace(read), width="stretch")
+
+
+def given(shown: Shown) -> Given | None:
+    """Where a rollout starts: its three views side by side."""
+    frames = _frames(shown, shown.item)
+    if frames is None:
+        return None
+    return Given(np.concatenate([enlarged(view[0]) for view in frames], axis=1), f"The start: {', '.join(VIEWS)}")
 
 
 def frames_of(path: Path | None) -> Frames | None:

@@ -1,21 +1,23 @@
-"""What the Samples page adds for UNIVERSE: the clip a judge saw, the question, what it said and what is true."""
+"""What the Samples page adds for UNIVERSE: the clip that a judge saw, what it said and what is true."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 import streamlit as st
 
-from leaderboard.panels import Shown
-from leaderboard.words import escaped, long_text
+from leaderboard import behind
+from leaderboard.panels import Given, Shown
+from leaderboard.widgets import ask
+from leaderboard.words import long_text
 
 
 def draw(shown: Shown) -> None:
-    """The clip beside question, answer and truth."""
-    st.subheader("Clip and question", anchor=False)
-    picture, words = st.columns([3, 2])
-    with picture:
-        _clip(shown)
-    with words:
-        for title, text in rows(shown):
+    """Answer and truth beside each other."""
+    said = rows(shown)
+    for column, (title, text) in zip(st.columns(max(3, len(said))), said, strict=False):
+        with column:
             st.caption(title)
             st.text(long_text(text))
 
@@ -24,7 +26,6 @@ def rows(shown: Shown) -> list[tuple[str, str]]:
     """What is said about one question, in order; what is not known is left out."""
     detail = shown.detail.get("em_normalised", {})
     found = [
-        ("Question", shown.item.prompt),
         ("The judge said", str(detail.get("said", shown.record.get("value", "")))),
         ("The truth", str(detail.get("truth", ""))),
         ("Frames it saw", str(shown.record.get("frames_rule", ""))),
@@ -32,12 +33,13 @@ def rows(shown: Shown) -> list[tuple[str, str]]:
     return [(title, text) for title, text in found if text]
 
 
-def _clip(shown: Shown) -> None:
-    files = shown.record.get("files")
-    sha256 = files.get("clip") if isinstance(files, dict) else None
-    path = shown.fetch(str(sha256)) if sha256 else None
-    if path is None:
-        st.info("These answers were handed in without the clip. An entry that was generated here shows it.")
-        return
-    st.image(str(path), width="stretch", alt=f"Frames of the simulated clip: {escaped(shown.item.prompt, 200)}")
-    st.caption("Simulated. All fourteen frames, in reading order.")
+def given(shown: Shown) -> Given | None:
+    """The clip; handed-in answers come without it, an entry that was generated here has the same one."""
+    kept = (shown.record, *ask(behind.records, shown.run, shown.item.sample_id))
+    path = next((path for sha256 in _clips(kept) if (path := shown.fetch(sha256))), None)
+    return Given(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
+
+
+def _clips(records: Iterable[Mapping[str, Any]]) -> list[str]:
+    kept = [files["clip"] for record in records if isinstance(files := record.get("files"), dict) and "clip" in files]
+    return list(dict.fromkeys(map(str, kept)))

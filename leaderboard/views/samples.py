@@ -12,12 +12,12 @@ from infra.store import Store, open_store
 from leaderboard import behind, places, queries
 from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
 from leaderboard.frames import answer_table, item_table
-from leaderboard.panels import Shown, panel_of
+from leaderboard.panels import Given, Shown, given, panel_of
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
 from leaderboard.widgets import ask, downloads, pick, press
 from leaderboard.words import escaped, long_text, name, number, plain
-from submissions.derivatives import shown
+from submissions.derivatives import shown as derived
 
 ACROSS = 4
 WORDS = {
@@ -127,30 +127,33 @@ def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
         st.button("All samples", on_click=_leave, icon=":material/grid_view:")
         return
     st.button("All samples of this entry", on_click=_leave, icon=":material/grid_view:")
-    answers = ask(behind.answers, run, sample_id)
-    picture, words = st.columns([2, 3])
-    with picture:
-        _show(item)
+    record, detail = ask(behind.kept, run, item.sample_id)
+    shown = Shown(run, item, record, detail, _fetched)
+    _frame(item, plain(metric), unit, given(shown))
+    for kind, text in ask(behind.flags, run, sample_id):
+        st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
+    draw = panel_of(run.suite)
+    if draw:
+        draw(shown)
+    _answers(ask(behind.answers, run, sample_id))
+
+
+def _frame(item: Item, metric: str, unit: str, seen: Given | None) -> None:
+    """What every sample has: what was asked for, what was given, what came back."""
+    words, *pictures = st.columns([3, 3, 4] if seen else [2, 3])
     with words:
         st.caption("Prompt")
         st.text(long_text(item.prompt))
-        st.caption("Sample")
-        st.text(item.sample_id)
-        score = number(item.value, unit) if item.value is not None else plain(item.scored)
-        st.metric(plain(metric), score)
+        st.metric(metric, number(item.value, unit) if item.value is not None else plain(item.scored))
         st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
-    for kind, text in ask(behind.flags, run, sample_id):
-        st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
-    _panel(run, item)
-    _answers(answers)
-
-
-def _panel(run: RunFacts, item: Item) -> None:
-    """What the suite itself has to show of a sample."""
-    draw = panel_of(run.suite)
-    if draw:
-        record, detail = ask(behind.kept, run, item.sample_id)
-        draw(Shown(run, item, record, detail, _fetched))
+        st.caption(f"Sample {escaped(item.sample_id, 200)}")
+    if seen:
+        with pictures[0]:
+            st.caption("Input")
+            st.image(seen.picture, seen.words, width="stretch", alt=f"{seen.words}: {name(item.prompt, 200)}")
+    with pictures[-1]:
+        st.caption("Output")
+        _show(item)
 
 
 def _fetched(sha256: str) -> Path | None:
@@ -162,7 +165,7 @@ def _encoded_again(item: Item) -> Path | None:
     """What people see of media: the pixels alone, in one format."""
     settings = Settings()
     store = open_store(settings.objects, settings.s3_endpoint)
-    found = shown(store, item.media_sha256, item.media_type, settings.work / "page-media")
+    found = derived(store, item.media_sha256, item.media_type, settings.work / "page-media")
     return found.path if found else None
 
 

@@ -53,17 +53,13 @@ def test_seeds_of_a_judge_are_one_bar_with_their_spread() -> None:
     assert (found["value"], found["low"], found["high"]) == (60, 50, 70)
 
 
-def test_the_panel_tells_question_answer_and_truth_and_leaves_out_what_is_not_known() -> None:
-    class Item:
-        prompt = "Is Kulu on the screen?"
-
+def test_the_panel_tells_answer_and_truth_and_leaves_out_what_is_not_known() -> None:
     def shown(record: dict[str, Any], detail: dict[str, Any]) -> Shown:
-        return Shown(None, Item(), record, detail, lambda _sha: Path("none"))  # type: ignore[arg-type]
+        return Shown(None, None, record, detail, lambda _sha: Path("none"))  # type: ignore[arg-type]
 
     said = {"em_normalised": {"said": "yes", "truth": "no"}}
 
     assert rows(shown({"frames_rule": "uniform-8"}, said)) == [
-        ("Question", "Is Kulu on the screen?"), ("The judge said", "yes"), ("The truth", "no"),
-        ("Frames it saw", "uniform-8"),
+        ("The judge said", "yes"), ("The truth", "no"), ("Frames it saw", "uniform-8"),
     ]  # fmt: skip
-    assert rows(shown({}, {})) == [("Question", "Is Kulu on the screen?")]
+    assert rows(shown({}, {})) == []

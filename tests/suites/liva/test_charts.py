@@ -151,7 +151,7 @@ def test_the_case_viewer_replays_a_trace_with_clips_captions_verdicts_and_belief
     said = words_of(page)
     assert not page.exception
     assert len(page.get("video")) == len([a for step in trace["steps"] for a in step["attempts"]])
-    assert "Completed. " in said and "Intention: Move the *mug*." in said
+    assert "Completed. " in said
     assert said.count("shows the action") == 1 and "does not show the action" in said and "no readable verdict" in said
     assert "rejected" in said and "To be done differently: move the right hand" in said
     assert len(page.dataframe) == 3, "what is believed otherwise, step by step"
