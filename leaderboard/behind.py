@@ -128,6 +128,12 @@ def items(db: Session, run: RunFacts, metric: str, at: Address, show: Show, page
     return Items(total, tuple(Item(*row) for row in rows))
 
 
+def scored_metrics(db: Session, run_id: str) -> set[str]:
+    """The metrics that a run has sample by sample; a correlation, say, is one figure over all of them."""
+    first = select(Score.sample_id).where(Score.run_id == run_id).order_by(Score.sample_id).limit(1).scalar_subquery()
+    return set(db.exec(select(Score.metric).where(Score.run_id == run_id, Score.sample_id == first)))
+
+
 def item(db: Session, run: RunFacts, metric: str, sample_id: str) -> Item | None:
     """One sample of a run, or None."""
     row = db.execute(_items(run, metric, Address()).where(Sample.id == sample_id)).first()

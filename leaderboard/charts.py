@@ -10,7 +10,9 @@ import pandas as pd
 TRUST = alt.Scale(domain=["A", "B", "C"], range=["#0072B2", "#E69F00", "#999999"])
 BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
 SIGNS = alt.Legend(orient="top", symbolFillColor="#888888", symbolStrokeColor="#888888")
-DAYS = alt.Axis(format="%Y-%m-%d", tickCount=6, labelOverlap=True)
+DAYS = alt.Axis(format="%Y-%m-%d", tickCount=6, tickMinStep=86_400_000, labelOverlap=True)
+NAMED = alt.Header(title=None, labelExpr="datum.label == '*' ? 'all' : replace(datum.label, /_/g, ' ')")
+"""The heads of panels, as a reader would write them."""
 MOST_ROWS = 40
 ROW = 26
 
@@ -69,15 +71,17 @@ def profile(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart
     )
 
 
-def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | alt.FacetChart:
+def slopes(points: pd.DataFrame, title: str, digits: int, whole: float) -> alt.LayerChart | alt.FacetChart:
     """One line an entry across the values of a facet: how far it falls."""
     at = alt.X(
         "at:N",
         sort=list(dict.fromkeys(points["at"])),
         title=None,
         axis=alt.Axis(labelAngle=0),
-        scale=alt.Scale(padding=0.3),
+        scale=alt.Scale(paddingInner=0.75, paddingOuter=0.4),
     )
+    # Side by side, or one entry's interval would hide the next one's.
+    beside = alt.XOffset("run:N", sort=None)
     names = list(dict.fromkeys(points["model"]))
     shown = names[: len(COLOURS)]
     colour = alt.Color(
@@ -89,17 +93,18 @@ def slopes(points: pd.DataFrame, title: str, digits: int) -> alt.LayerChart | al
     dash = alt.StrokeDash(
         "by:N", title="Judged by", scale=alt.Scale(domain=["auto", "human"], range=[[1, 0], [5, 4]]), legend=None
     )
-    value = alt.Y("value:Q", title=title, scale=alt.Scale(zero=False))
+    scale = alt.Scale(domain=domain(points, whole), nice=False, zero=False) if len(points) else alt.Undefined
+    value = alt.Y("value:Q", title=title, scale=scale)
     tips = [
         alt.Tooltip("who:N", title="Entry"),
         alt.Tooltip("at:N", title="At"),
         alt.Tooltip("value:Q", format=f".{digits}f"),
     ]
-    base = alt.Chart(points).encode(x=at, color=colour, detail="run:N")
+    base = alt.Chart(points).encode(x=at, xOffset=beside, color=colour, detail="run:N")
     spans = (
         alt.Chart(points.dropna(subset=["low", "high"]))
         .mark_rule(opacity=0.5)
-        .encode(x=at, y="low:Q", y2="high:Q", color=colour)
+        .encode(x=at, xOffset=beside, y=alt.Y("low:Q", title=title, scale=scale), y2="high:Q", color=colour)
     )
     lines = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=value, tooltip=tips)
@@ -173,7 +178,9 @@ def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     value = alt.Y("agreement:Q", title="equal answers", scale=alt.Scale(zero=False), axis=alt.Axis(format="%"))
     tips = ["suite:N", "what:N", "night:T", alt.Tooltip("agreement:Q", format=".1%"), "questions:Q", "text:N"]
     spans = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
-    shape = alt.Shape("alarm:N", title="Alarm", scale=alt.Scale(domain=[False, True], range=["circle", "diamond"]))
+    said = alt.Legend(labelExpr="datum.label == 'true' ? 'yes' : 'no'", symbolFillColor="#888888")
+    scale = alt.Scale(domain=[False, True], range=["circle", "diamond"])
+    shape = alt.Shape("alarm:N", title="Alarm", scale=scale, legend=said)
     lines = base.mark_line().encode(y=value, detail="suite:N")
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(y=value, shape=shape, tooltip=tips)
     return alt.layer(spans, lines, dots).properties(height=260)
@@ -195,10 +202,21 @@ def heat(points: pd.DataFrame, title: str, digits: int, best_is_high: bool) -> a
             x=across,
             y=down,
             text=alt.Text("value:Q", format=number),
-            color=alt.condition("datum.dark", alt.value("white"), alt.value("black")),
+            color=alt.condition(_on_dark(points, best_is_high), alt.value("white"), alt.value("black")),
         )
     )
     return alt.layer(fields, words).properties(height=alt.Step(34))
+
+
+def _on_dark(points: pd.DataFrame, best_is_high: bool) -> str:
+    middle = (points["value"].min() + points["value"].max()) / 2
+    return f"datum.value {'>' if best_is_high else '<'} {middle}"
+
+
+def dressed(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
+    """A chart in the board's colours, with room for long names."""
+    made: alt.TopLevelMixin = chart.configure_range(category=COLOURS).configure_axis(labelLimit=240)
+    return made
 
 
 def as_svg(chart: alt.TopLevelMixin) -> bytes:

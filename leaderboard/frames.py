@@ -9,7 +9,6 @@ from datetime import datetime
 from typing import Any
 from urllib.parse import quote, urlencode
 
-import numpy as np
 import pandas as pd
 
 from infra.tables import Metric
@@ -238,18 +237,16 @@ def heat(figures: Sequence[Figure], down: str, across: str, order: Mapping[str, 
     """One entry's figures over two facets in their order."""
     known = [one for one in figures if one.value is not None and "*" not in (getattr(one, down), getattr(one, across))]
     known.sort(key=lambda one: tuple(_place(order[facet], getattr(one, facet)) for facet in (down, across)))
-    middle = float(np.median([one.value or 0.0 for one in known])) if known else 0.0
     rows = [
         {
             "down": plain(getattr(one, down)),
             "across": plain(getattr(one, across)),
             "value": one.value,
             "n": f"{one.n_scored}/{one.n_expected}" if one.n_expected is not None else "",
-            "dark": (one.value or 0.0) > middle,
         }
         for one in known
     ]
-    return pd.DataFrame(rows, columns=["down", "across", "value", "n", "dark"])
+    return pd.DataFrame(rows, columns=["down", "across", "value", "n"])
 
 
 def _place(order: Sequence[str], value: str) -> tuple[int, str]:

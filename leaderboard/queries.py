@@ -113,7 +113,9 @@ def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[En
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
     (chosen, direction), judges = _direction(db, suite, metric), evaluators(db)
     asked = {"suite": suite, "metric": chosen, **asdict(at)}
-    rows = [Found._make(row) for row in db.connection().execute(RANKING, asked).all()]
+    with db.connection().execute(RANKING, asked) as result:
+        # The driver's own tuples: a row of SQLAlchemy's around each of a thousand costs as much as reading it.
+        rows = list(map(Found._make, result.cursor.fetchall()))
     # A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty.
     shown = [row for row in rows if row.there is not None or row.trust != PAPER]
     boards = {row.board for row in shown if row.trust != PAPER}

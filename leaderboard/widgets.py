@@ -157,8 +157,9 @@ def downloads(frame: pd.DataFrame, stem: str) -> None:
 def draw(made: Any, key: str) -> None:
     """A chart, and buttons that give it as a file; nothing is drawn for a file until somebody asks."""
     # Our own charts are sound, tests see to it; checking each against Vega's schema takes longer than drawing it.
-    st.vega_lite_chart(made.to_dict(validate=False), key=key)
-    chart_files(lambda: made, key)
+    shown = charts.dressed(made)
+    st.vega_lite_chart(shown.to_dict(validate=False), key=key)
+    chart_files(lambda: shown, key)
 
 
 def chart_files(make: Callable[[], Any], key: str) -> None:

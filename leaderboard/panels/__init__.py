@@ -1,6 +1,7 @@
-"""What a suite shows of one sample: one module a suite, with `draw` for a panel of its own, with `given` for its input.
+"""What a suite shows of one sample: one module a suite, with `draw` for a panel of its own.
 
-The page itself shows prompt, input, output and answers.
+The page itself shows prompt, input, output and answers; a module's `given` is the input's picture, its `made` the
+output's where that is no picture itself.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
-    """What a model got to see beside its prompt: a picture, and what that is."""
+class Seen:
+    """A picture, and what it is of."""
 
     picture: str | npt.NDArray[np.uint8]
     words: str
@@ -50,9 +51,18 @@ def panel_of(suite: str) -> Panel | None:
     return getattr(_module(suite), "draw", None)
 
 
-def given(shown: Shown) -> Given | None:
-    """What a sample's model got to see; None where that is nothing, or cannot be had now."""
-    gives: Callable[[Shown], Given | None] | None = getattr(_module(shown.run.suite), "given", None)
+def given(shown: Shown) -> Seen | None:
+    """What a sample's model got to see beside the prompt; None where that is nothing, or cannot be had now."""
+    return _picture(shown, "given")
+
+
+def made(shown: Shown) -> Seen | None:
+    """An output that is no picture, as one."""
+    return _picture(shown, "made")
+
+
+def _picture(shown: Shown, what: str) -> Seen | None:
+    gives: Callable[[Shown], Seen | None] | None = getattr(_module(shown.run.suite), what, None)
     return gives(shown) if gives else None
 
 

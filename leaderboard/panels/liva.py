@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from leaderboard.panels import Given, Shown
+from leaderboard.panels import Seen, Shown
 from leaderboard.widgets import table
 from leaderboard.words import escaped, long_text, name, plain
 
 Row = Mapping[str, Any]
 FIDELITY = {1: "shows the action", 0: "does not show the action", None: "no readable verdict"}
+WIDTH = 420
 HANDS = ("right_hand", "left_hand")
 
 
@@ -41,10 +42,10 @@ def draw(shown: Shown) -> None:
                 st.code(long_text(reply, 4000), language=None)
 
 
-def given(shown: Shown) -> Given | None:
+def given(shown: Shown) -> Seen | None:
     """The scene that the case begins with."""
     path = shown.fetch(str(shown.record["first_frame"])) if shown.record.get("first_frame") else None
-    return Given(str(path), "The first frame") if path else None
+    return Seen(str(path), "The first frame") if path else None
 
 
 def load(shown: Shown) -> dict[str, Any] | None:
@@ -133,7 +134,7 @@ def _video(shown: Shown, sha256: str, caption: str) -> None:
     if path is None:
         st.warning("The clip cannot be fetched from the store now.")
     else:
-        st.video(path.read_bytes(), format="video/mp4")
+        st.video(path.read_bytes(), format="video/mp4", width=WIDTH)
 
 
 def _state(belief: Row, thing: str) -> str | None:

@@ -13,7 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from leaderboard.behind import Item, item, runs
-from leaderboard.panels import Given, Shown
+from leaderboard.panels import Seen, Shown
 from leaderboard.widgets import ask
 from leaderboard.words import escaped
 
@@ -37,12 +37,21 @@ def draw(shown: Shown) -> None:
         st.altair_chart(trace(read), width="stretch")
 
 
-def given(shown: Shown) -> Given | None:
+def given(shown: Shown) -> Seen | None:
     """Where a rollout starts: its three views side by side."""
+    return _strip(shown, 0, "The start")
+
+
+def made(shown: Shown) -> Seen | None:
+    """Where it ends."""
+    return _strip(shown, -1, "The end")
+
+
+def _strip(shown: Shown, at: int, words: str) -> Seen | None:
     frames = _frames(shown, shown.item)
     if frames is None:
         return None
-    return Given(np.concatenate([enlarged(view[0]) for view in frames], axis=1), f"The start: {', '.join(VIEWS)}")
+    return Seen(np.concatenate([enlarged(view[at]) for view in frames], axis=1), f"{words}: {', '.join(VIEWS)}")
 
 
 def frames_of(path: Path | None) -> Frames | None:
@@ -85,7 +94,7 @@ def _beside(shown: Shown) -> dict[str, Frames | None]:
     if not others:
         return {}
     words = {"": "nobody", **{name: one.model for name, one in others.items()}}
-    chosen = st.selectbox("Beside it", list(words), format_func=words.__getitem__)
+    chosen = st.selectbox("Beside it", list(words), format_func=words.__getitem__, width=320)
     if not chosen:
         return {}
     found = ask(item, others[chosen], "reproduction_average", shown.item.sample_id)
@@ -98,8 +107,9 @@ def _in_step(name: str, rows: Mapping[str, Frames]) -> None:
     at = st.slider("Frame", 0, last, min(last, 16), key=f"frame-{name}") if last else 0
     for model, frames in rows.items():
         st.caption(escaped(model))
-        for column, view, pictures in zip(st.columns(len(VIEWS)), VIEWS, frames, strict=True):
-            column.image(enlarged(pictures[min(at, len(pictures) - 1)]), caption=view, width=WIDTH)
+        with st.container(horizontal=True):
+            for view, pictures in zip(VIEWS, frames, strict=True):
+                st.image(enlarged(pictures[min(at, len(pictures) - 1)]), caption=view, width=WIDTH)
 
 
 def enlarged(picture: Frames) -> Frames:

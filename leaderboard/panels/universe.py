@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaderboard import behind
-from leaderboard.panels import Given, Shown
+from leaderboard.panels import Seen, Shown
 from leaderboard.widgets import ask
 from leaderboard.words import long_text
 
@@ -33,11 +33,11 @@ def rows(shown: Shown) -> list[tuple[str, str]]:
     return [(title, text) for title, text in found if text]
 
 
-def given(shown: Shown) -> Given | None:
+def given(shown: Shown) -> Seen | None:
     """The clip; handed-in answers come without it, an entry that was generated here has the same one."""
     kept = (shown.record, *ask(behind.records, shown.run, shown.item.sample_id))
     path = next((path for sha256 in _clips(kept) if (path := shown.fetch(sha256))), None)
-    return Given(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
+    return Seen(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
 
 
 def _clips(records: Iterable[Mapping[str, Any]]) -> list[str]:

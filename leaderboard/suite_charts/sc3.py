@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from leaderboard.charts import NAMED
 from leaderboard.suite_charts import SuiteChart
 
 CATEGORIES = {
@@ -42,7 +43,7 @@ def scatter(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
     )
     return alt.layer(line, marks, data=points).properties(width=230, height=230).facet(
-        row=alt.Row("setting:N", title=None), column=alt.Column("scenario:N", title=None)
+        row=alt.Row("setting:N", title=None), column=alt.Column("scenario:N", header=NAMED)
     )  # fmt: skip
 
 
@@ -63,7 +64,8 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
             tooltip=["model", "metric", "setting", "scenario", "value", "low", "high"],
         )
         .properties(width=260)
-        .facet(column=alt.Column("setting:N", title=None), row=alt.Row("scenario:N", title=None))
+        .facet(column=alt.Column("setting:N", title=None), row=alt.Row("scenario:N", header=NAMED))
+        .resolve_scale(y="independent")
     )
     return made
 

@@ -37,14 +37,15 @@ def _panel(rows: pd.DataFrame, title: str) -> Layers:
     # One word a line: slanted, most of the twelve heads would be left out for want of room.
     words = "split(replace(datum.label, ' · ', ' '), ' ')"
     axis = alt.Axis(
-        labelExpr=words, labelAngle=0, labelOverlap=False, labelAlign="center", labelPadding=28, orient="top"
-    )
+        labelExpr=words, labelAngle=0, labelOverlap=False, labelAlign="center", labelPadding=28, orient="top",
+        labelFontSize=10,
+    )  # fmt: skip
     column = alt.X("column:N", sort=order, title=None, axis=axis)
     base = alt.Chart(rows).encode(x=column, y=alt.Y("model:N", title=None))
     fill = alt.Color("best:N", scale=BEST, title="Best by", legend=alt.Legend(orient="top", values=["judge", "people"]))
     tips = [alt.Tooltip(name) for name in ("model:N", "column:N", "auto:Q", "human:Q")]
     marks = base.mark_rect(opacity=0.45).encode(color=fill), base.mark_text().encode(text="shown:N", tooltip=tips)
-    return alt.layer(*marks).properties(title=title, width=alt.Step(74))
+    return alt.layer(*marks).properties(title=title, width=alt.Step(78))
 
 
 def degradation(figures: pd.DataFrame) -> Chart:

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from leaderboard.charts import COLOURS
+from leaderboard.charts import COLOURS, NAMED
 from leaderboard.suite_charts import SuiteChart
 
 EM = "em_normalised"
@@ -39,7 +39,7 @@ def task_by_format(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     )
     ends = alt.Chart().mark_rule().encode(x="low:Q", x2="high:Q", y=y)
     return alt.layer(bars, ends, data=shown).properties(width=170).facet(
-        row=alt.Row("task:N", title=None), column=alt.Column("setting:N", title=None, sort=FORMATS)
+        row=alt.Row("task:N", header=NAMED), column=alt.Column("setting:N", header=NAMED, sort=FORMATS)
     )  # fmt: skip
 
 
@@ -53,7 +53,9 @@ def frames_by_epochs(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         x=alt.X("epochs:O", title="Epochs"), y=alt.Y("n:O", title="First frames", sort="descending"),
         color=alt.Color("value:Q", title="Exact match, %", scale=alt.Scale(scheme="viridis")), tooltip=_tips(),
     )  # fmt: skip
-    return _grid(cells, 190, 150, row="task:N", column=alt.Column("setting:N", sort=FORMATS))
+    return _grid(
+        cells, 190, 150, row=alt.Row("task:N", header=NAMED), column=alt.Column("setting:N", header=NAMED, sort=FORMATS)
+    )
 
 
 def first_or_uniform(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -69,7 +71,9 @@ def first_or_uniform(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         x=alt.X("n:O", title="Frames"), y=alt.Y("value:Q", title="Exact match, %", scale=alt.Scale(zero=False)),
         color=alt.Color("policy:N", title="Frames chosen", scale=alt.Scale(range=COLOURS)), tooltip=_tips(),
     )  # fmt: skip
-    return _grid(line, 190, 150, row="task:N", column=alt.Column("setting:N", sort=FORMATS))
+    return _grid(
+        line, 190, 150, row=alt.Row("task:N", header=NAMED), column=alt.Column("setting:N", header=NAMED, sort=FORMATS)
+    )
 
 
 def mixtures(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -84,7 +88,7 @@ def mixtures(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         x=alt.X("share:Q", title="Share in training"), y=alt.Y("mean(value):Q", title="Exact match, %"),
         color=alt.Color("setting:N", title="Format", sort=FORMATS, scale=alt.Scale(range=COLOURS)),
     )  # fmt: skip
-    return _grid(line, 260, 170, row=alt.Row("task:N", title=None), column="mixed:N")
+    return _grid(line, 260, 170, row=alt.Row("task:N", header=NAMED), column=alt.Column("mixed:N", title=None))
 
 
 def early_characters(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -140,7 +144,7 @@ def efficiency(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         y=alt.Y("value:Q", title="Exact match, %", scale=alt.Scale(zero=False)),
         color=alt.Color("setting:N", title="Format", sort=FORMATS, scale=alt.Scale(range=COLOURS)), tooltip=_tips(),
     )  # fmt: skip
-    return _grid(dots, 320, 220, column=alt.Column("task:N", title=None))
+    return _grid(dots, 320, 220, column=alt.Column("task:N", header=NAMED))
 
 
 CHARTS = (

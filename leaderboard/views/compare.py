@@ -114,7 +114,8 @@ def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Score
         return
     frame = pd.DataFrame(rows)
     draw(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
-    heads = {"pair": "Pair", "mean": "Difference", "low": "From", "high": "To", "n": "Samples", "tasks": "Tasks"}
+    heads = {"pair": "Pair", "mean": "Difference", "low": "From", "high": "To", "n": "Samples", "tasks": "Tasks",
+             "power": "How sure that can be"}  # fmt: skip
     st.dataframe(frame.rename(columns=heads).round(3), hide_index=True)
     st.caption(HOW)
     downloads(frame, "armillary-compare")

@@ -62,7 +62,7 @@ def _two_facets(settled: Settled, said: dict[str, str]) -> None:
     points = frames.heat([one for one in figures if one.run_id == run], chosen.down, chosen.across, order)
     made = charts.heat(points, titled(metric.title, metric.unit), digits(metric.unit), metric.direction == "higher")
     draw(made, key="heat")
-    downloads(points.drop(columns="dark"), f"armillary-{suite.name}-{metric.name}-{chosen.down}-{chosen.across}")
+    downloads(points, f"armillary-{suite.name}-{metric.name}-{chosen.down}-{chosen.across}")
 
 
 def _facets_of(titles: dict[str, str]) -> Callable[[str], str]:
@@ -149,11 +149,12 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: 
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
     points = frames.along([one for one in figures if by in (ANY, one.evaluator)], along, order)
     best = metric.direction == "higher"
-    about = f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: people."
-    st.caption(f"{escaped(about, 300)} Bars: 95 % intervals.")
+    said = f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: people."
+    st.caption(f"{escaped(said, 300)} Bars: 95 % intervals.")
     chart, table = st.columns([3, 2])
     with chart:
-        draw(charts.slopes(points, titled(metric.title, metric.unit), digits(metric.unit)), key="slopes")
+        about = (titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
+        draw(charts.slopes(points, *about), key="slopes")
     with table:
         frame = frames.gap_table(points).round(digits(metric.unit))
         st.dataframe(frame, hide_index=True, placeholder="—")

@@ -9,14 +9,16 @@ import streamlit as st
 
 from infra.settings import Settings
 from infra.store import Store, open_store
+from infra.tables import Metric
 from leaderboard import behind, places, queries
 from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
 from leaderboard.frames import answer_table, item_table
-from leaderboard.panels import Given, Shown, given, panel_of
+from leaderboard.menus import menu
+from leaderboard.panels import Seen, Shown, given, made, panel_of
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
-from leaderboard.widgets import ask, downloads, pick, press
-from leaderboard.words import escaped, long_text, name, number, plain
+from leaderboard.widgets import ask, downloads, press
+from leaderboard.words import escaped, long_text, name, number, plain, titled
 from submissions.derivatives import shown as derived
 
 ACROSS = 4
@@ -41,11 +43,18 @@ def page() -> None:
         return
     said = st.query_params.to_dict()
     run = runs.get(said.get("run", ""), next(iter(runs.values())))
-    metrics = {metric.name: metric for metric in ask(queries.metrics, run.suite)}
+    known, kept = ask(queries.metrics, run.suite), ask(behind.scored_metrics, run.run_id)
+    metrics = {one.name: one for one in known if one.name in kept}
+    if not metrics:
+        st.info("No score of this entry is kept sample by sample.", icon=":material/info:")
+        return
     metric = metrics.get(said.get("metric", ""), next(iter(metrics.values())))
     _choose(run, list(runs.values()), {one.name: one.title for one in metrics.values()}, metric.name, said)
+    whole = next((one for one in known if one.name == said.get("metric") and one.name not in metrics), None)
+    if whole:
+        st.caption(f"{escaped(whole.title)} is one figure over many samples. Shown of each: {escaped(metric.title)}.")
     if said.get("sample"):
-        _one(run, metric.name, metric.unit, said["sample"])
+        _one(run, metric, said["sample"])
     else:
         _many(run, metric.name, metric.unit, said)
 
@@ -55,12 +64,11 @@ def _choose(
 ) -> None:
     titles = {one.run_id: f"{name(one.model, 50)} · {name(one.judge_name, 30)}" for one in runs}
     with st.container(horizontal=True):
-        pick("run", "Entry", list(titles), run.run_id, titles.__getitem__, width=300, then=_first_page)
-        pick("metric", "Metric", list(metrics), metric, metrics.__getitem__, width=200, then=_first_page)
+        menu("run", "Entry", list(titles), run.run_id, titles.__getitem__, then=_first_page)
+        menu("metric", "Metric", list(metrics), metric, metrics.__getitem__, then=_first_page)
         order, called = ask(places.facet_order, run.suite), ask(queries.facet_titles, run.suite)
-        for facet in FACETS:
-            title = called.get(facet, plain(facet))
-            pick(facet, title, [ALL, *order[facet]], said.get(facet, ALL), width=150, then=_first_page)
+        for facet in [one for one in FACETS if len(order[one]) > 1]:
+            menu(facet, called.get(facet, plain(facet)), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
 
 
 def _first_page(params: dict[str, str]) -> dict[str, str]:
@@ -120,8 +128,8 @@ def _open(run: str, metric: str, sample: str) -> None:
     st.query_params.from_dict({"run": run, "metric": metric, "sample": sample})
 
 
-def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
-    item = ask(behind.item, run, metric, sample_id)
+def _one(run: RunFacts, metric: Metric, sample_id: str) -> None:
+    item = ask(behind.item, run, metric.name, sample_id)
     if item is None:
         st.warning("This entry has no such sample. Choose another above.")
         st.button("All samples", on_click=_leave, icon=":material/grid_view:")
@@ -129,7 +137,7 @@ def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
     st.button("All samples of this entry", on_click=_leave, icon=":material/grid_view:")
     record, detail = ask(behind.kept, run, item.sample_id)
     shown = Shown(run, item, record, detail, _fetched)
-    _frame(item, plain(metric), unit, given(shown))
+    _frame(shown, metric, given(shown))
     for kind, text in ask(behind.flags, run, sample_id):
         st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
     draw = panel_of(run.suite)
@@ -138,22 +146,30 @@ def _one(run: RunFacts, metric: str, unit: str, sample_id: str) -> None:
     _answers(ask(behind.answers, run, sample_id))
 
 
-def _frame(item: Item, metric: str, unit: str, seen: Given | None) -> None:
+def _frame(shown: Shown, metric: Metric, seen: Seen | None) -> None:
     """What every sample has: what was asked for, what was given, what came back."""
+    item = shown.item
     words, *pictures = st.columns([3, 3, 4] if seen else [2, 3])
     with words:
         st.caption("Prompt")
         st.text(long_text(item.prompt))
-        st.metric(metric, number(item.value, unit) if item.value is not None else plain(item.scored))
+        value = number(item.value, metric.unit) if item.value is not None else plain(item.scored)
+        st.metric(titled(metric.title, metric.unit), value)
         st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
         st.caption(f"Sample {escaped(item.sample_id, 200)}")
     if seen:
         with pictures[0]:
             st.caption("Input")
-            st.image(seen.picture, seen.words, width="stretch", alt=f"{seen.words}: {name(item.prompt, 200)}")
+            _see(seen, item)
     with pictures[-1]:
         st.caption("Output")
+        if ending := made(shown):
+            _see(ending, item)
         _show(item)
+
+
+def _see(seen: Seen, item: Item) -> None:
+    st.image(seen.picture, seen.words, width="stretch", alt=f"{seen.words}: {name(item.prompt, 200)}")
 
 
 def _fetched(sha256: str) -> Path | None:
@@ -189,7 +205,7 @@ def _show(item: Item) -> None:
 def _answers(said: Sequence[Said]) -> None:
     st.subheader("Questions and answers", anchor=False)
     if not said:
-        st.caption("No judge was asked about this output.")
+        st.caption("Nobody was asked about this output as a whole: a rule scores it, or its pieces are judged.")
         return
     st.dataframe(answer_table(said), hide_index=True, placeholder="—")
     for judge in dict.fromkeys(one.judge for one in said):

@@ -136,7 +136,7 @@ def _reading(url: str, runs: int) -> Iterator[Row]:
 def _milliseconds(url: str, question: Callable[[Session], object]) -> tuple[float, float]:
     """Best of many; the first fills caches."""
     walls, cpus = [], []
-    for _ in range(15):
+    for _ in range(40):
         with session(url) as db:
             wall, cpu = perf_counter(), process_time()
             question(db)
