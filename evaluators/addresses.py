@@ -58,6 +58,24 @@ class Codes:
     clusters: Counts
 
 
+@dataclass(frozen=True, slots=True)
+class Ground:
+    """A run's scores as matrices, its addresses, and for each the means with what clusters add to their error."""
+
+    table: Table
+    codes: Codes
+    places: tuple[Place, ...]
+    estimates: tuple[Estimates, ...]
+
+
+def ground_of(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequence[Score]) -> Ground:
+    """Lay a run's scores out, once for all that is made of them."""
+    table, codes = table_of(metrics, samples, scores), codes_of(samples)
+    places = tuple(places_of(codes))
+    found = (estimates_at(metrics, table.values, codes, place) for place in places)
+    return Ground(table, codes, places, tuple(found) if metrics else ())
+
+
 def table_of(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequence[Score]) -> Table:
     """A score that is not there is a missing output: it counts as the worst value."""
     row = {sample.id: number for number, sample in enumerate(samples)}

@@ -9,12 +9,12 @@ import numpy as np
 
 from evaluators.addresses import (
     NOT_EXPECTED,
-    Codes,
     Floats,
+    Ground,
     Place,
     Table,
     codes_of,
-    estimates_at,
+    ground_of,
     means_at,
     places_of,
     table_of,
@@ -41,16 +41,26 @@ def cells(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
+    ground: Ground | None = None,
 ) -> tuple[Cell, ...]:
-    """All cells of a run: each metric for each combination of facet values and of `*`; 0 resamples, no intervals."""
-    table, codes = table_of(metrics, samples, scores), codes_of(samples)
-    places = tuple(places_of(codes))
-    ends = _intervals(metrics, table.values, codes, places, resamples, seed) if resamples and metrics else {}
+    """All cells of a run: each metric for each combination of facet values and of `*`; 0 resamples, no intervals.
+
+    `ground` is what these scores were laid out as, where that is known.
+    """
+    if ground is None and resamples:
+        ground = ground_of(metrics, samples, scores)
+    if ground:
+        table, places, means = ground.table, ground.places, [found.values for found in ground.estimates]
+    else:
+        table, codes = table_of(metrics, samples, scores), codes_of(samples)
+        places = tuple(places_of(codes))
+        means = [means_at(metrics, table.values, codes, place) for place in places]
+    ends = _intervals(metrics, ground.estimates, resamples, seed) if ground and resamples else {}
     pooled = _by_sample(scores) if any(metric.pool for metric in metrics) else {}
     return tuple(
         cell
-        for number, place in enumerate(places)
-        for cell in _cells_of(place, metrics, samples, table, codes, ends.get(number), pooled)
+        for number, (place, values) in enumerate(zip(places, means, strict=bool(metrics)))
+        for cell in _cells_of(place, metrics, samples, table, values, ends.get(number), pooled)
     )
 
 
@@ -60,6 +70,8 @@ def bounds(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequenc
     Unknown is a sample without a score, an output that is missing, a judge that failed; a model that failed is known.
     """
     table, codes = table_of(metrics, samples, scores), codes_of(samples)
+    if not table.unknown.any():
+        return ()
     worst, best = (
         np.where(table.unknown, np.array([getattr(metric, end) for metric in metrics], float), table.values)
         for end in ("worst", "best")
@@ -79,13 +91,14 @@ def bounds(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequenc
 
 
 def _intervals(
-    metrics: Sequence[Metric], values: Floats, codes: Codes, places: Sequence[Place], resamples: int, seed: int
+    metrics: Sequence[Metric], estimates: Sequence[Estimates], resamples: int, seed: int
 ) -> dict[int, Intervals]:
     """The intervals of each address; those with as many clusters share their draws, and so one matrix product."""
+    if not metrics:
+        return {}
     least, most = np.sort([(metric.worst, metric.best) for metric in metrics]).astype(float).T
     alike: dict[int, dict[int, Estimates]] = {}
-    for number, place in enumerate(places):
-        found = estimates_at(metrics, values, codes, place)
+    for number, found in enumerate(estimates):
         alike.setdefault(len(found.influence), {})[number] = found
     made: dict[int, Intervals] = {}
     for group in alike.values():
@@ -101,11 +114,10 @@ def _cells_of(
     metrics: Sequence[Metric],
     samples: Sequence[Sample],
     table: Table,
-    codes: Codes,
+    values: Floats,
     ends: Intervals | None,
     pooled: dict[tuple[str, str], Score],
 ) -> Iterator[Cell]:
-    values = means_at(metrics, table.values, codes, place)
     scored, expected = table.scored[place.members].sum(axis=0), table.expected[place.members].sum(axis=0)
     for number, metric in enumerate(metrics):
         if not expected[number]:

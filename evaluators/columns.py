@@ -13,10 +13,10 @@ from typing import TypeAlias
 
 import numpy as np
 
-from evaluators.addresses import Counts, Flags, Floats, codes_of, estimates_at, places_of, table_of
+from evaluators.addresses import Codes, Counts, Flags, Floats, Ground, codes_of, ground_of
 from evaluators.cells import cells
 from evaluators.contracts import ALL, FACETS, Cell, Facets, Metric, Sample, Score, Suite
-from evaluators.metrics.intervals import RESAMPLES, Estimates, intervals, join
+from evaluators.metrics.intervals import Estimates, intervals, join
 from evaluators.metrics.raters import widened
 
 MOST_LEFT_OUT = 60
@@ -40,6 +40,14 @@ Key: TypeAlias = "tuple[str, Facets]"
 Columns: TypeAlias = "dict[Key, Column]"
 
 
+@dataclass(frozen=True, slots=True)
+class Tabulated:
+    """A run's cells with their intervals, and the columns of all of them if some interval was made from these."""
+
+    cells: tuple[Cell, ...]
+    columns: Columns | None
+
+
 def without_intervals(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
     """All cells of a run, by the suite's own rule or as means over samples, without intervals."""
     if suite.tabulate:
@@ -53,9 +61,22 @@ def tabulate(
     suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], noise: Mapping[str, float] | None = None
 ) -> tuple[Cell, ...]:
     """All cells of a run, with their intervals; `noise` is what a metric's mean moves by when measured again."""
-    made = suite.tabulate(samples, scores) if suite.tabulate else cells(scored_metrics(suite, scores), samples, scores)
-    whole = with_intervals(suite, samples, scores, made + (suite.derive(made) if suite.derive else ()))
-    return tuple(_noisy(suite, cell, noise[cell.metric]) if noise and cell.metric in noise else cell for cell in whole)
+    return tabulated(suite, samples, scores, noise).cells
+
+
+def tabulated(
+    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], noise: Mapping[str, float] | None = None
+) -> Tabulated:
+    """The same, with the columns if the intervals needed them."""
+    metrics = scored_metrics(suite, scores)
+    ground = None if _has_own_rule(suite) else ground_of(metrics, samples, scores)
+    made = suite.tabulate(samples, scores) if suite.tabulate else cells(metrics, samples, scores, ground=ground)
+    made += suite.derive(made) if suite.derive else ()
+    needs = any(_is_bare(cell) for cell in made)
+    known = columns(suite, samples, scores, ground) if needs else None
+    whole = with_intervals(suite, made, known) if known else made
+    noisy = (_noisy(suite, cell, noise[cell.metric]) if noise and cell.metric in noise else cell for cell in whole)
+    return Tabulated(tuple(noisy), known)
 
 
 def _noisy(suite: Suite, cell: Cell, error: float) -> Cell:
@@ -72,14 +93,15 @@ def scored_metrics(suite: Suite, scores: Sequence[Score]) -> list[Metric]:
     return [metric for metric in suite.metrics if metric.name in named]
 
 
-def columns(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
-    """The columns of all cells that have a value."""
+def columns(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], ground: Ground | None = None) -> Columns:
+    """The columns of all cells that have a value; `ground` is what these scores were laid out as, where known."""
     metrics = scored_metrics(suite, scores)
     if _has_own_rule(suite):
         return _left_out(suite, samples, scores)
-    found = _means(metrics, samples, scores)
+    ground = ground or ground_of(metrics, samples, scores)
+    found = _means(metrics, ground)
     if suite.derive:
-        base = cells(metrics, samples, scores, resamples=0)
+        base = cells(metrics, samples, scores, resamples=0, ground=ground)
         found |= _derived(suite.derive, base, found)
     return found
 
@@ -94,12 +116,10 @@ def _has_own_rule(suite: Suite) -> bool:
     return suite.tabulate is not None or any(metric.pool for metric in suite.metrics)
 
 
-def _means(metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
-    table, codes = table_of(metrics, samples, scores), codes_of(samples)
+def _means(metrics: Sequence[Metric], ground: Ground) -> Columns:
     found: Columns = {}
-    for place in places_of(codes):
-        ids = np.unique(codes.clusters[place.members])
-        made = estimates_at(metrics, table.values, codes, place)
+    for place, made in zip(ground.places, ground.estimates, strict=bool(metrics)):
+        ids = np.unique(ground.codes.clusters[place.members])
         for number in np.flatnonzero(~np.isnan(made.values)).tolist():
             influence, clusters = made.influence[:, number], int(made.clusters[number])
             found[metrics[number].name, place.facets] = Column(float(made.values[number]), ids, influence, clusters)
@@ -133,11 +153,11 @@ def _moved(cell: Cell, column: Column | None, count: int) -> Cell:
 def _left_out(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> Columns:
     """The jackknife: a cluster's part is what the value loses without it, times (n - 1) / n."""
     made = _by_key(without_intervals(suite, samples, scores))
-    groups = units(suite, samples)
+    groups, codes = units(suite, samples), codes_of(samples)
     without = [_by_key(_kept(suite, samples, scores, groups != group)) for group in range(groups.max(initial=-1) + 1)]
     found: Columns = {}
     for key, cell in made.items():
-        ids = np.unique(groups[members(samples, cell.facets)])
+        ids = np.unique(groups[members(codes, cell.facets)])
         values = [without[group].get(key) for group in ids]
         left = np.array([np.nan if one is None or one.value is None else one.value for one in values])
         if cell.value is not None and len(ids) > 1 and not np.isnan(left).any():
@@ -152,11 +172,13 @@ def _kept(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], kept
     return without_intervals(suite, some, [score for score in scores if score.sample_id in names])
 
 
-def members(samples: Sequence[Sample], facets: Facets) -> Counts:
+def members(codes: Codes, facets: Facets) -> Counts:
     """The samples at an address; those of a rule's own address that no sample has are all."""
-    fixed = [(facet, getattr(facets, facet)) for facet in FACETS if getattr(facets, facet) != ALL]
-    known = [(name, value) for name, value in fixed if any(getattr(s.facets, name) == value for s in samples)]
-    at = [all(getattr(sample.facets, name) == value for name, value in known) for sample in samples]
+    at = np.ones(len(codes.facets), np.bool_)
+    for column, (facet, names) in enumerate(zip(FACETS, codes.names, strict=True)):
+        value = getattr(facets, facet)
+        if value != ALL and value in names:
+            at &= codes.facets[:, column] == names.index(value)
     return np.flatnonzero(at)
 
 
@@ -164,27 +186,18 @@ def _by_key(found: Sequence[Cell]) -> dict[Key, Cell]:
     return {(cell.metric, cell.facets): cell for cell in found}
 
 
-def with_intervals(
-    suite: Suite,
-    samples: Sequence[Sample],
-    scores: Sequence[Score],
-    made: Sequence[Cell],
-    *,
-    resamples: int = RESAMPLES,
-    seed: int = 0,
-) -> tuple[Cell, ...]:
+def with_intervals(suite: Suite, made: Sequence[Cell], known: Columns) -> tuple[Cell, ...]:
     """Give those cells an interval that have none and could: differences, pooled ones, a rule's own."""
-    bare = [cell for cell in made if cell.value is not None and cell.low is None]
-    if not bare or not resamples:
-        return tuple(made)
-    known = columns(suite, samples, scores)
-    ends = _ends(suite, [cell for cell in bare if (cell.metric, cell.facets) in known], known, resamples, seed)
+    bare = [cell for cell in made if _is_bare(cell) and (cell.metric, cell.facets) in known]
+    ends = _ends(suite, bare, known)
     return tuple(ends.get((cell.metric, cell.facets), cell) if cell.low is None else cell for cell in made)
 
 
-def _ends(
-    suite: Suite, bare: Sequence[Cell], known: Mapping[Key, Column], resamples: int, seed: int
-) -> dict[Key, Cell]:
+def _is_bare(cell: Cell) -> bool:
+    return cell.value is not None and cell.low is None
+
+
+def _ends(suite: Suite, bare: Sequence[Cell], known: Mapping[Key, Column]) -> dict[Key, Cell]:
     """Cells with as many clusters share their draws, and so one matrix product."""
     limits = {metric.name: sorted((metric.worst, metric.best)) for metric in suite.metrics}
     alike: dict[int, list[Cell]] = {}
@@ -193,7 +206,7 @@ def _ends(
     found: dict[Key, Cell] = {}
     for some in alike.values():
         least, most = np.array([limits[cell.metric] for cell in some], float).T
-        wide = intervals(_joined(some, known), least, most, resamples=resamples, seed=seed)
+        wide = intervals(_joined(some, known), least, most)
         for number, cell in enumerate(some):
             if not np.isnan(wide.low[number]):
                 low, high = float(wide.low[number]), float(wide.high[number])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evaluators.addresses import Counts
+from evaluators.addresses import Codes, Counts, codes_of
 from evaluators.columns import Column, Columns, columns, members, units
 from evaluators.contracts import ALL, Facets, Sample, Score, Suite
 
@@ -37,18 +37,26 @@ class Summary:
     columns: tuple[Column | None, ...]
 
 
-def summaries(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Summary, ...]:
-    """One summary over all samples and one a modality; runs are comparable where `samples_sha256` agrees."""
-    found, unit = columns(suite, samples, scores), units(suite, samples)
+def summaries(
+    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], known: Columns | None = None
+) -> tuple[Summary, ...]:
+    """One summary over all samples and one a modality; runs are comparable where `samples_sha256` agrees.
+
+    `known` are these scores' columns, where they were made before.
+    """
+    found = known or columns(suite, samples, scores)
+    unit, codes = units(suite, samples), codes_of(samples)
     modalities = dict.fromkeys(sample.facets.modality for sample in samples)
-    return tuple(_summary(suite, samples, unit, found, modality) for modality in (ALL, *modalities))
+    return tuple(_summary(suite, samples, codes, unit, found, modality) for modality in (ALL, *modalities))
 
 
-def _summary(suite: Suite, samples: Sequence[Sample], unit: Counts, found: Columns, modality: str) -> Summary:
+def _summary(
+    suite: Suite, samples: Sequence[Sample], codes: Codes, unit: Counts, found: Columns, modality: str
+) -> Summary:
     asked = [sample for sample in samples if modality in (ALL, sample.facets.modality)]
     slots, made = [], []
     for facets in _addresses(modality, asked):
-        ids = np.unique(unit[members(samples, facets)])
+        ids = np.unique(unit[members(codes, facets)])
         for metric in suite.metrics:
             slots.append(Slot(metric.name, facets, len(ids)))
             made.append(_spread(found.get((metric.name, facets)), ids))

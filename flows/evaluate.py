@@ -73,10 +73,10 @@ def _evaluate(settings: Settings, submission_id: str) -> Evaluated:
         stages.validate(case)
         flag(case)
         judged = stages.judge(case)
-        stages.score(case)
+        columns = stages.score(case)
         look_again(case)
         make_and_judge(case)
-        stages.publish(case)
+        stages.publish(case, columns)
     except (LeaseLost, Waits):
         raise
     except CannotProduce as error:

@@ -9,6 +9,7 @@ from sqlalchemy import delete, update
 from sqlmodel import Session, col, select
 
 from evaluators.cells import Bounds
+from evaluators.columns import Columns
 from evaluators.contracts import Cell, Outcome, Score, Suite
 from evaluators.suites import suite_named
 from evaluators.summaries import Summary, summaries
@@ -34,8 +35,8 @@ if TYPE_CHECKING:
 PUBLICATION = "publication"
 
 
-def publish(case: Case) -> None:
-    """Put the run on its board; what is there already stays as it is."""
+def publish(case: Case, columns: Columns | None = None) -> None:
+    """Put the run on its board; what is there already stays as it is. `columns` are those of its scores, if known."""
     with session(case.settings.database) as db:
         run = db.get_one(tables.Run, case.run.id)
         if run.state == "published":
@@ -43,7 +44,7 @@ def publish(case: Case) -> None:
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
         scores = scores_of(db, run.id, with_detail=case.suite.tabulate is not None)
-    found, private = summaries(case.suite, case.samples, scores), _private(case)
+    found, private = summaries(case.suite, case.samples, scores, columns), _private(case)
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
         run = db.get_one(tables.Run, case.run.id, populate_existing=True)

@@ -13,7 +13,7 @@ from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from evaluators.cells import Bounds, bounds, share_of_our_failures
-from evaluators.columns import scored_metrics, tabulate
+from evaluators.columns import Columns, scored_metrics, tabulated
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows import gates, work
@@ -62,6 +62,7 @@ class Scored:
     scores: tuple[Score, ...]
     cells: tuple[Cell, ...]
     bounds: tuple[Bounds, ...]
+    columns: Columns | None = None
 
 
 def outputs(case: Case) -> int:
@@ -164,10 +165,10 @@ def _is_judged(asked: Asked, there: Mapping[tuple[str, str], Answer]) -> bool:
     return all(answer and answer.outcome not in OUR_FAILURES for answer in found)
 
 
-def score(case: Case) -> None:
-    """Turn verdicts into scores and cells, in one transaction."""
+def score(case: Case) -> Columns | None:
+    """Turn verdicts into scores and cells, in one transaction; return the columns if that was now and made them."""
     if case.run.state != "open":
-        return
+        return None
     _advance(case, State.SCORING, "Computing the scores.")
     found = compute(case)
     share = share_of_our_failures(found.scores)
@@ -181,6 +182,7 @@ def score(case: Case) -> None:
         warned = _warned(case.run.why_not, _blocked(db, case), len(case.samples))
         scored = n_scored(case, found.scores)
         _set_run(db, case, state="scored", n_scored=scored, n_expected=len(case.samples), why_not=warned)
+    return found.columns
 
 
 def n_scored(case: Case, scores: Sequence[Score]) -> int:
@@ -196,7 +198,8 @@ def compute(case: Case) -> Scored:
     within = () if case.suite.tabulate else bounds(scored_metrics(case.suite, scores), case.samples, scores)
     with session(case.settings.database) as db:
         noise = noise_of(db, case.run.id)
-    return Scored(scores, tabulate(case.suite, case.samples, scores, noise), within)
+    made = tabulated(case.suite, case.samples, scores, noise)
+    return Scored(scores, made.cells, within, made.columns)
 
 
 def scores_of(case: Case) -> tuple[Score, ...]:
@@ -208,11 +211,11 @@ def scores_of(case: Case) -> tuple[Score, ...]:
         return tuple(made for one in found for made in score(one.sample, output_of(one.sample, one.row), one.answers))
 
 
-def publish(case: Case) -> None:
-    """Put the run on its board, with its rank."""
+def publish(case: Case, columns: Columns | None = None) -> None:
+    """Put the run on its board, with its rank; `columns` are those of its scores, where they were just made."""
     if case.run.state != "published":
         gates.hold(case, gates.before_publication(case))
-    publication.publish(case)
+    publication.publish(case, columns)
 
 
 def _blocked(db: Session, case: Case) -> int:
