@@ -65,10 +65,12 @@ def _docs(settings: Settings, submission_id: str, folder: Path) -> Path:
     prepare(settings)
     from flows import gates
     from flows.case import open_case
+    from flows.publish import stored_scores
     from submissions.expectations import write_docs
 
     case = open_case(settings, submission_id)
-    seen = (gates.after_intake(case), gates.after_generation(case), gates.before_publication(case))
+    published = gates.before_publication(case, stored_scores(case))
+    seen = (gates.after_intake(case), gates.after_generation(case), published)
     return write_docs(seen, folder)
 
 

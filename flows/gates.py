@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import compress
 from typing import Any
-
-from sqlmodel import select
 
 from evaluators.contracts import Outcome
 from flows.case import Case, Stopped
 from flows.rows import outputs_of
 from infra.db import session
-from infra.tables import Output, Score
+from infra.tables import Output
 from submissions import gates, validation
 from submissions.expectations import KEY, Gate, findings
 
@@ -40,11 +38,8 @@ def after_generation(case: Case) -> Gate:
     return gates.after_generation(rows, expected, list(Outcome))
 
 
-def before_publication(case: Case) -> Gate:
+def before_publication(case: Case, stored: Sequence[Any]) -> Gate:
     """One row a score, each of a sample and a metric that are asked for; no sample is without any."""
-    columns: Any = (Score.sample_id, Score.metric, Score.outcome, Score.value)
-    with session(case.settings.database) as db:
-        stored = db.execute(select(*columns).where(Score.run_id == case.run.id)).all()
     keys = [f"{row.sample_id} {row.metric}" for row in stored]
     rows = [
         {KEY: key, "metric": row.metric, "outcome": row.outcome, "value": row.value}

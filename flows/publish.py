@@ -10,7 +10,7 @@ from sqlmodel import Session, col, select
 
 from evaluators.cells import Bounds
 from evaluators.columns import Columns
-from evaluators.contracts import Cell, Outcome, Score, Suite
+from evaluators.contracts import Cell, Score, Suite
 from evaluators.suites import suite_named
 from evaluators.summaries import Summary, summaries
 from flows import changes, hidden, receipts
@@ -18,7 +18,7 @@ from flows.attempts import attempt
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.freezing import why_frozen
 from flows.ranks import enter, leave, renew, store_summary
-from flows.rows import store_results
+from flows.rows import OUTCOMES, store_results
 from flows.seals import seal_board, seal_events, seal_run
 from flows.turns import stop_if_taken_back
 from infra import tables
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 PUBLICATION = "publication"
 
 
-def publish(case: Case, columns: Columns | None = None) -> None:
+def publish(case: Case, stored: Sequence[Any], columns: Columns | None = None) -> None:
     """Put the run on its board; what is there already stays as it is. `columns` are those of its scores, if known."""
     with session(case.settings.database) as db:
         run = db.get_one(tables.Run, case.run.id)
@@ -43,7 +43,7 @@ def publish(case: Case, columns: Columns | None = None) -> None:
             return
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
-        scores = scores_of(db, run.id, with_detail=case.suite.tabulate is not None)
+    scores = [Score(name, metric, OUTCOMES[outcome], value, *more) for name, metric, outcome, value, *more in stored]
     found, private = summaries(case.suite, case.samples, scores, columns), _private(case)
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
@@ -137,13 +137,13 @@ def withdrawn(db: Session, board: str) -> tuple[str, ...]:
     return tuple(sorted(ranked & gone))
 
 
-def scores_of(db: Session, run_id: str, *, with_detail: bool = False) -> list[Score]:
-    """A run's stored scores; what was kept with each is read only where a suite's own table may need it."""
+def stored_scores(case: Case) -> Sequence[Any]:
+    """A run's scores as they lie there; what was kept with each is read only where a suite's own table may need it."""
     table = tables.Score
     columns: tuple[Any, ...] = (table.sample_id, table.metric, table.outcome, table.value)
-    chosen: Any = (*columns, table.detail) if with_detail else columns
-    found = db.execute(select(*chosen).where(table.run_id == run_id))
-    return [Score(sample, metric, Outcome(outcome), value, *more) for sample, metric, outcome, value, *more in found]
+    chosen: Any = (*columns, table.detail) if case.suite.tabulate else columns
+    with session(case.settings.database) as db:
+        return db.execute(select(*chosen).where(table.run_id == case.run.id)).all()
 
 
 def _set_run(db: Session, run: tables.Run, **values: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import hypot
+from operator import itemgetter
 from typing import Any
 
 from sqlalchemy import select as sa_select
@@ -16,7 +17,7 @@ from evaluators.judges.card import question_key
 from flows.fields import fields_of
 from flows.shards import Done
 from infra import tables
-from infra.db import MANY, add_many, add_new, add_rows, claim, put
+from infra.db import MANY, add_many, add_new, add_rows, claim
 from infra.tables_standing import Noise
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}
@@ -38,9 +39,10 @@ def store_outputs(db: Session, submission_id: str, done: Done, records: Iterable
 def verdicts_of(db: Session, judge: str, media: Sequence[str], repeat: int = 0) -> dict[tuple[str, str], Answer]:
     """A judge's answers about some files, by file and question key."""
     found: dict[tuple[str, str], Answer] = {}
-    for start in range(0, len(media), 500):
+    files = list(dict.fromkeys(media))
+    for start in range(0, len(files), 500):
         table = tables.Verdict
-        some = col(table.media_sha256).in_(media[start : start + 500])
+        some = col(table.media_sha256).in_(files[start : start + 500])
         query = sa_select(col(table.media_sha256), col(table.question_sha256), col(table.outcome))
         query = query.add_columns(col(table.value), col(table.reason))
         query = query.where(col(table.judge) == judge, col(table.repeat) == repeat, some)
@@ -67,7 +69,7 @@ def store_verdicts(
     for record, reply in zip(records, replies, strict=True):
         for row in _verdicts(run.judge, requests[record["sample_id"]], reply["id"], record, repeat):
             verdicts.setdefault(row[:4], row)
-    put(db, tables.Reply, replies)
+    add_rows(db, tables.Reply, REPLY, {one["id"]: itemgetter(*REPLY)(one) for one in replies}.values(), ANY)
     add_rows(db, tables.Verdict, VERDICT, verdicts.values(), FAILED)
 
 
@@ -75,6 +77,10 @@ def _reply(judge: str, request: str, record: Mapping[str, Any], repeat: int) -> 
     identity = reply_key(judge, record["media_sha256"], request, repeat)
     kept = {name: record[name] for name in ("media_sha256", "raw", "tokens_in", "tokens_out", "cost")}
     return {"id": identity, "judge": judge, "at": tables.now(), **kept}
+
+
+REPLY = ("id", "judge", "at", "media_sha256", "raw", "tokens_in", "tokens_out", "cost")
+ANY = "1 = 1"
 
 
 def reply_key(judge: str, media: str, request: str, repeat: int = 0) -> str:

@@ -214,8 +214,9 @@ def scores_of(case: Case) -> tuple[Score, ...]:
 def publish(case: Case, columns: Columns | None = None) -> None:
     """Put the run on its board, with its rank; `columns` are those of its scores, where they were just made."""
     if case.run.state != "published":
-        gates.hold(case, gates.before_publication(case))
-    publication.publish(case, columns)
+        stored = publication.stored_scores(case)
+        gates.hold(case, gates.before_publication(case, stored))
+        publication.publish(case, stored, columns)
 
 
 def _blocked(db: Session, case: Case) -> int:

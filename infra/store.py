@@ -30,8 +30,8 @@ class Stored:
 class Store(Protocol):
     """Objects are written once and never changed: putting the same bytes under the same key again is harmless."""
 
-    def put(self, key: str, data: bytes) -> str:
-        """Store the bytes and return their SHA-256."""
+    def put(self, key: str, data: bytes, sha256: str | None = None) -> str:
+        """Store the bytes and return their SHA-256; give it where it is known."""
 
     def put_file(self, key: str, path: Path, sha256: str | None = None) -> str:
         """Store the file's bytes and return their SHA-256; where it is given, store nothing that differs from it."""
@@ -138,7 +138,7 @@ def put_bytes(store: Store, data: bytes) -> str:
     sha256 = hashlib.sha256(data).hexdigest()
     key = blob_key(sha256)
     if not store.exists(key):
-        store.put(key, data)
+        store.put(key, data, sha256)
     return sha256
 
 

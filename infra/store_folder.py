@@ -20,11 +20,11 @@ class FolderStore:
 
     root: Path
 
-    def put(self, key: str, data: bytes) -> str:
-        """Store the bytes and return their SHA-256."""
+    def put(self, key: str, data: bytes, sha256: str | None = None) -> str:
+        """Store the bytes and return their SHA-256; give it where it is known."""
         with self._placing(key) as file:
             file.write(data)
-        return hashlib.sha256(data).hexdigest()
+        return sha256 or hashlib.sha256(data).hexdigest()
 
     def put_file(self, key: str, path: Path, sha256: str | None = None) -> str:
         """Store the file's bytes and return their SHA-256; where it is given, store nothing that differs from it."""

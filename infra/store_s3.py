@@ -57,9 +57,9 @@ class S3Store:
         # A store travels to worker processes; its connections cannot.
         return S3Store, (self.bucket, self.prefix, self.endpoint)
 
-    def put(self, key: str, data: bytes) -> str:
-        """Store the bytes and return their SHA-256."""
-        place, sha256 = self._place(key), hashlib.sha256(data).hexdigest()
+    def put(self, key: str, data: bytes, sha256: str | None = None) -> str:
+        """Store the bytes and return their SHA-256; give it where it is known."""
+        place, sha256 = self._place(key), sha256 or hashlib.sha256(data).hexdigest()
         self._ask("store", key, lambda s3: s3.put_object(**place, Body=data, Metadata={"sha256": sha256}))
         return sha256
 
