@@ -61,7 +61,6 @@ def each_done(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Done
     """Submit one task a piece of work and give the results back as they come in; an error in any of them is raised."""
     from prefect.context import FlowRunContext
     from prefect.futures import as_completed
-    from prefect.utilities.annotations import quote
     from prefect.utilities.callables import get_call_parameters
 
     if FlowRunContext.get() is None:
@@ -70,8 +69,7 @@ def each_done(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Done
     if not works:
         return
     with _spread(Settings()) as (runner, submit):
-        # Quoted, or Prefect looks for futures in each of the thousand values of a shard.
-        named = [get_call_parameters(task.fn, (quote(work), *arguments), {}) for work in dearest_first(works)]
+        named = [get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)]
         futures = [submit(runner, task, parameters) for parameters in named]
         for future in as_completed(futures):
             still_ours()
@@ -99,7 +97,10 @@ def _spread(settings: Settings) -> Iterator[tuple[Any, Submit]]:
 
 
 def _submit(runner: Any, task: Any, parameters: dict[str, Any]) -> Any:
-    return runner.submit(task=task, parameters=parameters)
+    """Quoted, or Prefect looks for futures in each of a shard's thousand values; what is quoted cannot be pickled."""
+    from prefect.utilities.annotations import quote
+
+    return runner.submit(task=task, parameters={name: quote(value) for name, value in parameters.items()})
 
 
 def _one_by_one(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Done]:
