@@ -214,7 +214,8 @@ class Production:
 
     `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters, as
     `<organisation>--<name>/<revision>`, in `private` the banks that an operator mounted. `agent` is there for a suite
-    that runs one around the model, and with it `video`, the model itself as the suite's `film` opened it elsewhere.
+    that runs one around the model, and with it `video`, the model itself: as the suite's `film` opened it elsewhere, or
+    behind an API, and then nothing of it is in the folder.
     """
 
     folder: Path

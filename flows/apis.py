@@ -1,4 +1,4 @@
-"""Models behind an API: where the settings say it is, and what it makes there."""
+"""Models behind an API, where the settings say it is; a key goes nowhere but into the call's header."""
 
 from __future__ import annotations
 
@@ -6,22 +6,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from evaluators.agent import Agent
 from evaluators.contracts import CannotProduce, Generator
+from evaluators.filming import VideoModel
 from infra.settings import Settings
 
 CLIP_SECONDS = 4
 
 
-def open_api(endpoint: Mapping[str, str], sampling: Mapping[str, Any], agent: Agent | None) -> Generator:
-    """The generator behind an API: it films inside an agent's loop, and draws for everybody else.
-
-    The key is read here and now, and goes nowhere but into the call's header.
-    """
-    return _filming(endpoint, sampling, agent) if agent else _drawing(endpoint, sampling)
-
-
-def _drawing(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> Generator:
+def open_image_api(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> Generator:
+    """A generator that draws behind an API."""
     from evaluators.models.image_api import ApiGenerator, ImageApi
 
     settings = Settings()
@@ -35,9 +28,9 @@ def _drawing(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> Genera
     return ApiGenerator(api, sampling["height"], sampling["width"])
 
 
-def _filming(endpoint: Mapping[str, str], sampling: Mapping[str, Any], agent: Agent) -> Generator:
+def open_video_api(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> VideoModel:
+    """A model that films behind an API, for an agent to direct."""
     from evaluators.models.video_http import HttpVideo, VideoEndpoint
-    from evaluators.suites.liva.producing import OrcaGenerator
 
     settings = Settings()
     if not settings.video_url:
@@ -50,8 +43,7 @@ def _filming(endpoint: Mapping[str, str], sampling: Mapping[str, Any], agent: Ag
         seconds=_seconds(sampling),
     )
     height, width = sampling["height"], sampling["width"]
-    sized = replace(place, size=f"{width}x{height}") if height and width else place
-    return OrcaGenerator(HttpVideo(sized), agent, sampling["seed"])
+    return HttpVideo(replace(place, size=f"{width}x{height}") if height and width else place)
 
 
 def _seconds(sampling: Mapping[str, Any]) -> int:

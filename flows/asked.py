@@ -64,4 +64,9 @@ def answers_to(asked: Sequence[Asked], answered: Mapping[tuple[str, str], Answer
         for one in asked
         for question in one.item.questions
     }
-    return {name: Answer(name, said.outcome, said.value, said.reason) for name, said in found.items() if said}
+    return given_to(found)
+
+
+def given_to(answers: Mapping[str, Answer | None]) -> dict[str, Answer]:
+    """Of the answers to some questions those that are there, each under its question's id."""
+    return {name: Answer(name, said.outcome, said.value, said.reason) for name, said in answers.items() if said}

@@ -6,7 +6,7 @@ import hashlib
 import json
 
 from evaluators.contracts import Suite
-from flows.fields import plain
+from flows.plain_sample import plain
 
 
 def board_key(suite: Suite, subset: str, judge: str) -> str:

@@ -16,9 +16,9 @@ from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
 from flows import passages
 from flows.board_keys import items_sha256
-from flows.fields import fields_of
 from infra import tables
 from infra.db import add_new, put
+from infra.fields import fields_of
 from leaderboard import places
 from submissions.answers import Rule
 from submissions.bundle import Catalogue, SuiteFacts

@@ -44,7 +44,7 @@ def create(
             found = [*study_items.items_of_board(settings, suite, submission, most, seed), *found]
         if not found:
             fail("Name the entries with --submission, or a file with --items.")
-        places = each or making.EACH.get(suite, 3)
+        places = making.places_of(suite, each)
         plan = making.Plan(study_id, suite, suite, title or study_id, each=places, minutes=minutes, seed=seed)
         count = making.create(settings, plan, found)
         say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")

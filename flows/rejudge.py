@@ -6,7 +6,6 @@ already are not asked for again. So a new scorer costs no call at all.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +20,6 @@ from infra.db import session
 from infra.settings import Settings
 from infra.tables import Run
 from infra.tables_standing import RankChange
-
-log = logging.getLogger("armillary")
 
 
 @dataclass(frozen=True, slots=True)

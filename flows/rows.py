@@ -14,10 +14,10 @@ from sqlmodel import Session, col, select
 from evaluators.cells import Bounds
 from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
-from flows.fields import fields_of
 from flows.shards import Done
 from infra import tables
 from infra.db import MANY, add_many, add_new, add_rows, claim
+from infra.fields import fields_of
 from infra.tables_standing import Noise
 
 OUTCOMES = {outcome.value: outcome for outcome in Outcome}

@@ -11,7 +11,7 @@ from sqlmodel import Session, col, select
 
 from evaluators.contracts import OUR_FAILURES, Answer, Failure, Outcome, Sample
 from evaluators.judges.card import question_key, request_key
-from flows.asked import Asked
+from flows.asked import Asked, given_to
 from flows.case import Case
 from flows.engine import each_done
 from flows.progress import begin, reach
@@ -81,7 +81,7 @@ def failures(case: Case) -> dict[str, Failure]:
 def _named(case: Case, weak: Weak) -> dict[str, Failure]:
     look = case.suite.second_look
     assert look is not None
-    return {one.id: look.read(one.facets.modality, _known(weak.answers(one))) for one in weak.samples}
+    return {one.id: look.read(one.facets.modality, given_to(weak.answers(one))) for one in weak.samples}
 
 
 def _weak(case: Case) -> Weak:
@@ -134,10 +134,6 @@ def _store(db: Session, run_id: str, found: Mapping[str, Failure]) -> None:
 
 def _is_answer(answer: Answer | None) -> bool:
     return answer is not None and answer.outcome not in OUR_FAILURES
-
-
-def _known(answers: Mapping[str, Answer | None]) -> dict[str, Answer]:
-    return {name: Answer(name, said.outcome, said.value, said.reason) for name, said in answers.items() if said}
 
 
 def differences(case: Case, stored: Sequence[FailureRow]) -> list[str]:

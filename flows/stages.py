@@ -22,8 +22,8 @@ from flows.answered import answered
 from flows.asked import Asked, all_asked, output_of
 from flows.case import Case, Stopped
 from flows.engine import each_done
-from flows.fields import plain
 from flows.fingerprints import put_mark
+from flows.plain_sample import plain
 from flows.progress import begin, reach
 from flows.rows import noise_of, outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
 from flows.shards import Done, pieces, records_of

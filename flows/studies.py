@@ -19,6 +19,7 @@ from infra.settings import Settings
 from infra.store import Store, StoreError, open_store
 from infra.tables_study import Study, StudyItem
 from leaderboard.studies import protocols, running
+from leaderboard.studies.desk import ADJUDICATED
 from leaderboard.studies.forms import Form, Medium
 from leaderboard.studies.quality import Rule
 from leaderboard.studies.states import StudyError
@@ -28,8 +29,6 @@ ATTENTION_EACH = 6
 ATTENTION_EACH_QUESTION = 4
 """After so many items one checks attention, more often where a single question is easily hit by chance: whoever clicks
 is to meet enough of them within forty items."""
-EACH = {"universe": 2, "sc3": 2}
-"""Raters an item where an adjudicator settles what they disagree about; three elsewhere."""
 CONSENT = (
     "You will look at pictures or clips made by computer models and answer questions about them. Your answers are kept "
     "under a pseudonym and may be published without anything that names you. You may stop at any time, and ask for "
@@ -52,6 +51,11 @@ class Plan:
     seed: int = 0
     instructions: str = ""
     rule: Rule = field(default_factory=Rule)
+
+
+def places_of(suite: str, wanted: int | None) -> int:
+    """How many raters an item gets: as wanted, or two where an adjudicator settles their disagreements, else three."""
+    return wanted or (2 if suite in ADJUDICATED else 3)
 
 
 def create(settings: Settings, plan: Plan, items: Sequence[Mapping[str, Any]]) -> int:

@@ -44,20 +44,42 @@ def publish(settings: Settings, study_id: str) -> dict[str, Any]:
         study = db.get(Study, study_id)
         if study is None or study.state not in ("closed", "published"):
             raise StudyError(f"{study_id} is {study.state if study else 'not there'}: close it, then publish it.")
-        result = compute(db, study)
+        heard = _heard(db, study)
+        result = _result(db, study, heard)
         db.connection().execute(update(Study).where(col(Study.id) == study_id).values(result=result))
-        _to_board(db, study, _kept(ratings(db, study), result["raters"]))
+        _to_board(db, study, heard)
         state = study.state
     if state == "closed":
         move(settings, study_id, "published")
     return result
 
 
-def compute(db: Session, study: Study) -> dict[str, Any]:
-    """All figures of a study: everybody's, and without those whom the rule leaves out."""
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a study heard: all ratings, how carefully each rater rated, and of those who are kept what they say."""
+
+    given: list[Rated]
+    raters: list[dict[str, Any]]
+    kept: list[Rated]
+    said: list[About]
+    people: list[People]
+
+
+def _heard(db: Session, study: Study) -> Heard:
     given = ratings(db, study)
     raters = [asdict(one) for one in care(db, study, given)]
     kept = _kept(given, raters)
+    said = opinions(kept)
+    return Heard(given, raters, kept, said, people_of(db, study, said))
+
+
+def compute(db: Session, study: Study) -> dict[str, Any]:
+    """All figures of a study: everybody's, and without those whom the rule leaves out."""
+    return _result(db, study, _heard(db, study))
+
+
+def _result(db: Session, study: Study, heard: Heard) -> dict[str, Any]:
+    given, kept, raters = heard.given, heard.kept, heard.raters
     without = {
         one["rater"]: table_of(study, [rated for rated in given if rated.rater != one["rater"]])
         for one in raters
@@ -68,7 +90,7 @@ def compute(db: Session, study: Study) -> dict[str, Any]:
         "kept": {"table": table_of(study, kept), "agreement": agreement(kept, study.seed)},
         "raters": raters,
         "leave_one_out": without,
-        "judges": judges_and_people(db, people_of(db, study, opinions(kept))),
+        "judges": judges_and_people(db, heard.people),
     }
 
 
@@ -102,15 +124,15 @@ class Entered:
     scores: tuple[Score, ...]
 
 
-def _to_board(db: Session, study: Study, kept: Sequence[Rated]) -> None:
+def _to_board(db: Session, study: Study, heard: Heard) -> None:
     """Verdicts, and one run a submission; all of them are ranked anew together, and with nobody else."""
     suite, card = suite_named(study.suite), human_card(study)
-    judge, said = fingerprint(card), opinions(kept)
+    judge = fingerprint(card)
     add_new(db, tables.Judge, [judge_row(card)])
     alone(db, publication_flow.PUBLICATION)
-    found = [one for one in people_of(db, study, said) if one.scores]
+    found = [one for one in heard.people if one.scores]
     numbers = {rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))}
-    _store_verdicts(db, suite, judge, found, said, numbers)
+    _store_verdicts(db, suite, judge, found, heard.said, numbers)
     _forget_runs(db, judge)
     _rank(db, suite, [_store_run(db, suite, study, judge, one) for one in found])
 

@@ -7,7 +7,7 @@ import logging
 from sqlalchemy import update
 from sqlmodel import col, select
 
-from flows.studies import EACH, Plan, create
+from flows.studies import Plan, create, places_of
 from flows.study_board import publish
 from flows.study_items import items_of_board
 from infra.db import session
@@ -43,7 +43,7 @@ def _create(settings: Settings, one: StudyOrder) -> str:
     asked = one.wanted
     suite, seed = str(asked["suite"]), int(asked.get("seed", 0))
     items = items_of_board(settings, suite, list(asked["submissions"]), int(asked.get("most", 60)), seed)
-    each = int(asked.get("each") or EACH.get(suite, 3))
+    each = places_of(suite, asked.get("each"))
     plan = Plan(one.study_id, suite, suite, str(asked.get("title") or one.study_id), each=each, seed=seed)
     return f"{create(settings, plan, items)} items, in draft."
 

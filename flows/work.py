@@ -11,19 +11,18 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from evaluators.agent import Agent
 from evaluators.contracts import Facets, Generator, Outcome, Output, Production, Question, Request, Sample
 from evaluators.suites import suite_named
 from flows.agents import open_agent
-from flows.apis import open_api
+from flows.apis import open_image_api, open_video_api
 from flows.confined import confined
 from flows.confined_video import confined_video
-from flows.fields import fields_of
 from flows.journal import judged
 from flows.judges import open_judge
 from flows.progress import tick
 from flows.shards import Done, compute_once, inputs_sha256
 from flows.trying import Tries, one_by_one
+from infra.fields import fields_of
 from infra.logs import about
 from infra.store import Corrupt, Store, landing, lend_blob, open_store, put_blob, put_bytes
 from submissions.answers import SUFFIXES as VALUES
@@ -136,21 +135,27 @@ def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> It
 
 
 def _generator(work: OutputsWork, place: Place, store: Store) -> Generator:
-    agent = open_agent(work.agent, place.device, store, Path(place.work)) if work.agent else None
-    if work.kind == "api":
-        return open_api(work.endpoint, work.sampling, agent)
-    folder = unpack_model(store, work.bundle_sha256, Path(place.work))
+    if work.kind == "api" and not work.agent:
+        return open_image_api(work.endpoint, work.sampling)
+    given = _production(work, place, store)
+    return _inside_agent(work, place, store, given) if work.agent else confined(work.suite, given)
+
+
+def _production(work: OutputsWork, place: Place, store: Store) -> Production:
+    here = Path(place.work)
+    folder = here if work.kind == "api" else unpack_model(store, work.bundle_sha256, here)
     shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
-    given = Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256)
-    return _inside(agent, work, place, given) if agent else confined(work.suite, given)
+    return Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256)
 
 
-def _inside(agent: Agent, work: OutputsWork, place: Place, given: Production) -> Generator:
-    """The agent here, with its network and its memory; the handed-in model in a child without."""
+def _inside_agent(work: OutputsWork, place: Place, store: Store, given: Production) -> Generator:
+    """The agent here, with its network and its memory; a handed-in model in a child without, or one behind an API."""
     produce = suite_named(work.suite).produce
     assert produce, f"{work.suite} takes models and does not say how to run them"
-    video = confined_video(work.suite, given, Path(place.work))
-    return produce(replace(given, agent=agent, video=video))
+    here = Path(place.work)
+    behind_api = work.kind == "api"
+    video = open_video_api(work.endpoint, work.sampling) if behind_api else confined_video(work.suite, given, here)
+    return produce(replace(given, agent=open_agent(work.agent, place.device, store, here), video=video))
 
 
 def _kept(output: Output, modality: str, store: Store, read: Reader | None = None) -> dict[str, Any]:

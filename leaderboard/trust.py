@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TypeVar
 
 from sqlmodel import Session, col, select
 
 from infra.tables import Submission
 from infra.tables_standing import Hidden, Noise, RankChange, Rung
+
+Row = TypeVar("Row", Hidden, Noise)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,11 +96,10 @@ def _move(one: NewPlace) -> int:
 def private_figures(db: Session, run_id: str) -> list[PrivateFigure]:
     """A run on private samples: aggregates only."""
     names = tuple(PrivateFigure.__dataclass_fields__)
-    order = (Hidden.metric, Hidden.scenario, Hidden.task, Hidden.setting, Hidden.modality)
-    query = select(*(getattr(Hidden, name) for name in names)).where(Hidden.run_id == run_id).order_by(*order)
-    return [PrivateFigure(*row) for row in db.execute(query)]
+    return [PrivateFigure(*(getattr(row, name) for name in names)) for row in of_run(db, Hidden, run_id)]
 
 
-def noise(db: Session, run_id: str) -> list[Noise]:
-    """How far measuring a run's metrics again moves them, one row a metric and source."""
-    return list(db.exec(select(Noise).where(Noise.run_id == run_id).order_by(Noise.metric, Noise.source)))
+def of_run(db: Session, table: type[Row], run_id: str) -> list[Row]:
+    """A run's rows of a table, in the order of their keys: aggregates on private samples, or what repeats moved."""
+    columns = table.__table__  # type: ignore[attr-defined]
+    return list(db.exec(select(table).where(columns.c.run_id == run_id).order_by(*columns.primary_key)))

@@ -17,8 +17,9 @@ from pathlib import Path
 from queue import LifoQueue
 from typing import IO
 
+from infra.fields import fields_of
 from submissions.archive import Span
-from submissions.media import MOST_MEDIA_BYTES, NOTHING, Asked, Looked, MediaFacts, Refused, broken, shallow
+from submissions.media import MOST_MEDIA_BYTES, NOTHING, Asked, Looked, MediaFacts, Refused, broken
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "submissions.decoding")
@@ -112,7 +113,7 @@ class Decoders:
 
     def _ask(self, child: subprocess.Popen[bytes], jobs: Sequence[Job]) -> bytes | None:
         assert child.stdin and child.stdout
-        plain = [{**shallow(job), "span": shallow(job.span), "asked": shallow(job.asked)} for job in jobs]
+        plain = [{**fields_of(job), "span": fields_of(job.span), "asked": fields_of(job.asked)} for job in jobs]
         try:
             child.stdin.write(json.dumps({"jobs": plain, "seconds": self._cpu}).encode() + b"\n")
             child.stdin.flush()

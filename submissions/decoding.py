@@ -16,9 +16,10 @@ from typing import Any
 
 from infra.confinement import cut_network, limit
 from infra.fence import fence
+from infra.fields import fields_of
 from submissions import clips, pictures
 from submissions.layout import ARCHIVES
-from submissions.media import Asked, Refused, broken, check_kind, shallow
+from submissions.media import Asked, Refused, broken, check_kind
 
 MEMORY = 2 << 30
 OPEN_FILES = 64
@@ -86,10 +87,10 @@ def _look(data: bytes, sha256: str, job: dict[str, Any]) -> dict[str, Any]:
         raise broken("file")
     kind = check_kind(job["name"], job["modality"])
     if job["modality"] == "video":
-        return {"facts": shallow(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
+        return {"facts": fields_of(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
     facts, image = pictures.picture(data, kind)
     copied = bool(asked.given) and (sha256 in asked.given or _near(pictures.difference_hash(image), asked.given))
-    return {"facts": shallow(facts), "copied": copied}
+    return {"facts": fields_of(facts), "copied": copied}
 
 
 def _near(found: str, given: tuple[str, ...]) -> bool:

@@ -88,12 +88,6 @@ def inspect(path: Path, name: str, modality: str) -> MediaFacts:
     return looked.facts
 
 
-def shallow(one: object) -> dict[str, object]:
-    """The fields of a dataclass with slots; asdict would copy every value, which is felt at thousands of files."""
-    names: tuple[str, ...] = type(one).__slots__  # type: ignore[attr-defined]
-    return {name: getattr(one, name) for name in names}
-
-
 def check_kind(name: str, modality: str) -> str:
     """The format that a file's ending promises, or Refused."""
     suffix = Path(name).suffix.lower()

@@ -9,7 +9,7 @@ from sqlmodel import Session, col, select
 
 from infra.tables import Run, Submission
 from infra.tables_standing import Hidden, Noise, RankChange, Rung
-from leaderboard import behind, comparing
+from leaderboard import behind, comparing, trust
 from leaderboard.api.routes import Ask, At, Listed, Part, paged
 from leaderboard.comparing import Comparison
 from leaderboard.queries import NotOnBoard
@@ -38,13 +38,13 @@ def changes(ask: Ask, suite: str, page: Part, board: str | None = None) -> dict[
 @router.get("/runs/{run}/private")
 def private(ask: Ask, run: str) -> list[Hidden]:
     """Aggregates on private samples, and how much better the run is in public; marked past two standard errors."""
-    return ask(_of_run, Hidden, run)
+    return ask(_of_known, Hidden, run)
 
 
 @router.get("/runs/{run}/noise")
 def noise(ask: Ask, run: str) -> list[Noise]:
     """How far asking the judge again, or other raters, would move each metric: part of its interval."""
-    return ask(_of_run, Noise, run)
+    return ask(_of_known, Noise, run)
 
 
 def _attempts(db: Session, suite: str, team: str | None) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ def _changes(db: Session, suite: str, board: str | None) -> list[RankChange]:
     return list(db.exec(query.order_by(RankChange.board, RankChange.metric, col(RankChange.rank))))
 
 
-def _of_run(db: Session, table: Any, run: str) -> list[Any]:
+def _of_known(db: Session, table: Any, run: str) -> list[Any]:
     if behind.run_facts(db, run) is None:
         raise NotOnBoard(f"There is no published run {run!r}.")
-    return list(db.exec(select(table).where(table.run_id == run).order_by(*table.__table__.primary_key)))
+    return trust.of_run(db, table, run)

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from infra.tables_standing import Noise
 from leaderboard import trust
 from leaderboard.behind import RunFacts
 from leaderboard.frames import without_bare
@@ -38,7 +39,7 @@ def standing(run: RunFacts) -> None:
     again = [
         {"metric": plain(one.metric), "measured again": plain(one.source), "standard error": one.error,
          "outputs": one.outputs, "times": one.times}
-        for one in ask(trust.noise, run.run_id)
+        for one in ask(trust.of_run, Noise, run.run_id)
     ]  # fmt: skip
     _part("Measured again", NOISE, again, f"{run.run_id}-noise", dict)
 

@@ -72,7 +72,9 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
                 if number == 1 and not left:
                     left = _leave_in_the_middle(page)
                     desks[1] = page = _sit_down(chromium, f"{url}/?key={keys[1]}", heard)
-                    assert _ticked(page) >= 1, "what was filled in before the tab was closed is there again"
+                    expect(
+                        page.get_by_role("radio", checked=True), "filled in before the tab was closed"
+                    ).not_to_have_count(0, timeout=PATIENCE)
                 _rate(page, number, suite)
     heard.fetch()
     for page in desks:
@@ -158,10 +160,6 @@ def _leave_in_the_middle(page: Page) -> int:
     return 1
 
 
-def _ticked(page: Page) -> int:
-    return page.get_by_role("radio", checked=True).count()
-
-
 def _rate(page: Page, number: int, suite: str) -> None:
     """One item: every open question by its key, then hand in by keys too."""
     before = _done(page)
@@ -220,5 +218,7 @@ def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
     page.keyboard.press("Alt+z")
 
     expect(page.get_by_text("0 of 2 done")).to_be_visible(timeout=PATIENCE)
-    assert _ticked(page) == page.get_by_role("radiogroup").count()
+    _settled(page)
+    questions = page.get_by_role("radiogroup").count()
+    expect(page.get_by_role("radio", checked=True)).to_have_count(questions, timeout=PATIENCE)
     page.context.close()

@@ -1,7 +1,6 @@
 """An evaluation in a process that dies at a named moment: before or after each commit, put, rename and acknowledgement.
 
-As a script it reads lines of JSON, [home, submission, moment], and answers each with [exit status, moments passed];
-without a moment the evaluation runs to its end.
+As a script it takes [home, submission, moment] from `Warm`; without a moment the evaluation runs to its end.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from sqlalchemy import event
@@ -18,8 +18,10 @@ from sqlmodel import Session
 from flows import shards, stages
 from infra import leases
 from infra.store_folder import FolderStore
+from tests.faults.warm import serve
 
 PASSED: list[str] = []
+MOMENTS = "moments.json"
 
 
 def point(name: str, die_at: str) -> None:
@@ -69,42 +71,15 @@ def watch(die_at: str) -> None:
 
 
 def evaluated(home: str, submission: str, die_at: str) -> None:
-    """Run the evaluation in this process, without Prefect, and tell what was passed."""
+    """Run the evaluation in this process, without Prefect, and leave the moments it passed in its home."""
     from flows.evaluate import run_here
     from infra.settings import Settings
 
     os.environ["ARMILLARY_HOME"] = home
     watch(die_at)
     run_here(submission, Settings())
-
-
-def in_child(home: str, submission: str, die_at: str) -> tuple[int, list[str]]:
-    """The same in a copy of this process: its exit status, and the moments it passed if it came to its end."""
-    reader, writer = os.pipe()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            evaluated(home, submission, die_at)
-            os.write(writer, json.dumps(list(dict.fromkeys(PASSED))).encode())
-            status = 0
-        finally:
-            os._exit(status)
-    os.close(writer)
-    with os.fdopen(reader, "rb") as said:
-        passed = json.loads(said.read() or b"[]")
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), passed
-
-
-def main() -> None:
-    """One line in a run, one line out; everything is imported once."""
-    import great_expectations  # noqa: F401
-
-    import flows.evaluate  # noqa: F401
-
-    for line in sys.stdin:
-        print(json.dumps(in_child(*json.loads(line))), flush=True)
+    (Path(home) / MOMENTS).write_text(json.dumps(list(dict.fromkeys(PASSED))))
 
 
 if __name__ == "__main__":
-    main()
+    serve(evaluated)

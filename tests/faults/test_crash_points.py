@@ -6,8 +6,6 @@ import json
 import random
 import shutil
 import sqlite3
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -15,8 +13,10 @@ from pathlib import Path
 import pytest
 
 from tests.bundles import drawn_outputs
-from tests.command import ROOT, Machine
+from tests.command import Machine
+from tests.faults.crashing import MOMENTS
 from tests.faults.test_kill import TABLES
+from tests.faults.warm import Warm
 
 FEWEST = 30
 DIED = 137
@@ -33,22 +33,16 @@ def calm(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def run(calm: Machine) -> Iterator[Run]:
-    """Runs an evaluation in a copy of a process that has imported everything."""
-    script = [sys.executable, "-m", "tests.faults.crashing"]
-    with subprocess.Popen(
-        script, cwd=ROOT, env=calm.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as warm:
-        assert warm.stdin and warm.stdout
+    """Runs an evaluation in a copy of a process that has imported everything; its status, and the moments it passed."""
+    with Warm(calm, "tests.faults.crashing") as warm:
 
         def evaluate(home: Path, submission: str, moment: str) -> tuple[int, list[str]]:
-            assert warm.stdin and warm.stdout
-            warm.stdin.write(json.dumps([str(home), submission, moment]) + "\n")
-            warm.stdin.flush()
-            status, passed = json.loads(warm.stdout.readline())
+            warm.start(str(home), submission, moment)
+            status = warm.wait()
+            passed = json.loads((home / MOMENTS).read_text()) if status == 0 else []
             return status, [name for name in passed if BEAT not in name]
 
         yield evaluate
-        warm.stdin.close()
 
 
 @pytest.mark.timeout(1500)

@@ -1,4 +1,4 @@
-"""Many starts of the command line for one import: a process that has loaded everything forks one child a command."""
+"""Many runs for one import: a process that has loaded everything forks one child a run."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import select
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 
@@ -15,11 +16,11 @@ from tests.command import ROOT, Machine
 
 
 class Warm:
-    """Starts `armillary` on a machine, one command at a time, each in a process group of its own."""
+    """Starts runs on a machine, one at a time, each in a process group of its own: `armillary`, or another module's."""
 
-    def __init__(self, machine: Machine) -> None:
+    def __init__(self, machine: Machine, module: str = "tests.faults.warm") -> None:
         self._parent = subprocess.Popen(
-            [sys.executable, "-m", "tests.faults.warm"],
+            [sys.executable, "-m", module],
             cwd=ROOT,
             env=machine.environment,
             stdin=subprocess.PIPE,
@@ -57,7 +58,8 @@ class Warm:
         return int(self._parent.stdout.readline())
 
 
-def _serve() -> None:
+def serve(run: Callable[..., None]) -> None:
+    """What the process does: for each line of arguments a child that runs; its number, and in the end its status."""
     import great_expectations  # noqa: F401
 
     import flows.evaluate  # noqa: F401
@@ -65,22 +67,19 @@ def _serve() -> None:
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
-            _command(json.loads(line))
+            _ended_with(run, json.loads(line))
         os.setpgid(child, child)
         print(child, flush=True)
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def _command(arguments: list[str]) -> None:
-    from flows.cli import app
-
+def _ended_with(run: Callable[..., None], arguments: list[str]) -> None:
     nothing = os.open(os.devnull, os.O_RDWR)
     for stream in range(3):
         os.dup2(nothing, stream)
-    sys.argv = ["armillary", *arguments]
     status = 1
     try:
-        app()
+        run(*arguments)
         status = 0
     except SystemExit as end:
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
@@ -88,5 +87,12 @@ def _command(arguments: list[str]) -> None:
         os._exit(status)
 
 
+def _command(*arguments: str) -> None:
+    from flows.cli import app
+
+    sys.argv = ["armillary", *arguments]
+    app()
+
+
 if __name__ == "__main__":
-    _serve()
+    serve(_command)

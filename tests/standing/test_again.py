@@ -7,24 +7,23 @@ from pathlib import Path
 from sqlmodel import select
 
 from evaluators.suites import suite_named
-from flows import catalogue, receipt_files
+from flows import receipt_files
 from flows.audit import audit
 from flows.case import Case
 from flows.publish import again
 from flows.seals import seal_catalogue
 from flows.stages import compute
 from infra import tables
-from infra.db import migrate, put, session
+from infra.db import put, session
 from infra.settings import Settings
 from infra.tables_standing import Noise
+from tests.boards import stock
 from tests.standing.judged import enter
 
 
 def test_measured_noise_widens_the_intervals_and_everything_agrees_afterwards(tmp_path: Path) -> None:
-    settings = Settings(home=tmp_path)
-    migrate(settings.database)
+    settings = stock(Settings(home=tmp_path))
     with session(settings.database) as db:
-        catalogue.load(db)
         seal_catalogue(db)
         run = enter(db, "one", 0.7)
         before = cells(db, run.id)

@@ -10,11 +10,12 @@ from sqlmodel import Session
 from evaluators.metrics.comparison import compare as exactly
 from evaluators.metrics.power import clusters_needed
 from evaluators.suites import suite_named
-from flows import catalogue, changes, hidden
+from flows import changes, hidden
 from infra import tables
-from infra.db import migrate, session
+from infra.db import session
 from infra.settings import Settings
 from leaderboard.api.app import create
+from tests.boards import stock
 from tests.standing.test_changes import OTHER
 from tests.standing.tiny import SUITE, Dice, asked, enter, load, scored
 
@@ -24,10 +25,8 @@ ENTRIES = (Dice("low", 40), Dice("high", 41, partial=False), Dice("part", 70, pa
 @pytest.fixture(scope="module")
 def api(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
     """A board of the tiny suite beside the papers' figures, read through the API."""
-    settings = Settings(home=tmp_path_factory.mktemp("home"))
-    migrate(settings.database)
+    settings = stock(Settings(home=tmp_path_factory.mktemp("home")))
     with session(settings.database) as db:
-        catalogue.load(db)
         load(db)
         _samples(db)
         runs = [enter(db, dice) for dice in ENTRIES]

@@ -9,22 +9,20 @@ import pytest
 from sqlalchemy import delete
 from sqlmodel import col
 
-from flows import catalogue as suites_of_the_code
-from infra.db import migrate, session
+from infra.db import session
 from infra.settings import Settings
 from infra.tables import Event, Submission
 from submissions.bundle import Catalogue
 from submissions.intake import catalogue
+from tests.boards import stock
 from tests.submissions.bad.values import add_suite
 
 
 @pytest.fixture(scope="session")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     """A home with the catalogue and a made-up suite of values."""
-    settings = Settings(home=tmp_path_factory.mktemp("machine"))
-    migrate(settings.database)
+    settings = stock(Settings(home=tmp_path_factory.mktemp("machine")))
     with session(settings.database) as db:
-        suites_of_the_code.load(db)
         add_suite(db)
     return settings
 
