@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+from tests.warm import shared
 
 ROOT = Path(__file__).parent.parent
 
@@ -27,17 +30,13 @@ class Machine:
 
     def run(self, *arguments: str, status: int = 0) -> str:
         """Run a command to its end and return what it printed; another exit status fails the test."""
-        done = subprocess.run(
-            [sys.executable, "-m", "flows.cli", *arguments],
-            cwd=ROOT,
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
-        return done.stdout + done.stderr
+        with NamedTemporaryFile("r") as said:
+            with shared() as warm:
+                warm.start(*arguments, environment=self.environment, said=Path(said.name))
+                ended = warm.wait()
+            text = said.read()
+        assert ended == status, f"{arguments}: {ended}\n{text}"
+        return text
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a command in a process group of its own."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,9 @@ from tests.boards import stock
 from tests.bundles import drawn_outputs
 
 pytest_plugins = ["tests.servers.fixtures"]
+
+# Tests run beside each other, on as many cores: threads of one small model would wait for each other, spinning.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture

@@ -20,7 +20,13 @@ from tests.browser.visit import Visit
 from tests.leaderboard.made_board import settings_in, shared
 
 CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-software-rasterizer",
+    "--disable-background-networking",
+    "--no-first-run",
+]
 ARTEFACTS = Path(__file__).parent / "artefacts"
 SIZES = {"desktop": (1400, 950), "phone": (390, 844)}
 
@@ -58,25 +64,39 @@ def chromium() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def desk(chromium: Browser) -> Iterator[BrowserContext]:
+    """The browser of one reader, who has been here before: what does not change is in its cache."""
+    yield from _context(chromium, "desktop")
+
+
 @pytest.fixture
-def visit(chromium: Browser, site: tuple[str, Settings]) -> Iterator[Visit]:
-    """A reader at a desk, in a fresh browser."""
-    yield from _visit(chromium, site[0], "desktop")
+def visit(desk: BrowserContext, site: tuple[str, Settings]) -> Iterator[Visit]:
+    """A reader at a desk, in a new window."""
+    yield from _visit(desk, site[0], "desktop")
 
 
 @pytest.fixture
 def phone(chromium: Browser, site: tuple[str, Settings]) -> Iterator[Visit]:
-    """A reader with a phone."""
-    yield from _visit(chromium, site[0], "phone")
+    """A reader with a phone, in a fresh browser."""
+    for context in _context(chromium, "phone"):
+        yield from _visit(context, site[0], "phone")
 
 
-def _visit(chromium: Browser, url: str, size: str) -> Iterator[Visit]:
+def _context(chromium: Browser, size: str) -> Iterator[BrowserContext]:
     width, height = SIZES[size]
-    context: BrowserContext = chromium.new_context(viewport={"width": width, "height": height}, accept_downloads=True)
+    context = chromium.new_context(
+        viewport={"width": width, "height": height}, accept_downloads=True, reduced_motion="reduce"
+    )
+    yield context
+    context.close()
+
+
+def _visit(context: BrowserContext, url: str, size: str) -> Iterator[Visit]:
     page: Page = context.new_page()
     ARTEFACTS.mkdir(exist_ok=True)
     yield Visit(page, url, ARTEFACTS, size)
-    context.close()
+    page.close()
 
 
 def _free_port() -> int:

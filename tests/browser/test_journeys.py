@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
@@ -16,6 +13,7 @@ from infra.db import session
 from infra.settings import Settings
 from submissions import tokens
 from tests.browser.visit import PATIENCE, Visit
+from tests.command import Machine
 from tests.leaderboard.pages import VIEWS
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -188,7 +186,7 @@ def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(visit: Visit, si
 
     visit.go(f"submit?id={received}")
     expect(visit.page.get_by_text("before it in the queue")).to_be_visible(timeout=PATIENCE)
-    _evaluate(settings, received)
+    Machine(settings.home, {"ARMILLARY_ENGINE": "here"}).run("evaluate", received)
 
     expect(visit.page.get_by_text("Published", exact=True).first).to_be_visible(timeout=PATIENCE)
     visit.shot("published")
@@ -206,10 +204,3 @@ def _token(settings: Settings, bundle: Path) -> str:
         team = json.loads(archive.read("manifest.json"))["team"]
         tokens.add_team(db, team)
         return tokens.create(db, team)
-
-
-def _evaluate(settings: Settings, submission: str) -> None:
-    environment = {**os.environ, "ARMILLARY_HOME": str(settings.home)}
-    command = [sys.executable, "-m", "flows.cli", "evaluate", submission]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr[-2000:]

@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Response, WebSocket, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Response, WebSocket, expect
 from sqlmodel import select
 
 from flows.studies import Plan, create, invite, move
@@ -52,9 +52,20 @@ def raters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Sett
             server.wait(60)
 
 
+@pytest.fixture(scope="module")
+def browsers(chromium: Browser) -> Iterator[list[BrowserContext]]:
+    """Each rater's own, with nothing in common but the server."""
+    contexts = [
+        chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce") for _ in range(3)
+    ]
+    yield contexts
+    for context in contexts:
+        context.close()
+
+
 @pytest.mark.parametrize("suite", SUITES)
 def test_three_raters_at_once_lose_nothing_and_learn_no_name(
-    suite: str, chromium: Browser, raters: tuple[str, Settings], tmp_path: Path
+    suite: str, browsers: list[BrowserContext], raters: tuple[str, Settings], tmp_path: Path
 ) -> None:
     url, settings = raters
     submissions = enter(settings, suite, NAMES, tmp_path)
@@ -63,7 +74,7 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
     keys = invite(settings, suite, 3)
     move(settings, suite, "open")
     heard = Heard()
-    desks = [_sit_down(chromium, f"{url}/?key={key}", heard) for key in keys]
+    desks = [_sit_down(one, f"{url}/?key={key}", heard) for one, key in zip(browsers, keys, strict=True)]
 
     left = 0
     while any(not page.get_by_text("Everything is done").is_visible() for page in desks):
@@ -71,14 +82,14 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
             if not page.get_by_text("Everything is done").is_visible():
                 if number == 1 and not left:
                     left = _leave_in_the_middle(page)
-                    desks[1] = page = _sit_down(chromium, f"{url}/?key={keys[1]}", heard)
+                    desks[1] = page = _sit_down(browsers[1], f"{url}/?key={keys[1]}", heard)
                     expect(
                         page.get_by_role("radio", checked=True), "filled in before the tab was closed"
                     ).not_to_have_count(0, timeout=PATIENCE)
                 _rate(page, number, suite)
     heard.fetch()
     for page in desks:
-        page.context.close()
+        page.close()
 
     move(settings, suite, "closed")
     result = publish(settings, suite)
@@ -130,9 +141,9 @@ class Heard:
         return any(wanted in part.lower() for part in self.parts)
 
 
-def _sit_down(chromium: Browser, url: str, heard: Heard) -> Page:
-    """A browser of their own: link, consent, first item."""
-    page = chromium.new_context(viewport={"width": 1280, "height": 900}).new_page()
+def _sit_down(browser: BrowserContext, url: str, heard: Heard) -> Page:
+    """A tab of their own: link, consent, first item."""
+    page = browser.new_page()
     page.set_default_timeout(4 * PATIENCE)
     page.on("response", heard.response)
     page.on("websocket", heard.socket)
@@ -156,7 +167,7 @@ def _leave_in_the_middle(page: Page) -> int:
     page.keyboard.press("1")
     expect(page.get_by_role("radio", checked=True)).to_have_count(1, timeout=PATIENCE)
     _settled(page)
-    page.context.close()
+    page.close()
     return 1
 
 
@@ -195,7 +206,7 @@ def _done(page: Page) -> int:
 
 
 def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
-    chromium: Browser, raters: tuple[str, Settings], tmp_path: Path
+    browsers: list[BrowserContext], raters: tuple[str, Settings], tmp_path: Path
 ) -> None:
     url, settings = raters
     submissions = enter(settings, "tailor", NAMES, tmp_path)
@@ -203,7 +214,7 @@ def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
     create(settings, Plan("paused", "tailor", "tailor", "A study", each=1), items)
     (key,) = invite(settings, "paused", 1)
     move(settings, "paused", "open")
-    page = _sit_down(chromium, f"{url}/?key={key}", Heard())
+    page = _sit_down(browsers[0], f"{url}/?key={key}", Heard())
 
     page.keyboard.press("2")
     expect(page.get_by_role("radio", checked=True)).to_have_count(1, timeout=PATIENCE)
@@ -221,4 +232,4 @@ def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
     _settled(page)
     questions = page.get_by_role("radiogroup").count()
     expect(page.get_by_role("radio", checked=True)).to_have_count(questions, timeout=PATIENCE)
-    page.context.close()
+    page.close()

@@ -18,7 +18,7 @@ from sqlmodel import Session
 from flows import shards, stages
 from infra import leases
 from infra.store_folder import FolderStore
-from tests.faults.warm import serve
+from tests.warm import serve
 
 PASSED: list[str] = []
 MOMENTS = "moments.json"

@@ -16,7 +16,7 @@ from tests.bundles import drawn_outputs
 from tests.command import Machine
 from tests.faults.crashing import MOMENTS
 from tests.faults.test_kill import TABLES
-from tests.faults.warm import Warm
+from tests.warm import Warm
 
 FEWEST = 30
 DIED = 137
@@ -34,10 +34,10 @@ def calm(tmp_path: Path) -> Machine:
 @pytest.fixture
 def run(calm: Machine) -> Iterator[Run]:
     """Runs an evaluation in a copy of a process that has imported everything; its status, and the moments it passed."""
-    with Warm(calm, "tests.faults.crashing") as warm:
+    with Warm("tests.faults.crashing") as warm:
 
         def evaluate(home: Path, submission: str, moment: str) -> tuple[int, list[str]]:
-            warm.start(str(home), submission, moment)
+            warm.start(str(home), submission, moment, environment=calm.environment)
             status = warm.wait()
             passed = json.loads((home / MOMENTS).read_text()) if status == 0 else []
             return status, [name for name in passed if BEAT not in name]

@@ -14,8 +14,8 @@ import pytest
 
 from tests.bundles import drawn_outputs
 from tests.command import Machine
-from tests.faults.warm import Warm
 from tests.servers.prefect import PrefectServer
+from tests.warm import Warm, shared
 
 TABLES = ("submission", "run", "shard", "output", "reply", "verdict", "score", "cell")
 KILLS = 50
@@ -39,7 +39,7 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
     calm.run("evaluate", submission)
     shaken.submit(bundle)
 
-    with Warm(shaken) as warm:
+    with shared() as warm:
         hits = sum(_killed(shaken, warm, submission, dice) for _ in range(KILLS))
     shaken.run("evaluate", submission)
 
@@ -52,7 +52,7 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
 def _killed(machine: Machine, warm: Warm, submission: str, dice: random.Random) -> bool:
     """Let an evaluation finish a few more shards, wait a random moment, kill it; False when it ended before."""
     until = _counts(machine)["shard"] + dice.randrange(4)
-    warm.start("evaluate", submission)
+    warm.start("evaluate", submission, environment=machine.environment)
     while warm.running() and _counts(machine)["shard"] < until:
         time.sleep(0.02)
     time.sleep(dice.uniform(0, 0.5))

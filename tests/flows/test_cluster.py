@@ -24,7 +24,7 @@ from tests.servers.unavailable import needs
 def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
     tmp_path: Path, prefect_server: PrefectServer
 ) -> None:
-    calm = Machine(tmp_path / "calm", {"ARMILLARY_SHARD_SIZE": "3", "ARMILLARY_ENGINE": "here"})
+    calm = Machine(tmp_path / "calm", {"ARMILLARY_SHARD_SIZE": "6", "ARMILLARY_ENGINE": "here"})
     bundle = drawn_outputs(tmp_path / "bundle.zip")
     calm.run("init")
     submission = calm.submit(bundle)
@@ -32,7 +32,7 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
     nowhere = {"ARMILLARY_DATABASE_URL": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
     bare = Machine(tmp_path / "bare", {**prefect_server.environment, **nowhere})
     with needs(dask.serve(tmp_path, 2, bare.environment)) as cluster:
-        spread = {"ARMILLARY_SHARD_SIZE": "3", "ARMILLARY_ENGINE": cluster.engine, **prefect_server.environment}
+        spread = {"ARMILLARY_SHARD_SIZE": "6", "ARMILLARY_ENGINE": cluster.engine, **prefect_server.environment}
         machine = Machine(tmp_path / "home", spread)
         machine.run("init")
         machine.submit(bundle)
