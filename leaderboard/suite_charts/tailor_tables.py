@@ -69,7 +69,7 @@ def lines(figures: pd.DataFrame) -> pd.DataFrame:
 def index(figures: pd.DataFrame) -> pd.DataFrame:
     """The mean of the four metrics on one scale, where all four are there; ours, not the paper's."""
     found = lines(figures)
-    scaled = found.assign(value=found["value"] * found["metric"].map(SCALES))
+    scaled = found.assign(value=found["value"] * found["metric"].map(SCALES).astype(float))
     whole = scaled.groupby(PLACE, sort=False)["value"].agg(["mean", "count"]).reset_index()
     return whole[whole["count"] == len(METRICS)].rename(columns={"mean": "value"}).drop(columns="count")
 

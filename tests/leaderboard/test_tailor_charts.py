@@ -124,3 +124,12 @@ def test_the_bank_chart_counts_the_bank_that_is_there() -> None:
 @pytest.mark.parametrize("chart", charts_of("tailor"), ids=lambda chart: chart.name)
 def test_an_empty_board_draws_nothing_and_raises_nothing(chart: Any) -> None:
     assert (chart.draw(table([])) is None) is (chart.name != "bank")
+
+
+@pytest.mark.parametrize("figures", [PAPER, table([])], ids=["only the paper", "nothing"])
+def test_before_the_first_entry_charts_of_our_own_board_are_left_out(figures: pd.DataFrame) -> None:
+    drawn_charts = {one.name: one.draw(figures) for one in charts_of("tailor")}
+
+    ours = {"grid", "degradation", "settings", "parts", "failures", "agreement"}
+    assert {name for name in ours if drawn_charts[name] is not None} == set()
+    assert drawn_charts["bank"] is not None
