@@ -68,7 +68,7 @@ def test_a_search_and_a_long_list_open_when_they_are_asked_for(visit: Visit) -> 
     visit.page.keyboard.press("Enter")
 
     visit.page.wait_for_url("**q=basalt**", timeout=PATIENCE)
-    assert visit.leads_with("2", "", "Basalt-XL")
+    assert visit.leads_with("1", "Basalt-XL")
 
 
 def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
