@@ -25,6 +25,7 @@ class Warm:
         self._parent = subprocess.Popen(
             [sys.executable, "-m", module],
             cwd=Path(__file__).parent.parent,
+            env={**os.environ, "PREFECT_LOGGING_LEVEL": "CRITICAL"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

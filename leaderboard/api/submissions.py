@@ -57,12 +57,18 @@ def install(app: FastAPI) -> None:
     app.exception_handler(StoreError)(away)
     app.exception_handler(OperationalError)(away)
     app.exception_handler(RequestValidationError)(_invalid)
+    app.exception_handler(400)(_unreadable)
 
 
 def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
     found = [_problem(detail) for detail in error.errors()]
     return refused(request, IntakeError(found))
+
+
+def _unreadable(request: Request, _error: Exception) -> JSONResponse:
+    """A body that is no text at all, which is found before anything of ours looks at it."""
+    return refused(request, refusal("E_REQUEST", "body", "This is not JSON in UTF-8.", "See /v1/docs."))
 
 
 def _problem(detail: Any) -> Problem:

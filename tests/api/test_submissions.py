@@ -115,3 +115,11 @@ def test_a_store_or_database_that_fails_is_our_fault_and_worth_another_try(
 
     assert asked(store=str(tmp_path / "nothing here")) == (503, "E_STORE", "60")
     assert asked(database_url=f"sqlite:///{tmp_path}") == (503, "E_STORE", "60")
+
+
+def test_a_body_that_is_no_text_is_refused_like_any_other(desk: Desk) -> None:
+    headers = {**desk.headers(), "Content-Type": "application/json"}
+
+    answer = desk.client.post("/v1/inbox", content=b"\xff", headers=headers)
+
+    assert (answer.status_code, answer.json()["error"]["code"]) == (400, "E_REQUEST")
