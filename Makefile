@@ -22,7 +22,7 @@ serve: install
 
 test: install
 	@tests/servers/install
-	@$(BIN)/python -m pytest -n 2 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
 
 test-long: install
 	@tests/servers/install

@@ -160,13 +160,15 @@ def _found(db: Session, kind: str, owner: str) -> Iterator[Sequence[Sequence[Any
     asked = [type_coerce(column, NullType()) if kind in RAW else column for column in columns]
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
         for rows in db.connection().execute(sa_select(*asked).where(condition)).partitions(MANY):
-            yield [_unmeasured(row) for row in rows] if kind == "judge" else rows
+            yield [_unmeasured(columns, row) for row in rows] if kind == "judge" else rows
 
 
-def _unmeasured(row: Sequence[Any]) -> list[Any]:
-    """A judge's row without what is measured of it later: the card is its one column of JSON."""
-    kept = {field: value for field, value in row[-1].items() if field not in MEASURED}
-    return [*row[:-1], kept]
+def _unmeasured(columns: Sequence[Any], row: Sequence[Any]) -> list[Any]:
+    """A judge's row without what is measured of it later, which stands in its card."""
+    return [
+        {field: part for field, part in value.items() if field not in MEASURED} if column.name == "card" else value
+        for column, value in zip(columns, row, strict=True)
+    ]
 
 
 def _owned(_db: Session, kind: str, owner: str) -> Iterator[Any]:

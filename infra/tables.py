@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import JSON, DateTime, Dialect, Index, Text, UniqueConstraint
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
+
+from infra.indexes import only_on_postgresql
 
 SQLModel.metadata.naming_convention = {
     "ix": "ix_%(table_name)s_%(column_0_N_name)s",
@@ -233,16 +234,6 @@ class Score(SQLModel, table=True):
     detail: dict[str, Any] = json_column()
 
 
-def _on_postgresql(name: str, *columns: str) -> Index:
-    """An index that only PostgreSQL has: SQLite finds the same rows by key as fast, and would pay at each insert."""
-    return Index(name, *columns, info={"only": "postgresql"}).ddl_if(dialect="postgresql")
-
-
-def has(dialect: str) -> Callable[..., bool]:
-    """Whether a database of this kind has an item, for Alembic, which does not ask the item itself."""
-    return lambda item, *_: bool(item.info.get("only", dialect) == dialect)
-
-
 class Cell(SQLModel, table=True):
     """A metric over all samples at one address of one run. `*` is: over all values of that facet.
 
@@ -250,7 +241,7 @@ class Cell(SQLModel, table=True):
     """
 
     __tablename__ = "cell"
-    __table_args__ = (_on_postgresql("ix_cell_address", "metric", "scenario", "task", "setting", "modality"),)
+    __table_args__ = (only_on_postgresql("ix_cell_address", "metric", "scenario", "task", "setting", "modality"),)
     run_id: str = Field(primary_key=True, foreign_key="run.id")
     metric: str = Field(primary_key=True)
     scenario: str = Field(primary_key=True)

@@ -40,10 +40,17 @@ class Machine:
 
     def run_alone(self, *arguments: str) -> str:
         """The same in a process that imports everything itself, whatever its exit status."""
-        command = [sys.executable, "-m", "flows.cli", *arguments]
-        streams = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        done = subprocess.run(command, cwd=ROOT, env=self.environment, timeout=300, check=False, **streams)  # type: ignore[call-overload]
-        return str(done.stdout)
+        done = subprocess.run(
+            [sys.executable, "-m", "flows.cli", *arguments],
+            cwd=ROOT,
+            env=self.environment,
+            timeout=300,
+            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        return done.stdout
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a command in a process group of its own."""

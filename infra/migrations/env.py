@@ -7,6 +7,7 @@ from alembic.autogenerate.api import AutogenContext
 from sqlmodel import AutoString, SQLModel
 
 from infra import tables
+from infra.indexes import has
 
 
 def plain_types(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:
@@ -24,7 +25,7 @@ context.configure(
     target_metadata=SQLModel.metadata,
     render_as_batch=True,
     render_item=plain_types,
-    include_object=tables.has(connection.dialect.name),
+    include_object=has(connection.dialect.name),
 )
 with context.begin_transaction():
     context.run_migrations()

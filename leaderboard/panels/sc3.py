@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -54,10 +55,12 @@ def _strip(shown: Shown, at: int, words: str) -> Seen | None:
     return Seen(np.concatenate([enlarged(view[at]) for view in frames], axis=1), f"{words}: {', '.join(VIEWS)}")
 
 
-def frames_of(path: Path | None) -> Frames | None:
-    """The views of a rollout [views, frames, height, width, RGB]; nothing in the file is executed."""
-    if path is None:
-        return None
+@lru_cache(maxsize=8)
+def frames_of(path: Path) -> Frames:
+    """The views of a rollout [views, frames, height, width, RGB]; nothing in the file is executed.
+
+    A path is named by its content, so what was read once stays right: a page asks for the same rollout three times.
+    """
     with np.load(path, allow_pickle=False) as file:
         if "views" in file.files:
             return np.asarray(file["views"], np.uint8)
@@ -85,7 +88,8 @@ def _criteria(read: Mapping[str, Any]) -> None:
 
 
 def _frames(shown: Shown, item: Item | None) -> Frames | None:
-    return frames_of(shown.fetch(item.media_sha256)) if item and item.media_sha256 else None
+    path = shown.fetch(item.media_sha256) if item and item.media_sha256 else None
+    return frames_of(path) if path else None
 
 
 def _beside(shown: Shown) -> dict[str, Frames | None]:

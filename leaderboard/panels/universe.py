@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -35,9 +36,12 @@ def rows(shown: Shown) -> list[tuple[str, str]]:
 
 def given(shown: Shown) -> Seen | None:
     """The clip; handed-in answers come without it, an entry that was generated here has the same one."""
-    kept = (shown.record, *ask(behind.records, shown.run, shown.item.sample_id))
-    path = next((path for sha256 in _clips(kept) if (path := shown.fetch(sha256))), None)
+    path = _fetched(shown, [shown.record]) or _fetched(shown, ask(behind.records, shown.run, shown.item.sample_id))
     return Seen(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
+
+
+def _fetched(shown: Shown, records: Iterable[Mapping[str, Any]]) -> Path | None:
+    return next((path for sha256 in _clips(records) if (path := shown.fetch(sha256))), None)
 
 
 def _clips(records: Iterable[Mapping[str, Any]]) -> list[str]:

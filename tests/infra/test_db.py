@@ -16,6 +16,7 @@ from evaluators.suites import all_suites
 from flows import catalogue
 from infra import tables
 from infra.db import DatabaseUnavailable, add_many, add_new, add_rows, claim, downgrade, engine, migrate, put, session
+from infra.indexes import has
 from infra.tables_standing import Standing
 from tests.servers.postgres import PostgresServer
 
@@ -43,7 +44,7 @@ def test_migrated_tables_are_the_declared_ones(url: str) -> None:
     migrate(url)
 
     with engine(url).connect() as connection:
-        ours = {"include_object": tables.has(connection.dialect.name)}
+        ours = {"include_object": has(connection.dialect.name)}
         differences = compare_metadata(MigrationContext.configure(connection, opts=ours), SQLModel.metadata)
 
     assert differences == []
