@@ -57,6 +57,8 @@ def _tips(digits: int) -> list[alt.Tooltip]:
 
 
 COLOURS = ["#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#8C6D31", "#666666"]
+LINES = [*COLOURS, "#332288", "#117733", "#882255", "#DDCC77"]
+"""Four more, of Tol's, where many entries share a chart."""
 
 
 def profile(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
@@ -83,12 +85,11 @@ def slopes(points: pd.DataFrame, title: str, digits: int, whole: float) -> alt.L
     # Side by side, or one entry's interval would hide the next one's.
     beside = alt.XOffset("run:N", sort=None)
     names = list(dict.fromkeys(points["model"]))
-    shown = names[: len(COLOURS)]
     colour = alt.Color(
         "model:N",
         title="Model",
-        scale=alt.Scale(domain=names, range=COLOURS),
-        legend=alt.Legend(labelLimit=130, values=shown, orient="bottom", columns=2),
+        scale=alt.Scale(domain=names, range=LINES),
+        legend=alt.Legend(labelLimit=110, values=names[: len(LINES)], orient="bottom", columns=2, symbolOpacity=1),
     )
     dash = alt.StrokeDash(
         "by:N", title="Judged by", scale=alt.Scale(domain=["auto", "human"], range=[[1, 0], [5, 4]]), legend=None
@@ -125,49 +126,54 @@ def history(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart
 
 
 def differences(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
-    """Paired differences with their intervals and a line at none."""
-    y = alt.Y("pair:N", title=None, sort=None, axis=alt.Axis(labelLimit=320))
-    spans = (
-        alt.Chart(points)
-        .mark_rule(strokeWidth=2, color=COLOURS[0])
-        .encode(x=alt.X("low:Q", title=title), x2="high:Q", y=y)
-    )
+    """Paired differences with their intervals and a line at none; a pair's name stands above it: phones are narrow."""
+    y = alt.Y("pair:N", title=None, sort=None, axis=None)
+    x = alt.X("low:Q", title=title, axis=alt.Axis(format="~g"))
+    spans = alt.Chart(points).mark_rule(strokeWidth=2, color=COLOURS[0]).encode(x=x, x2="high:Q", y=y)
     dots = (
         alt.Chart(points)
-        .mark_point(filled=True, size=80, color=COLOURS[0])
+        .mark_point(filled=True, size=80, opacity=1, color=COLOURS[0])
         .encode(x="mean:Q", y=y, tooltip=["pair:N", "mean:Q", "p:Q"])
     )
+    names = _above(points).encode(y=y, text="pair:N")
     none = alt.Chart(pd.DataFrame({"x": [0.0]})).mark_rule(strokeDash=[4, 4], color="#888888").encode(x="x:Q")
-    return alt.layer(none, spans, dots).properties(height=alt.Step(34))
+    return alt.layer(none, spans, dots, names).properties(height=alt.Step(46))
 
 
-def tallies(points: pd.DataFrame) -> alt.FacetChart:
-    """Wins, ties and losses by scenario, as shares; one panel a pair."""
+def tallies(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
+    """Wins, ties and losses by scenario, as shares; the pairs below each other, each under its name."""
     order = ["won", "tied", "lost"]
+    rows = points.assign(row=points["pair"] + "\n" + points["scenario"])
+    heads = pd.DataFrame({"pair": list(dict.fromkeys(points["pair"]))}).assign(row=lambda frame: frame["pair"])
+    places = [row for pair in heads["pair"] for row in (pair, *dict.fromkeys(rows.loc[rows["pair"] == pair, "row"]))]
+    axis = alt.Axis(labelLimit=160, labelExpr="split(datum.label, '\\n')[1] || ''", ticks=False, domain=False)
+    y = alt.Y("row:N", title=None, sort=places, scale=alt.Scale(domain=places), axis=axis)
+    colour = alt.Color(
+        "result:N",
+        sort=order,
+        scale=alt.Scale(domain=order, range=["#0072B2", "#BBBBBB", "#E69F00"]),
+        title=None,
+        legend=alt.Legend(orient="top"),
+    )
     bars = (
-        alt.Chart(points)
+        alt.Chart(rows)
         .mark_bar()
         .encode(
             x=alt.X("count:Q", stack="normalize", title="Share of samples"),
-            y=alt.Y("scenario:N", title=None, sort=None, axis=alt.Axis(labelLimit=160)),
-            color=alt.Color(
-                "result:N",
-                sort=order,
-                scale=alt.Scale(domain=order, range=["#0072B2", "#BBBBBB", "#E69F00"]),
-                title=None,
-                legend=alt.Legend(orient="top"),
-            ),
+            y=y,
+            color=colour,
             order=alt.Order("rank:Q"),
             tooltip=["pair:N", "scenario:N", "result:N", "count:Q"],
         )
-        .properties(height=alt.Step(24), width=PANEL)
     )
-    head = alt.Header(labelAnchor="start", labelLimit=PANEL)
-    made: alt.FacetChart = bars.facet(facet=alt.Facet("pair:N", title=None, sort=None, header=head), columns=2)
-    return made
+    names = _above(heads, dy=4).encode(y=y, text="pair:N")
+    return alt.layer(bars, names).properties(height=alt.Step(24))
 
 
-PANEL = 360
+def _above(points: pd.DataFrame, dy: int = -13) -> alt.Chart:
+    """Names at the left edge, in a grey that is read on light and on dark."""
+    made: alt.Chart = alt.Chart(points).mark_text(align="left", dy=dy, color="#808495", limit=330)
+    return made.encode(x=alt.value(0))
 
 
 def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
@@ -193,7 +199,7 @@ def heat(points: pd.DataFrame, title: str, digits: int, best_is_high: bool) -> a
     scale = alt.Scale(scheme="blues", reverse=not best_is_high)
     number = f".{digits}f"
     tips = [alt.Tooltip("down:N"), alt.Tooltip("across:N"), alt.Tooltip("value:Q", format=number), "n:N"]
-    colour = alt.Color("value:Q", title=title, scale=scale, legend=alt.Legend(orient="top"))
+    colour = alt.Color("value:Q", title=title, scale=scale, legend=alt.Legend(orient="top", format=number))
     fields = alt.Chart(points).mark_rect().encode(x=across, y=down, color=colour, tooltip=tips)
     words = (
         alt.Chart(points)

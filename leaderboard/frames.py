@@ -27,10 +27,10 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
     rows = [
         {
             "Rank": entry.rank,
-            "Ranks": _ranks(entry),
             "Model": name(entry.model),
             metric.title: _rounded(entry.value, metric),
             "95 % interval": _span(entry, metric),
+            "Ranks": _ranks(entry),
             "n/N": "—" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}",
             "Bounds": _bounds(entry, metric),
             "Look": f"samples?run={quote(entry.run_id)}&{behind}",

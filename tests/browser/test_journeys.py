@@ -102,7 +102,7 @@ def test_the_view_can_be_taken_along_as_csv(visit: Visit) -> None:
         visit.page.locator("[data-testid=stDownloadButton] button", has_text="CSV").first.click()
 
     text = Path(waiting.value.path()).read_text("utf-8")
-    assert text.startswith("Rank,Ranks,Model,Instruction adherence")
+    assert text.startswith("Rank,Model,Instruction adherence")
     assert "Aurora Video 2" in text
 
 

@@ -17,7 +17,6 @@ PICTURE = {"seed": 7, "steps": 1, "guidance": 5.0, "height": 64, "width": 64}
 CLIP = {"seed": 7, "steps": 1, "guidance": 5.0, "height": 32, "width": 32, "frames": 5, "fps": 8}
 
 
-@pytest.mark.long
 @pytest.mark.xdist_group("servers")
 @pytest.mark.parametrize(("modality", "sampling"), [("image", PICTURE), ("video", CLIP)])
 def test_a_small_random_model_reaches_the_board_of_its_subset(
