@@ -10,7 +10,7 @@ import pandas as pd
 TRUST = alt.Scale(domain=["A", "B", "C"], range=["#0072B2", "#E69F00", "#999999"])
 BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
 SIGNS = alt.Legend(orient="top", symbolFillColor="#888888", symbolStrokeColor="#888888")
-DAYS = alt.Axis(format="%Y-%m-%d", tickCount=6, tickMinStep=86_400_000, labelOverlap=True)
+DAYS = alt.Axis(format="%Y-%m-%d", tickCount="day", labelOverlap=True, ticks=False, grid=False)
 NAMED = alt.Header(title=None, labelExpr="datum.label == '*' ? 'all' : replace(datum.label, /_/g, ' ')")
 """The heads of panels, as a reader would write them."""
 MOST_ROWS = 40
