@@ -77,7 +77,7 @@ def of_several_teams(folder: Path, count: int) -> list[Path]:
     def one(number: int) -> Path:
         model = {**declaration()["model"], "name": f"Painter {number}"}
         shift = number * len(demo_samples())
-        return drawn_outputs(folder / f"{number}.zip", shift=shift, team=f"Team {number}", model=model)
+        return drawn_outputs(folder / f"{number:03}.zip", shift=shift, team=f"Team {number}", model=model)
 
     return [one(number) for number in range(count)]
 
