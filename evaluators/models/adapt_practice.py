@@ -11,7 +11,10 @@ from torch import Tensor, nn
 
 from evaluators.media import Pixels
 from evaluators.models.adapt import Plan, rate_at
-from evaluators.models.adapt_batches import Lesson, Mask, Taught, Teacher
+from evaluators.models.adapt_batches import IGNORED, Lesson, Mask, Teacher
+
+ALOUD = 3.0
+"""How much motion weighs beside words."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """Clips of equally many frames, and numbers that say how things in them moved."""
+    """Clips of equally many frames, questions about each with answers, and numbers that say how things in it moved."""
 
     frames: Pixels
+    asked: tuple[tuple[tuple[str, str], ...], ...]
     moves: tuple[tuple[float, ...], ...]
 
 
@@ -45,7 +49,8 @@ def teach_tower(
 ) -> None:  # fmt: skip
     """Train the vision tower to tell what is on single pictures, by linear heads that are thrown away.
 
-    The heads read the mean of all tokens, so that a decoder that looks at all of them alike has it at once.
+    The heads read every single token, so that each knows the whole picture: what moved between two pictures can then
+    be told from any token of one and any of the other, and a decoder need not first find out which belong together.
     """
     teacher, vision, config = Teacher(model, processor), model.model.vision_tower, model.config.vision_config
     places = len(draw(0).places[0])
@@ -56,29 +61,39 @@ def teach_tower(
     for step in range(plan.steps):
         seen = draw(step)
         hidden = vision(teacher.pixels(seen.frames)).last_hidden_state
-        _descend(_seen_loss(head(hidden.mean(1)), seen, sizes), optimizer, step, plan, told)
+        _descend(_seen_loss(head(hidden), seen, sizes), optimizer, step, plan, told)
     model.eval()
 
 
 def teach_motion(
-    model: Any, processor: Any, draw: Callable[[int], Moved], plan: Plan, told: Callable[[int, float], None]
-) -> None:
-    """Train everything to tell how things moved between the frames of a clip, by a linear head that is thrown away.
+    model: Any, processor: Any, draw: Callable[[int], Moved], plan: Plan, told: Callable[[int, float], None],
+    aloud: bool = False,
+) -> None:  # fmt: skip
+    """Train all but the vision tower to tell how things moved in a clip, by linear heads that are thrown away.
 
-    Without it a small decoder sits at chance on actions for hundreds of steps: which way something moved is a
-    comparison, and a word in the answer says little about how to make it.
+    One head reads the tokens of the last frame, the other the place where the first answer will begin. Without them a
+    small decoder sits at chance on actions for hundreds of steps: which way something moved is a comparison of frames,
+    and a word in the answer says little about how to make it. A head that read all frames alike would not do either:
+    what moved from the first to the last moved the other way from the last to the first. Aloud, answers are learned
+    beside it: learned afterwards, they would wipe the comparison out before they made use of it.
     """
-    teacher = Teacher(model, processor, "image_first")
+    teacher, width = Teacher(model, processor, "image_first"), model.config.text_config.hidden_size
     torch.manual_seed(plan.seed)
-    head = nn.Linear(model.config.text_config.hidden_size, len(draw(0).moves[0]))
-    optimizer = torch.optim.AdamW([*model.parameters(), *head.parameters()], lr=plan.rate, weight_decay=plan.decay)
+    heads = nn.ModuleList(nn.Linear(width, len(draw(0).moves[0])) for _ in range(2))
     model.train()
+    model.model.vision_tower.requires_grad_(False)
+    taught = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    optimizer = torch.optim.AdamW([*taught, *heads.parameters()], lr=plan.rate, weight_decay=plan.decay)
     for step in range(plan.steps):
         moved = draw(step)
-        batch = teacher.batch([Taught(teacher.pixels(clip), ()) for clip in moved.frames])
-        found = head(teacher.hidden(batch).mean(1))
-        loss = nn.functional.smooth_l1_loss(found, torch.tensor(moved.moves), beta=0.3)
+        batch = teacher.batch([teacher.read(Lesson(*one)) for one in zip(moved.frames, moved.asked, strict=True)])
+        hidden, learned = teacher.hidden(batch), batch.labels != IGNORED
+        last = hidden[:, batch.images - int(processor.image_seq_length) : batch.images].mean(1)
+        begins = hidden[torch.arange(len(hidden)), learned.int().argmax(1)]
+        motion = _motion_loss(heads, (last, begins), torch.tensor(moved.moves))
+        loss = ALOUD * motion + _words_loss(model, hidden[learned], batch.labels[learned]) if aloud else motion
         _descend(loss, optimizer, step, plan, told)
+    model.model.vision_tower.requires_grad_(True)
     model.eval()
 
 
@@ -97,9 +112,21 @@ def practise(
     model.eval()
 
 
+def _motion_loss(heads: nn.ModuleList, read: Sequence[Tensor], moves: Tensor) -> Tensor:
+    found = [head(one) for head, one in zip(heads, read, strict=True)]
+    return torch.stack([nn.functional.smooth_l1_loss(one, moves, beta=0.3) for one in found]).sum()
+
+
+def _words_loss(model: Any, hidden: Tensor, labels: Tensor) -> Tensor:
+    return nn.functional.cross_entropy(model.get_output_embeddings()(hidden).float(), labels)
+
+
 def _seen_loss(found: Tensor, seen: Seen, sizes: Sequence[int]) -> Tensor:
-    classes, angles = torch.tensor(seen.classes), 2 * torch.pi * torch.tensor(seen.places)
-    *logits, rest = torch.split(found, [*sizes, found.shape[1] - sum(sizes)], 1)
+    """The mean over pictures and tokens [picture, token, what the heads say]."""
+    tokens = found.shape[1]
+    classes = torch.tensor(seen.classes).repeat_interleave(tokens, 0)
+    angles = 2 * torch.pi * torch.tensor(seen.places).repeat_interleave(tokens, 0)
+    *logits, rest = torch.split(found.flatten(0, 1), [*sizes, found.shape[2] - sum(sizes)], 1)
     named = sum(nn.functional.cross_entropy(one, classes[:, k]) for k, one in enumerate(logits))
     placed = nn.functional.mse_loss(rest, torch.cat([angles.cos(), angles.sin()], 1))
     return named + 4 * placed

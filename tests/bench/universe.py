@@ -1,6 +1,7 @@
-"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, on one core in CPU seconds.
+"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, in CPU seconds.
 
-`python -m tests.bench.universe` runs all of it (about 20 CPU minutes); `--quick` one seed of the main table, smaller.
+`python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does one seed of the main
+table, smaller.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from multiprocessing import get_context
 from statistics import mean, stdev
 from typing import Any
 
@@ -52,7 +55,7 @@ class Size:
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
-QUICK = Size(train=240, held=104, steps=60, frames=1, seeds=(0,))
+QUICK = Size(train=240, held=104, steps=60, frames=2, seeds=(0,))
 
 
 @dataclass(frozen=True)
@@ -89,8 +92,21 @@ class Bench:
 
 
 @dataclass(frozen=True, slots=True)
+class Job:
+    """One adaptation of the packaged model: how, on what frames, for how long, and when to look on the way."""
+
+    strategy: Strategy
+    seed: int = 0
+    frames: int = 4
+    policy: Policy = "uniform_n"
+    mask: Mask = "image_first"
+    steps: int = 0
+    look: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Ran:
-    """One adaptation: its cells, what it cost in CPU seconds, and cells on the way where they were asked for."""
+    """What came of it: its cells, what it cost in CPU seconds, and cells on the way where they were asked for."""
 
     cells: Cells
     parameters: int
@@ -99,81 +115,120 @@ class Ran:
     samples: Mapping[int, Cells]
 
 
-def run(
-    bench: Bench, strategy: Strategy, seed: int, frames: int = 0, policy: Policy = "uniform_n",
-    mask: Mask = "image_first", steps: int = 0, look: Sequence[int] = (),
-) -> Ran:  # fmt: skip
+def run(bench: Bench, job: Job) -> Ran:
     """Adapt the packaged model once and examine it."""
-    frames, steps = frames or bench.size.frames, steps or bench.size.steps
     model, processor = read_folder(packaged_base(), "cpu", "fp32")
-    plan = Plan(strategy=strategy, steps=steps, batch=bench.size.batch, accumulate=1, rate=RATES.get(strategy, 0.0),
-                mask=mask, seed=seed, every=10**9)  # fmt: skip
+    plan = Plan(strategy=job.strategy, steps=job.steps, batch=bench.size.batch, accumulate=1,
+                rate=RATES.get(job.strategy, 0.0), mask=job.mask, seed=job.seed, every=10**9)  # fmt: skip
     on_the_way: dict[int, Cells] = {}
 
+    def examine(model: Any) -> Cells:
+        return bench.examine(model, processor, job.mask, job.frames, job.policy)
+
     def told(step: Step) -> None:
-        if step.number in look:
+        if step.number in job.look:
             model.eval()
-            on_the_way[step.number * bench.size.batch] = bench.examine(model, processor, mask, frames, policy)
+            on_the_way[step.number * bench.size.batch] = examine(model)
             model.train()
 
-    lessons = bench.lessons(frames, policy, seed)
+    lessons = bench.lessons(job.frames, job.policy, job.seed)
     made, training = _cpu(lambda: adapt(model, processor, lessons, plan, told=told))
-    cells, examining = _cpu(lambda: bench.examine(made.model, processor, mask, frames, policy))
+    cells, examining = _cpu(lambda: examine(made.model))
     return Ran(cells, made.parameters, training, examining, on_the_way)
 
 
-def main_table(bench: Bench) -> Iterator[dict[str, Any]]:
-    """Strategies with mean and spread over seeds."""
-    for strategy in MAIN:
-        runs = [run(bench, strategy, seed) for seed in (bench.size.seeds if strategy != "zero_shot" else (0,))]
-        yield {"strategy": strategy, "parameters": runs[0].parameters, "cpu_s": mean(one.training for one in runs),
-               **{name: _spread([one.cells[name] for one in runs]) for name in CELLS}}  # fmt: skip
+def strategies(size: Size) -> list[Job]:
+    """The main table; what is not trained needs one seed."""
+    return [Job(strategy, seed, size.frames, steps=size.steps)
+            for strategy in MAIN for seed in (size.seeds if strategy != "zero_shot" else size.seeds[:1])]  # fmt: skip
 
 
-def frames_table(bench: Bench) -> Iterator[dict[str, Any]]:
+def frames(size: Size) -> list[Job]:
     """Uniform against first frames, full tuning, one seed."""
     wanted: list[tuple[Policy, int]] = [("uniform_n", 1), ("uniform_n", 2), ("first_n", 2), ("uniform_n", 4),
                                         ("first_n", 4), ("uniform_n", 8), ("first_n", 8)]  # fmt: skip
-    for policy, frames in wanted:
-        found = run(bench, "full", 0, frames, policy, steps=bench.size.steps * 3 // 4)
-        yield {"frames": f"{policy.removesuffix('_n')}-{frames}", "cpu_s": found.training, **found.cells}
+    return [Job("full", 0, number, policy, steps=size.steps * 3 // 4) for policy, number in wanted]
 
 
-def samples_table(bench: Bench) -> Iterator[dict[str, Any]]:
+def samples(size: Size) -> list[Job]:
     """Exact match after so many clips, full tuning, one seed."""
-    look = [round(bench.size.steps * share) for share in (0.125, 0.25, 0.5, 1.0)]
-    for clips, cells in run(bench, "full", 0, look=look).samples.items():
+    look = tuple(round(size.steps * share) for share in (0.125, 0.25, 0.5, 1.0))
+    return [Job("full", 0, size.frames, steps=size.steps, look=look)]
+
+
+def masks(size: Size) -> list[Job]:
+    """PaliGemma's own mask against images that do not see the question, full tuning, one seed."""
+    return [Job("full", 0, 2, mask=mask, steps=size.steps // 2) for mask in ("own", "image_first")]
+
+
+def strategies_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """Mean and spread over seeds."""
+    for strategy in MAIN:
+        same = [one for job, one in zip(jobs, ran, strict=True) if job.strategy == strategy]
+        yield {"strategy": strategy, "parameters": same[0].parameters, "cpu_s": mean(one.training for one in same),
+               **{name: _spread([one.cells[name] for one in same]) for name in CELLS}}  # fmt: skip
+
+
+def frames_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """A row a choice of frames."""
+    for job, one in zip(jobs, ran, strict=True):
+        yield {"frames": f"{job.policy.removesuffix('_n')}-{job.frames}", "cpu_s": one.training, **one.cells}
+
+
+def samples_rows(_jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """A row a look on the way."""
+    for clips, cells in ran[0].samples.items():
         yield {"clips": clips, **cells}
 
 
-def masks_table(bench: Bench) -> Iterator[dict[str, Any]]:
-    """PaliGemma's own mask against images that do not see the question: accuracy, and CPU seconds of both."""
-    masks: tuple[Mask, ...] = ("own", "image_first")
-    for mask in masks:
-        found = run(bench, "full", 0, 2, mask=mask, steps=bench.size.steps // 2)
-        yield {"mask": mask, "training_cpu_s": found.training, "examining_cpu_s": found.examining, **found.cells}
+def masks_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """Accuracy of both, and CPU seconds of both."""
+    for job, one in zip(jobs, ran, strict=True):
+        yield {"mask": job.mask, "training_cpu_s": one.training, "examining_cpu_s": one.examining, **one.cells}
+
+
+TABLES = {
+    "strategies": (strategies, strategies_rows),
+    "frames": (frames, frames_rows),
+    "samples": (samples, samples_rows),
+    "masks": (masks, masks_rows),
+}
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the tables, print them and write them; each is written as soon as it is there."""
-    torch.set_num_threads(1)
-    size = QUICK if "--quick" in arguments else Size()
-    began = time.process_time()
-    bench = make(size)
-    tables = {"strategies": main_table} if size == QUICK else {
-        "strategies": main_table, "frames": frames_table, "samples": samples_table, "masks": masks_table,
-    }  # fmt: skip
+    quick = "--quick" in arguments
+    size, began = QUICK if quick else Size(), time.monotonic()
     found: dict[str, Any] = {}
-    for name, table in tables.items():
-        found[name] = []
-        for row in table(bench):
-            found[name].append(row)
-            found["cpu_s"] = time.process_time() - began
+    with ProcessPoolExecutor(2, get_context("spawn"), _begin, (size,)) as pool:
+        going = {name: [(job, pool.submit(_run, job)) for job in wanted(size)]
+                 for name, (wanted, _) in TABLES.items() if name == "strategies" or not quick}  # fmt: skip
+        for name, asked in going.items():
+            jobs, ran = zip(*[(job, _told(name, job, future.result())) for job, future in asked], strict=True)
+            found[name] = list(TABLES[name][1](jobs, ran))
+            found["seconds"] = time.monotonic() - began
             FOLDER.mkdir(parents=True, exist_ok=True)
             (FOLDER / "universe.json").write_text(json.dumps(found, indent=1) + "\n")
-            print(name, json.dumps({key: _short(value) for key, value in row.items()}), flush=True)
-        _print(name, found[name])
+            _print(name, found[name])
     return 0
+
+
+_BENCH: list[Bench] = []
+
+
+def _begin(size: Size) -> None:
+    torch.set_num_threads(1)
+    _BENCH.append(make(size))
+
+
+def _run(job: Job) -> Ran:
+    return run(_BENCH[0], job)
+
+
+def _told(name: str, job: Job, ran: Ran) -> Ran:
+    cells = {cell: round(value, 1) for cell, value in ran.cells.items()}
+    print(f"{name}: {job}: {ran.training:.0f} CPU s, {cells}", flush=True)
+    return ran
 
 
 def make(size: Size) -> Bench:
@@ -197,12 +252,6 @@ def _cpu(work: Callable[[], Any]) -> tuple[Any, float]:
 
 def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": mean(values), "std": stdev(values) if len(values) > 1 else 0.0}
-
-
-def _short(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _short(one) for key, one in value.items()}
-    return round(value, 1) if isinstance(value, float) else value
 
 
 def _print(name: str, rows: Sequence[Mapping[str, Any]]) -> None:

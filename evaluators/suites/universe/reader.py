@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from evaluators.models.adapt_practice import Moved, Seen, Turn
     from evaluators.models.small import VlmSize
 
+Moves: TypeAlias = tuple[float, ...]
 SPACE = AnswerSpace(tuple(sorted(arena.ACTIONS)), tuple(sorted(CHARACTERS)))
 PRACTICE = tuple(environment for environment in ENVIRONMENTS if environment.game == "practice")
 EDGE = 64
@@ -34,27 +35,30 @@ CLASSES = (len(COLOURS), len(COLOURS), len(HATS), 2, 3)
 SHARES = {"binary_pos": 0.22, "binary_neg": 0.22, "mc": 0.08, "oe": 0.48}
 ACTION_SHARE = 0.65
 """Actions take longer to learn than characters."""
+LEFT = 200
+"""Pairs that are never learned from."""
 
 
 @dataclass(frozen=True, slots=True)
 class Course:
-    """How long each part of the pre-training takes, and from how much."""
+    """How long each part of the pre-training takes, and from how much; each round of motion begins with a warm-up."""
 
-    pictures: int = 10000
+    pictures: int = 24000
+    pairs: int = 12000
     clips: int = 3000
-    tower_steps: int = 600
-    motion_steps: int = 800
+    tower_steps: int = 4000
+    motion_steps: tuple[int, ...] = (800, 900)
+    aloud_steps: int = 400
     steps: int = 1200
     seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Clips:
-    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB; and what moved in each."""
+    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB."""
 
     frames: Pixels
     labels: tuple[tuple[str, str], ...]
-    moves: tuple[tuple[float, ...], ...]
 
 
 def size() -> VlmSize:
@@ -74,15 +78,17 @@ def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
 
     model, processor = load_model(make_paligemma(folder, course.seed, size(), sentences()))
     pictures = _pictures(course.pictures, course.seed)
-    told(f"{course.pictures} pictures")
     plan = Plan(steps=course.tower_steps, rate=2e-3, seed=course.seed)
     teach_tower(model, processor, lambda step: _some(pictures, step), CLASSES, plan, _every(50, told, "tower"))
+    moving = _moving(course.pairs, course.seed)
+    for steps in course.motion_steps:
+        plan = Plan(steps=steps, rate=1e-3, seed=course.seed)
+        teach_motion(model, processor, lambda step: _moved(*moving, step), plan, _every(50, told, "motion"))
+    plan = Plan(steps=course.aloud_steps, rate=1e-3, decay=0.0, seed=course.seed)
+    teach_motion(model, processor, lambda step: _told(*moving, step), plan, _every(50, told, "aloud"), aloud=True)
     clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
-    told(f"{course.clips} clips")
-    plan = Plan(steps=course.motion_steps, rate=2e-3, seed=course.seed)
-    teach_motion(model, processor, lambda step: _moved(clips, step), plan, _every(50, told, "motion"))
     plan = Plan(steps=course.steps, rate=1e-3, seed=course.seed)
-    practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "reader"))
+    practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "words"))
     model.save_pretrained(folder)
     return folder
 
@@ -100,14 +106,12 @@ def draw_clips(environments: Sequence[str], number: int, seed: int, first: int =
     """So many clips from these environments in turn, labels balanced, shrunk as the image processor would."""
     labels = arena.draw_labels(number, seed)
     frames = np.empty((number, arena.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
-    moves = []
     for i, (action, character) in enumerate(labels):
         play = arena.play_clip(
             environments[i % len(environments)], action, character, 1_000_000 * (seed + 1) + first + i
         )
         frames[i] = shrunk(arena.render(play, arena.clip_times()))
-        moves.append(_moves(arena.states(play, arena.clip_times())))
-    return Clips(frames, tuple(labels), tuple(moves))
+    return Clips(frames, tuple(labels))
 
 
 def shrunk(frames: Pixels) -> Pixels:
@@ -166,18 +170,58 @@ def _some(pictures: Seen, step: int, number: int = 96) -> Seen:
     return Seen(pictures.frames[chosen], tuple(classes), tuple(places))
 
 
-def _moves(states: arena.Floats) -> tuple[float, ...]:
+def _moves(states: arena.Floats) -> Moves:
     """From first to last frame: across, along and up, each about 1 at most, and whether somebody got on a board."""
     change = states[-1] - states[0]
     return tuple(float(part) for part in (*(3 * change[[arena.X, arena.Y, arena.HEIGHT]]), change[arena.RIDING]))
 
 
-def _moved(clips: Clips, step: int, number: int = 64) -> Moved:
-    """The first and the last frame of some clips, and what moved between them."""
+def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
+    """First and last frames of clips in rooms and skins put together at random, and what moved between them."""
+    rng = np.random.default_rng([seed, 20])
+    frames = np.empty((number, 2, EDGE, EDGE, 3), np.uint8)
+    labels = arena.draw_labels(number, seed)
+    moves = []
+    for i, (action, character) in enumerate(labels):
+        body, head, hat = _skin(rng)
+        play = arena.play_clip(PRACTICE[0].name, action, character, int(rng.integers(2**31)))
+        skin = Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat])
+        scene = Scene(_room(rng), skin, play.seed, arena.SIZE)
+        states = arena.states(play, arena.clip_times()[[0, -1]])
+        frames[i] = shrunk(np.stack([scene.draw(state) for state in states]))
+        moves.append(_moves(states))
+    return Clips(frames, tuple(labels)), moves
+
+
+def _moved(clips: Clips, moves: Sequence[Moves], step: int, number: int = 64) -> Moved:
+    """Some of them, with a question about each and no answer yet."""
     from evaluators.models.adapt_practice import Moved
 
-    chosen = np.random.default_rng([step, 19]).integers(0, len(clips.frames), number)
-    return Moved(clips.frames[chosen][:, [0, -1]], tuple(clips.moves[i] for i in chosen))
+    rng = np.random.default_rng([step, 19])
+    chosen = rng.integers(0, len(clips.frames), number)
+    asked = tuple(((_about_the_action(clips.labels[i], rng), ""),) for i in chosen)
+    return Moved(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
+
+
+def _about_the_action(labels: tuple[str, str], rng: np.random.Generator) -> str:
+    yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
+    return (yes, no, open_ended)[int(rng.integers(3))].question
+
+
+def _told(clips: Clips, moves: Sequence[Moves], step: int, number: int = 48) -> Moved:
+    """Some of them, with which action it is and whether it is a certain one; the last are left to look at."""
+    from evaluators.models.adapt_practice import Moved
+
+    rng = np.random.default_rng([step, 21])
+    chosen = rng.integers(0, len(clips.frames) - LEFT, number)
+    asked = tuple(_action_told(clips.labels[i], rng) for i in chosen)
+    return Moved(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
+
+
+def _action_told(labels: tuple[str, str], rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
+    yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
+    one = (yes, no)[int(rng.integers(2))]
+    return (open_ended.question, open_ended.answer), (one.question, one.answer)
 
 
 def _turn(clips: Clips, seed: int, step: int) -> Turn:
