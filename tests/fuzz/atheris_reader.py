@@ -14,7 +14,7 @@ def main() -> None:
     """Let atheris look for bytes that make the reader raise anything but IntakeError."""
     import atheris  # type: ignore
 
-    with atheris.instrument_imports():
+    with atheris.instrument_imports(include=["submissions"]):
         from flows.catalogue import from_code
         from submissions.bundle import check
         from submissions.errors import IntakeError
