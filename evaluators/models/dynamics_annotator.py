@@ -57,9 +57,13 @@ class Annotator(nn.Module):
 
     @torch.no_grad()
     def annotate(self, frames: Sequence[Frames], starts: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
-        """What holds in each rollout [views, steps + 1, height, width, RGB]; one stopped early stays as it stopped."""
+        """What holds in each rollout [views, steps + 1, height, width, RGB]; one stopped early stays as it stopped.
+
+        All criteria are about something being done: where no frame differs from the first, none holds.
+        """
         states = torch.stack([self._states(one) for one in frames])
-        answers = self.verdict(_features(states, starts)) > 0
+        happened = torch.tensor([[bool((one != one[:, :1]).any())] for one in frames])
+        answers = (self.verdict(_features(states, starts)) > 0) & happened
         return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in answers)
 
     def _states(self, frames: Frames) -> Tensor:
