@@ -1,7 +1,8 @@
 """One transformer over video and action tokens: forward dynamics, cross-view inpainting and inverse dynamics.
 
-Which tokens are clean decides the mode. Actions enter through the time path of every block. The network predicts
-clean tokens as a change to the last known frame; the velocity of the flow follows from that.
+Which tokens are clean decides the mode. Actions enter through the time path of every block and, as what moves a hand
+is their sum, also straight. The network predicts clean tokens as a change to the last known frame; the velocity of
+the flow follows from that.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ class Block(nn.Module):
 
     def forward(self, tokens: Tensor, condition: Tensor, rows: Tensor) -> Tensor:
         """`condition` has a row a group; `rows` says which of them each token takes."""
-        parts = self.modulate(torch.relu(condition))[:, rows].chunk(6, dim=-1)
+        parts = self.modulate(torch.relu(condition)).index_select(1, rows).chunk(6, dim=-1)
         shift, scale, gate, shift2, scale2, gate2 = parts
         tokens = tokens + (1 + gate) * self._attend(self.first(tokens) * (1 + scale) + shift)
         hidden = torch.relu(self.up(self.second(tokens) * (1 + scale2) + shift2))
@@ -99,6 +100,7 @@ class Dynamics(nn.Module):
         self.action_path = nn.Sequential(nn.Linear(act, width), nn.ReLU(), nn.Linear(width, width))
         self.act_direct = nn.Linear(act, width)
         self.before_path = nn.Linear(config.views * config.latent, width)
+        self.drift = nn.Linear(act, config.views * frame)
         self.time_path = nn.Sequential(nn.Linear(32, width), nn.ReLU(), nn.Linear(width, width))
         self.kind = nn.Parameter(torch.randn(2 * config.views + 1, width) * 0.02)
         self.clean = nn.Parameter(torch.zeros(2, width))
@@ -106,7 +108,7 @@ class Dynamics(nn.Module):
         self.stride = nn.Parameter(torch.zeros(max(config.strides) + 1, width))
         self.blocks = nn.ModuleList(Block(width, config.heads) for _ in range(config.depth))
         self.last = nn.LayerNorm(width)
-        for layer in (self.video_in, self.video_out, self.action_out):
+        for layer in (self.video_in, self.video_out, self.action_out, self.drift):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
 
@@ -118,18 +120,27 @@ class Dynamics(nn.Module):
         condition = self._condition(clip, acts, time)
         tokens = torch.cat([self._video(clip, clean), self._actions(acts, clean)], dim=1)
         rows = self._rows(tokens.device)
+        tokens = tokens + condition.index_select(1, rows)
         for block in self.blocks:
             tokens = block(tokens, condition, rows)
         tokens = self.last(tokens)
         video = self.video_out(tokens[:, config.views : -config.groups])
-        video = video.view(len(tokens), config.views, config.horizon, config.latent) + clip.before[:, :, None]
-        return video, self.action_out(tokens[:, -config.groups :]).view(len(tokens), config.horizon, ACTION)
+        video = video.view(len(tokens), config.views, config.horizon, config.latent) + self._drift(acts)
+        return video + clip.before[:, :, None], self.action_out(tokens[:, -config.groups :]).view(
+            len(tokens), config.horizon, ACTION
+        )
 
     def _acts(self, actions: Tensor) -> Tensor:
         """Actions in groups, each with its sum since the last known frame."""
         summed = actions[..., [0, 1, 2, 5]].cumsum(1) / 6
         both = torch.cat([actions, summed], dim=-1)
         return torch.unflatten(both, 1, (self.config.groups, self.config.group)).flatten(2)
+
+    def _drift(self, acts: Tensor) -> Tensor:
+        """The part of the change that is linear in the actions: where they bring the hand."""
+        config = self.config
+        parts = self.drift(acts).view(len(acts), config.groups, config.views, config.group, config.latent)
+        return parts.transpose(1, 2).flatten(2, 3)
 
     def _condition(self, clip: Clip, acts: Tensor, time: Tensor) -> Tensor:
         """The time path, a row a group and one for the last known frame: time, pace, that frame, and the actions."""

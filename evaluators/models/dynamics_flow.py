@@ -13,8 +13,8 @@ from evaluators.models.dynamics import Clip, Dynamics, Mode
 
 SHARES: Mapping[Mode, float] = {"forward": 0.8, "cross_view": 0.1, "inverse": 0.1}
 Network = Callable[[Clip, Tensor, Tensor], tuple[Tensor, Tensor]]
-FROM_NOISE = 0.3
-"""The share of training samples at pure noise, where sampling begins."""
+FROM_NOISE = 0.7
+"""The share of training samples at pure noise, where sampling begins: with a little of the truth the rest is easy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,17 @@ class Noised:
     clean: Tensor
 
 
-def loss(network: Network, clip: Clip, shares: Mapping[Mode, float], generator: torch.Generator) -> Tensor:
-    """The squared error of the predicted clean tokens, over those that were noised, each instance in one mode."""
+def loss(
+    network: Network, clip: Clip, shares: Mapping[Mode, float], generator: torch.Generator, weight: Tensor
+) -> Tensor:
+    """The squared error of the predicted clean tokens, over those that were noised, each instance in one mode.
+
+    `weight` [views, latent] says how much each number of a view counts.
+    """
     noised = _noise(clip, shares, generator)
     video, actions = network(noised.clip, noised.time, noised.clean)
     hidden = (~noised.clean).float()
-    off_video = (video - clip.video).square().mean((2, 3)) * hidden[:, :-1]
+    off_video = ((video - clip.video).square() * weight[:, None]).mean((2, 3)) * hidden[:, :-1]
     off_actions = (actions - clip.actions).square().mean((1, 2)) * hidden[:, -1]
     return (off_video.sum() + off_actions.sum()) / hidden.sum().clamp(min=1)
 

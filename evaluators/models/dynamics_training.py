@@ -21,6 +21,8 @@ from evaluators.models.dynamics_flow import SHARES, loss
 from evaluators.worlds.bussing import Actions
 
 WEIGHTS, CONFIG, STATE = "model.safetensors", "config.json", "training.safetensors"
+WEIGHED = 64
+"""Frames on which it is measured how much of the picture hangs on each latent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,13 @@ class TrainingPlan:
 
 @dataclass(frozen=True, slots=True)
 class Lessons:
-    """Practice as latents [n, steps + 1, views, latent] with commands and the arm's own moves, normalised."""
+    """Practice as latents [n, steps + 1, views, latent] with commands and the arm's own moves, normalised, and how
+    much of the picture hangs on each latent [views, latent]."""
 
     latents: Tensor
     commands: Tensor
     moves: Tensor
+    weight: Tensor
     mean: tuple[float, ...]
     scale: tuple[float, ...]
 
@@ -63,7 +67,8 @@ def prepare(practice: Practice, tokeniser: Tokeniser) -> Lessons:
     commands, moves = (
         (torch.from_numpy(rows) - numbers[0]) / numbers[1] for rows in (practice.commands, practice.moves)
     )
-    return Lessons(latents, commands, moves, mean, scale)
+    some = latents.flatten(0, 1)[:: max(1, latents.shape[0] * latents.shape[1] // WEIGHED)]
+    return Lessons(latents, commands, moves, tokeniser.weights(some), mean, scale)
 
 
 def action_scale(actions: Actions) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -98,7 +103,7 @@ def train(
     network, optimiser = accelerator.prepare(model, optimiser)
     for step in range(done, plan.steps):
         generator = torch.Generator().manual_seed(plan.seed * 1_000_003 + step)
-        found = loss(network, _clip(lessons, config, plan, generator), plan.shares, generator)
+        found = loss(network, _clip(lessons, config, plan, generator), plan.shares, generator, lessons.weight)
         optimiser.zero_grad()
         accelerator.backward(found)
         accelerator.clip_grad_norm_(network.parameters(), 1.0)

@@ -37,7 +37,7 @@ from evaluators.suites.sc3.worlds import (
 from evaluators.worlds.bussing_starts import Start
 from evaluators.worlds.policies import Policy, checkpoints, starts_of
 from tests.bench.report import shown
-from tests.bench.sc3_models import FOLDER, SEEDS, VARIANTS, Effort, annotator, model, tokeniser
+from tests.bench.sc3_models import FOLDER, SEEDS, VARIANTS, Effort, Variant, annotator, model, tokeniser
 
 HELD_OUT = 5
 BATCHES = (1, 4, 16)
@@ -205,7 +205,9 @@ def throughput(world: DynamicsWorld, here: Scene) -> dict[str, float]:
     return found
 
 
-def experiment(folder: Path, effort: Effort, seeds: Sequence[int], starts: int) -> dict[str, object]:
+def experiment(
+    folder: Path, effort: Effort, seeds: Sequence[int], starts: int, variants: Sequence[Variant] = VARIANTS
+) -> dict[str, object]:
     """All lines; those of a finished part are kept in the folder and not made again."""
     reader = annotator(folder, effort)
     here, held_out = scene(reader, starts), scene(reader, HELD_OUT, "tuning")
@@ -215,11 +217,11 @@ def experiment(folder: Path, effort: Effort, seeds: Sequence[int], starts: int) 
         folder / "ceiling.json", lambda: list(evaluate("simulator through tokeniser", 0, through_tokeniser(eyes), here))
     )
     for seed in seeds:
-        for variant in VARIANTS:
+        for variant in variants:
             spot = folder / f"{variant.name.replace(' ', '-')}-{seed}.json"
             full = held_out if variant.name == "full" else None
             found += _once(spot, lambda v=variant, s=seed, f=full: _variant(folder, v, s, effort, here, f))  # type: ignore[misc]
-    first = model(folder, VARIANTS[0], seeds[0], effort)
+    first = model(folder, variants[0], seeds[0], effort)
     error = 1 - np.mean([a == b for a, b in zip(here.read(here.truth), here.outcomes, strict=True)])
     return {
         "lines": [asdict(line) for line in found],
@@ -231,7 +233,9 @@ def experiment(folder: Path, effort: Effort, seeds: Sequence[int], starts: int) 
     }
 
 
-def _variant(folder: Path, variant, seed: int, effort: Effort, here: Scene, held_out: Scene | None) -> list[Line]:  # type: ignore[no-untyped-def]
+def _variant(
+    folder: Path, variant: Variant, seed: int, effort: Effort, here: Scene, held_out: Scene | None
+) -> list[Line]:
     return list(learned(model(folder, variant, seed, effort), variant.name, seed, here, held_out))
 
 

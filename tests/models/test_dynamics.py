@@ -10,16 +10,19 @@ import numpy as np
 import pytest
 import torch
 
+from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.models.dynamics import Clip, Dynamics, DynamicsConfig
 from evaluators.models.dynamics_annotator import open_annotator
 from evaluators.models.dynamics_data import practise
-from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
+from evaluators.models.dynamics_eyes import PLACE, POINT, SPREAD, THINGS, EyesConfig, Tokeniser
 from evaluators.models.dynamics_flow import _clean, loss, sample
 from evaluators.models.dynamics_sight import SightPlan, train_tokeniser
 from evaluators.models.dynamics_training import CONFIG, STATE, WEIGHTS, Lessons, TrainingPlan, prepare, save, train
 from evaluators.models.dynamics_world import DynamicsWorld, open_world, through_tokeniser
 from evaluators.suites.sc3.rollouts import BENCH, Episode, roll_out
+from evaluators.worlds.bussing import set_table
 from evaluators.worlds.bussing_starts import FORWARD, REVERSED
+from evaluators.worlds.bussing_views import render
 from evaluators.worlds.policies import checkpoints, starts_of
 
 SMALL = DynamicsConfig(width=32, depth=1, heads=2)
@@ -88,7 +91,7 @@ def test_only_noised_tokens_are_in_the_loss() -> None:
     model, given = Dynamics(SMALL), clip()
     shares = {"inverse": 1.0}
 
-    both = [loss(model, one, shares, torch.Generator().manual_seed(1)) for one in (given, given)]  # type: ignore[arg-type]
+    both = [loss(model, one, shares, torch.Generator().manual_seed(1), torch.ones(3, 45)) for one in (given, given)]  # type: ignore[arg-type]
     both[1].backward()  # type: ignore[no-untyped-call]
 
     assert torch.equal(both[0], both[1])
@@ -166,3 +169,22 @@ def test_the_shipped_annotator_agrees_with_the_truth_of_the_bench() -> None:
 
 def test_the_eyes_config_has_as_many_numbers_as_the_model_takes() -> None:
     assert EyesConfig().latent == DynamicsConfig().latent
+
+
+def test_where_nothing_moves_no_criterion_holds_whatever_the_start_looks_like() -> None:
+    with as_file(files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")) as path:
+        reader = open_annotator(path)
+    starts = [start for one in checkpoints() for start in starts_of(one)]
+    still = render(set_table(starts), starts)[:, :, None].repeat(57, axis=2)
+
+    found = reader.annotate(list(still), starts)
+
+    assert set(found) == {ObjectOutcome(False, False, False)}
+
+
+def test_what_the_brush_does_not_use_has_no_weight_and_places_have_much(tokeniser: Tokeniser, lessons: Lessons) -> None:
+    weight = torch.unflatten(lessons.weight, 1, (len(THINGS), POINT))
+
+    assert torch.allclose(lessons.weight.mean(1), torch.ones(3), atol=1e-4)
+    assert not weight[:, 0, SPREAD].any()
+    assert (weight[0, 0, PLACE] > 1).all()
