@@ -15,8 +15,18 @@ from diffusers.models.embeddings import get_timestep_embedding
 from torch import Tensor, nn
 from torch.nn import functional
 
+from evaluators.models.dynamics_eyes import HAND, PLACE, POINT, THINGS
+
 ACTION, SUMMED = 7, 4
 """Numbers an action has, and those of them whose sum since the last known frame is given too: x, y, z, turn."""
+
+NEAR = (0.07, 0.2)
+"""Widths of the bumps, in pictures, by which the network is told how near the hand comes to each object."""
+
+NEARNESS = HAND * (2 + len(NEAR))
+"""Numbers a view and step: for each object its place from the hand, and how near that is."""
+
+RIDGE = 1e-4
 
 Mode = Literal["forward", "cross_view", "inverse"]
 
@@ -101,6 +111,10 @@ class Dynamics(nn.Module):
         self.act_direct = nn.Linear(act, width)
         self.before_path = nn.Linear(config.views * config.latent, width)
         self.drift = nn.Linear(act, config.views * frame)
+        meeting = act + config.views * (config.latent + NEARNESS * config.group)
+        self.meeting = nn.Sequential(nn.Linear(meeting, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
+        self.register_buffer("middle", torch.zeros(config.views, config.latent))
+        self.register_buffer("spread", torch.ones(config.views, config.latent))
         self.time_path = nn.Sequential(nn.Linear(32, width), nn.ReLU(), nn.Linear(width, width))
         self.kind = nn.Parameter(torch.randn(2 * config.views + 1, width) * 0.02)
         self.clean = nn.Parameter(torch.zeros(2, width))
@@ -111,6 +125,10 @@ class Dynamics(nn.Module):
         for layer in (self.video_in, self.video_out, self.action_out, self.drift):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
+        self.drift.requires_grad_(False)
+
+    middle: Tensor
+    spread: Tensor
 
     def forward(self, clip: Clip, time: Tensor, clean: Tensor) -> tuple[Tensor, Tensor]:
         """Clean video and actions from noised ones. `time` [n] runs from noise 0 to data 1; `clean` [n, views + 1]
@@ -136,8 +154,24 @@ class Dynamics(nn.Module):
         both = torch.cat([actions, summed], dim=-1)
         return torch.unflatten(both, 1, (self.config.groups, self.config.group)).flatten(2)
 
+    @torch.no_grad()
+    def fit_drift(self, clip: Clip) -> None:
+        """Ridge regression from actions to the change since the last known frame.
+
+        Sums differ by actions, so that without a ridge the solution is all rounding errors.
+        """
+        config = self.config
+        acts = self._acts(clip.actions).flatten(0, 1)
+        change = torch.unflatten(clip.video - clip.before[:, :, None], 2, (config.groups, config.group))
+        wanted = change.transpose(1, 2).flatten(0, 1).flatten(1)
+        given = torch.cat([acts, torch.ones(len(acts), 1)], dim=1).double()
+        square = given.T @ given + RIDGE * len(given) * torch.eye(given.shape[1])
+        found = torch.linalg.solve(square, given.T @ wanted.double()).float()
+        self.drift.weight.copy_(found[:-1].T)
+        self.drift.bias.copy_(found[-1])
+
     def _drift(self, acts: Tensor) -> Tensor:
-        """The part of the change that is linear in the actions: where they bring the hand."""
+        """The part of the change that is linear in the actions: where they bring the hand. Fitted, not trained."""
         config = self.config
         parts = self.drift(acts).view(len(acts), config.groups, config.views, config.group, config.latent)
         return parts.transpose(1, 2).flatten(2, 3)
@@ -146,8 +180,23 @@ class Dynamics(nn.Module):
         """The time path, a row a group and one for the last known frame: time, pace, that frame, and the actions."""
         embedded = self.time_path(get_timestep_embedding(time * 1000, 32)) + self.stride[clip.stride]
         embedded = embedded + self.before_path(clip.before.flatten(1))
-        groups = self.action_path(acts) + self.act_direct(acts) + embedded[:, None]
+        before = clip.before.flatten(1)[:, None].expand(-1, self.config.groups, -1)
+        meeting = self.meeting(torch.cat([acts, before, self._nearness(clip, acts)], dim=-1))
+        groups = self.action_path(acts) + self.act_direct(acts) + meeting + embedded[:, None]
         return torch.cat([embedded[:, None], groups], dim=1)
+
+    def _nearness(self, clip: Clip, acts: Tensor) -> Tensor:
+        """Where each object lies from the hand, and how near, if only the hand moves: [n, groups, ...]."""
+        moved = clip.before[:, :, None] + self._drift(acts)
+        hand = self._places(moved, self.middle[:, None], self.spread[:, None])[..., HAND, :]
+        things = self._places(clip.before, self.middle, self.spread)[..., :HAND, :]
+        away = things[:, :, None] - hand[..., None, :]
+        square = away.square().sum(-1, keepdim=True)
+        found = torch.cat([away, *(torch.exp(-square / (2 * width**2)) for width in NEAR)], dim=-1).flatten(3)
+        return torch.unflatten(found.transpose(1, 2), 1, (self.config.groups, self.config.group)).flatten(2)
+
+    def _places(self, latents: Tensor, middle: Tensor, spread: Tensor) -> Tensor:
+        return torch.unflatten(latents * spread + middle, -1, (len(THINGS), POINT))[..., PLACE]
 
     def _video(self, clip: Clip, clean: Tensor) -> Tensor:
         config = self.config

@@ -21,6 +21,9 @@ from evaluators.models.dynamics_flow import SHARES, loss
 from evaluators.worlds.bussing import Actions
 
 WEIGHTS, CONFIG, STATE = "model.safetensors", "config.json", "training.safetensors"
+FITTED = 1500
+"""Clips to which the linear part of the dynamics is fitted."""
+
 WEIGHED = 64
 """Frames on which it is measured how much of the picture hangs on each latent."""
 
@@ -93,6 +96,10 @@ def train(
     config = replace(config or DynamicsConfig(), action_mean=lessons.mean, action_scale=lessons.scale)
     torch.manual_seed(plan.seed)
     model, shadow = Dynamics(config), Dynamics(config)
+    model.middle.copy_(tokeniser.mean)
+    model.spread.copy_(tokeniser.deviation)
+    many = replace(plan, batch=FITTED, second_stride=0.0)
+    model.fit_drift(_clip(lessons, config, many, torch.Generator().manual_seed(plan.seed)))
     shadow.load_state_dict(model.state_dict())
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     optimiser = torch.optim.AdamW(model.parameters(), plan.rate, (0.9, 0.99), weight_decay=plan.decay)

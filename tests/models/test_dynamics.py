@@ -54,6 +54,18 @@ def test_an_untrained_model_holds_the_last_known_frame_still() -> None:
     assert torch.equal(video, given.before[:, :, None].expand_as(video)) and not actions.any()
 
 
+def test_what_moves_as_the_actions_say_is_foreseen_before_any_training() -> None:
+    given, model = clip(200), Dynamics(SMALL)
+    moves = torch.zeros(3, 24, 45).repeat(200, 1, 1, 1)
+    moves[:, 0, :, 18:20] = given.actions[..., :2].cumsum(1)
+    moved = replace(given, video=given.before[:, :, None] + moves)
+
+    model.fit_drift(moved)
+    video, _ = model(moved, torch.zeros(200), torch.zeros(200, 4, dtype=torch.bool))
+
+    assert torch.allclose(video, moved.video, atol=0.05)
+
+
 def test_what_is_given_clean_comes_back_as_it_was_in_every_mode() -> None:
     model, given = Dynamics(SMALL), clip()
     noise = replace(given, video=torch.zeros_like(given.video), actions=torch.zeros_like(given.actions))
