@@ -173,7 +173,7 @@ class Dynamics(nn.Module):
     def _drift(self, acts: Tensor) -> Tensor:
         """The part of the change that is linear in the actions: where they bring the hand. Fitted, not trained."""
         config = self.config
-        parts = self.drift(acts).view(len(acts), config.groups, config.views, config.group, config.latent)
+        parts: Tensor = self.drift(acts).view(len(acts), config.groups, config.views, config.group, config.latent)
         return parts.transpose(1, 2).flatten(2, 3)
 
     def _condition(self, clip: Clip, acts: Tensor, time: Tensor) -> Tensor:
