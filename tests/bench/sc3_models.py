@@ -46,8 +46,8 @@ VARIANTS = (
 class Effort:
     """How much is practised: the experiment's, or a minute's worth for the tests."""
 
-    episodes: int = 600
-    steps: int = 600
+    episodes: int = 1200
+    steps: int = 1400
     batch: int = 32
     sight: SightPlan = field(default_factory=SightPlan)
     annotator: AnnotatorPlan = field(default_factory=AnnotatorPlan)
