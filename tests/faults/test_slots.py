@@ -19,7 +19,7 @@ MARGIN = 90
 
 
 @pytest.mark.timeout(7200)
-@pytest.mark.xdist_group("servers")
+@pytest.mark.xdist_group("slots")
 @pytest.mark.parametrize("crashes", [5, pytest.param(50, marks=pytest.mark.long)])
 def test_slots_of_crashed_runs_are_free_within_the_lease_and_ninety_seconds(crashes: int, tmp_path: Path) -> None:
     bundles = of_several_teams(tmp_path, SLOTS)
