@@ -144,8 +144,8 @@ def tallies(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     """Wins, ties and losses by scenario, as shares; the pairs below each other, each under its name."""
     order = ["won", "tied", "lost"]
     rows = points.assign(row=points["pair"] + "\n" + points["scenario"])
-    heads = pd.DataFrame({"pair": list(dict.fromkeys(points["pair"]))}).assign(row=lambda frame: frame["pair"])
-    places = [row for pair in heads["pair"] for row in (pair, *dict.fromkeys(rows.loc[rows["pair"] == pair, "row"]))]
+    pairs = list(dict.fromkeys(points["pair"]))
+    places = [row for pair in pairs for row in (pair, *dict.fromkeys(rows.loc[rows["pair"] == pair, "row"]))]
     axis = alt.Axis(labelLimit=160, labelExpr="split(datum.label, '\\n')[1] || ''", ticks=False, domain=False)
     y = alt.Y("row:N", title=None, sort=places, scale=alt.Scale(domain=places), axis=axis)
     colour = alt.Color(
@@ -166,7 +166,7 @@ def tallies(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
             tooltip=["pair:N", "scenario:N", "result:N", "count:Q"],
         )
     )
-    names = _above(heads, dy=4).encode(y=y, text="pair:N")
+    names = _above(pd.DataFrame({"row": pairs}), dy=4).encode(y=y, text="row:N")
     return alt.layer(bars, names).properties(height=alt.Step(24))
 
 

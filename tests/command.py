@@ -38,8 +38,8 @@ class Machine:
         assert ended == status, f"{arguments}: {ended}\n{text}"
         return text
 
-    def run_alone(self, *arguments: str) -> str:
-        """The same in a process that imports everything itself, whatever its exit status."""
+    def run_alone(self, *arguments: str, status: int = 0) -> str:
+        """The same in a process that imports everything itself."""
         done = subprocess.run(
             [sys.executable, "-m", "flows.cli", *arguments],
             cwd=ROOT,
@@ -50,6 +50,7 @@ class Machine:
             stderr=subprocess.STDOUT,
             text=True,
         )
+        assert done.returncode == status, f"{arguments}: {done.returncode}\n{done.stdout}"
         return done.stdout
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:

@@ -100,17 +100,20 @@ class Teacher:
         pixels = torch.cat([lesson.pixels for lesson in lessons])
         return Batch(pixels, packed, torch.tensor(padded), tuple(clips), images)
 
-    def logits(self, batch: Batch) -> Tensor:
-        """Logits where something is to be learned, in the order of the rows: [learned tokens, vocabulary]."""
-        hidden = self.hidden(batch)
+    def logits(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
+        """Logits where something is to be learned, in the order of the rows: [learned tokens, vocabulary].
+
+        Who has read the batch already hands over what `hidden` gave.
+        """
+        hidden = self.hidden(batch) if hidden is None else hidden
         wanted = batch.labels.to(hidden.device) != IGNORED
         found: Tensor = self.model.get_output_embeddings()(hidden[wanted]).float()
         return found
 
-    def loss(self, batch: Batch) -> Tensor:
+    def loss(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
         """The mean cross-entropy of the answers' tokens."""
         labels = batch.labels[batch.labels != IGNORED].to(self.model.device)
-        return torch.nn.functional.cross_entropy(self.logits(batch), labels)
+        return torch.nn.functional.cross_entropy(self.logits(batch, hidden), labels)
 
     def hidden(self, batch: Batch) -> Tensor:
         """What the decoder makes of every token: [row, token, width]."""

@@ -87,11 +87,11 @@ def teach_motion(
     for step in range(plan.steps):
         moved = draw(step)
         batch = teacher.batch([teacher.read(Lesson(*one)) for one in zip(moved.frames, moved.asked, strict=True)])
-        hidden, learned = teacher.hidden(batch), batch.labels != IGNORED
+        hidden = teacher.hidden(batch)
         last = hidden[:, batch.images - int(processor.image_seq_length) : batch.images].mean(1)
-        begins = hidden[torch.arange(len(hidden)), learned.int().argmax(1)]
+        begins = hidden[torch.arange(len(hidden)), (batch.labels != IGNORED).int().argmax(1)]
         motion = _motion_loss(heads, (last, begins), torch.tensor(moved.moves))
-        loss = ALOUD * motion + _words_loss(model, hidden[learned], batch.labels[learned]) if aloud else motion
+        loss = ALOUD * motion + teacher.loss(batch, hidden) if aloud else motion
         _descend(loss, optimizer, step, plan, told)
     model.model.vision_tower.requires_grad_(True)
     model.eval()
@@ -115,10 +115,6 @@ def practise(
 def _motion_loss(heads: nn.ModuleList, read: Sequence[Tensor], moves: Tensor) -> Tensor:
     found = [head(one) for head, one in zip(heads, read, strict=True)]
     return torch.stack([nn.functional.smooth_l1_loss(one, moves, beta=0.3) for one in found]).sum()
-
-
-def _words_loss(model: Any, hidden: Tensor, labels: Tensor) -> Tensor:
-    return nn.functional.cross_entropy(model.get_output_embeddings()(hidden).float(), labels)
 
 
 def _seen_loss(found: Tensor, seen: Seen, sizes: Sequence[int]) -> Tensor:

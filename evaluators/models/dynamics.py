@@ -100,6 +100,9 @@ class Block(nn.Module):
 class Dynamics(nn.Module):
     """The network: tokens are the last known frame of each view, groups of frames of each view, groups of actions."""
 
+    middle: Tensor
+    spread: Tensor
+
     def __init__(self, config: DynamicsConfig) -> None:
         super().__init__()
         self.config = config
@@ -127,15 +130,13 @@ class Dynamics(nn.Module):
             nn.init.zeros_(layer.bias)
         self.drift.requires_grad_(False)
 
-    middle: Tensor
-    spread: Tensor
-
     def forward(self, clip: Clip, time: Tensor, clean: Tensor) -> tuple[Tensor, Tensor]:
         """Clean video and actions from noised ones. `time` [n] runs from noise 0 to data 1; `clean` [n, views + 1]
         says which views, and whether the actions, are given clean."""
         config = self.config
         acts = self._acts(clip.actions)
-        condition = self._condition(clip, acts, time)
+        drift = self._drift(acts)
+        condition = self._condition(clip, acts, drift, time)
         tokens = torch.cat([self._video(clip, clean), self._actions(acts, clean)], dim=1)
         rows = self._rows(tokens.device)
         tokens = tokens + condition.index_select(1, rows)
@@ -143,10 +144,8 @@ class Dynamics(nn.Module):
             tokens = block(tokens, condition, rows)
         tokens = self.last(tokens)
         video = self.video_out(tokens[:, config.views : -config.groups])
-        video = video.view(len(tokens), config.views, config.horizon, config.latent) + self._drift(acts)
-        return video + clip.before[:, :, None], self.action_out(tokens[:, -config.groups :]).view(
-            len(tokens), config.horizon, ACTION
-        )
+        video = video.view(len(tokens), config.views, config.horizon, config.latent) + drift + clip.before[:, :, None]
+        return video, self.action_out(tokens[:, -config.groups :]).view(len(tokens), config.horizon, ACTION)
 
     def _acts(self, actions: Tensor) -> Tensor:
         """Actions in groups, each with its sum since the last known frame."""
@@ -176,20 +175,20 @@ class Dynamics(nn.Module):
         parts: Tensor = self.drift(acts).view(len(acts), config.groups, config.views, config.group, config.latent)
         return parts.transpose(1, 2).flatten(2, 3)
 
-    def _condition(self, clip: Clip, acts: Tensor, time: Tensor) -> Tensor:
+    def _condition(self, clip: Clip, acts: Tensor, drift: Tensor, time: Tensor) -> Tensor:
         """The time path, a row a group and one for the last known frame: time, pace, that frame, and the actions."""
         embedded = self.time_path(get_timestep_embedding(time * 1000, 32)) + self.stride[clip.stride]
         embedded = embedded + self.before_path(clip.before.flatten(1))
         before = clip.before.flatten(1)[:, None].expand(-1, self.config.groups, -1)
-        meeting = self.meeting(torch.cat([acts, before, self._nearness(clip, acts)], dim=-1))
+        meeting = self.meeting(torch.cat([acts, before, self._nearness(clip.before, drift)], dim=-1))
         groups = self.action_path(acts) + self.act_direct(acts) + meeting + embedded[:, None]
         return torch.cat([embedded[:, None], groups], dim=1)
 
-    def _nearness(self, clip: Clip, acts: Tensor) -> Tensor:
+    def _nearness(self, before: Tensor, drift: Tensor) -> Tensor:
         """Where each object lies from the hand, and how near, if only the hand moves: [n, groups, ...]."""
-        moved = clip.before[:, :, None] + self._drift(acts)
+        moved = before[:, :, None] + drift
         hand = self._places(moved, self.middle[:, None], self.spread[:, None])[..., HAND, :]
-        things = self._places(clip.before, self.middle, self.spread)[..., :HAND, :]
+        things = self._places(before, self.middle, self.spread)[..., :HAND, :]
         away = things[:, :, None] - hand[..., None, :]
         square = away.square().sum(-1, keepdim=True)
         found = torch.cat([away, *(torch.exp(-square / (2 * width**2)) for width in NEAR)], dim=-1).flatten(3)

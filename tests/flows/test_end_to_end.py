@@ -98,7 +98,7 @@ def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_tim
 
 
 def test_a_second_demo_shows_no_traceback_and_no_library_chatter(embedded: Machine) -> None:
-    said = embedded.run("init") + embedded.run_alone("evaluate", "sub-000000000000")
+    said = embedded.run("init") + embedded.run_alone("evaluate", "sub-000000000000", status=2)
 
     assert "Traceback" not in said
     assert "There is no submission" in said

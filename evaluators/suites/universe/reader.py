@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from evaluators.models.small import VlmSize
 
 Moves: TypeAlias = tuple[float, ...]
+Asked: TypeAlias = tuple[tuple[str, str], ...]
+Asker: TypeAlias = Callable[[tuple[str, str], np.random.Generator], Asked]
 SPACE = AnswerSpace(tuple(sorted(arena.ACTIONS)), tuple(sorted(CHARACTERS)))
 PRACTICE = tuple(environment for environment in ENVIRONMENTS if environment.game == "practice")
 EDGE = 64
@@ -36,7 +38,7 @@ SHARES = {"binary_pos": 0.22, "binary_neg": 0.22, "mc": 0.08, "oe": 0.48}
 ACTION_SHARE = 0.65
 """Actions take longer to learn than characters."""
 LEFT = 200
-"""Pairs that are never learned from."""
+"""Pairs whose answers are never learned."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +82,20 @@ def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
     pictures = _pictures(course.pictures, course.seed)
     plan = Plan(steps=course.tower_steps, rate=2e-3, seed=course.seed)
     teach_tower(model, processor, lambda step: _some(pictures, step), CLASSES, plan, _every(50, told, "tower"))
-    moving = _moving(course.pairs, course.seed)
+    moving, moves = _moving(course.pairs, course.seed)
+
+    def silent(step: int) -> Moved:
+        return _moved(moving, moves, np.random.default_rng([step, 19]), 64, _silent)
+
+    def aloud(step: int) -> Moved:
+        return _moved(learned, moves, np.random.default_rng([step, 21]), 48, _aloud)
+
     for steps in course.motion_steps:
         plan = Plan(steps=steps, rate=1e-3, seed=course.seed)
-        teach_motion(model, processor, lambda step: _moved(*moving, step), plan, _every(50, told, "motion"))
+        teach_motion(model, processor, silent, plan, _every(50, told, "motion"))
+    learned = Clips(moving.frames[:-LEFT], moving.labels[:-LEFT])
     plan = Plan(steps=course.aloud_steps, rate=1e-3, decay=0.0, seed=course.seed)
-    teach_motion(model, processor, lambda step: _told(*moving, step), plan, _every(50, told, "aloud"), aloud=True)
+    teach_motion(model, processor, aloud, plan, _every(50, told, "aloud"), aloud=True)
     clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
     plan = Plan(steps=course.steps, rate=1e-3, seed=course.seed)
     practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "words"))
@@ -134,8 +144,7 @@ def _pictures(number: int, seed: int) -> Seen:
 
 def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[float, ...]]:
     body, head, hat = _skin(rng)
-    skin = Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat])
-    scene = Scene(_room(rng), skin, int(rng.integers(2**31)), arena.SIZE)
+    scene = Scene(_room(rng), _dressed(body, head, hat), int(rng.integers(2**31)), arena.SIZE)
     state = np.zeros(arena.STATES)
     state[[arena.X, arena.Y, arena.HEIGHT]] = rng.uniform(0, 1, 3)
     pose = int(rng.integers(3))
@@ -151,8 +160,12 @@ def _skin(rng: np.random.Generator) -> tuple[int, int, int]:
     taken = set(SKINS["arena"].values())
     while True:
         body, head, hat = int(rng.integers(6)), int(rng.integers(6)), int(rng.integers(4))
-        if Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat]) not in taken:
+        if _dressed(body, head, hat) not in taken:
             return body, head, hat
+
+
+def _dressed(body: int, head: int, hat: int) -> Skin:
+    return Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat])
 
 
 def _room(rng: np.random.Generator) -> Environment:
@@ -183,9 +196,8 @@ def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
     labels = arena.draw_labels(number, seed)
     moves = []
     for i, (action, character) in enumerate(labels):
-        body, head, hat = _skin(rng)
+        skin = _dressed(*_skin(rng))
         play = arena.play_clip(PRACTICE[0].name, action, character, int(rng.integers(2**31)))
-        skin = Skin(tuple(COLOURS)[body], tuple(COLOURS)[head], HATS[hat])
         scene = Scene(_room(rng), skin, play.seed, arena.SIZE)
         states = arena.states(play, arena.clip_times()[[0, -1]])
         frames[i] = shrunk(np.stack([scene.draw(state) for state in states]))
@@ -193,32 +205,23 @@ def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
     return Clips(frames, tuple(labels)), moves
 
 
-def _moved(clips: Clips, moves: Sequence[Moves], step: int, number: int = 64) -> Moved:
-    """Some of them, with a question about each and no answer yet."""
+def _moved(clips: Clips, moves: Sequence[Moves], rng: np.random.Generator, number: int, ask: Asker) -> Moved:
+    """Some of them, with what is asked about each."""
     from evaluators.models.adapt_practice import Moved
 
-    rng = np.random.default_rng([step, 19])
     chosen = rng.integers(0, len(clips.frames), number)
-    asked = tuple(((_about_the_action(clips.labels[i], rng), ""),) for i in chosen)
+    asked = tuple(ask(clips.labels[i], rng) for i in chosen)
     return Moved(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
 
 
-def _about_the_action(labels: tuple[str, str], rng: np.random.Generator) -> str:
+def _silent(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
+    """A question about the action, and no answer yet."""
     yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
-    return (yes, no, open_ended)[int(rng.integers(3))].question
+    return (((yes, no, open_ended)[int(rng.integers(3))].question, ""),)
 
 
-def _told(clips: Clips, moves: Sequence[Moves], step: int, number: int = 48) -> Moved:
-    """Some of them, with which action it is and whether it is a certain one; the last are left to look at."""
-    from evaluators.models.adapt_practice import Moved
-
-    rng = np.random.default_rng([step, 21])
-    chosen = rng.integers(0, len(clips.frames) - LEFT, number)
-    asked = tuple(_action_told(clips.labels[i], rng) for i in chosen)
-    return Moved(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
-
-
-def _action_told(labels: tuple[str, str], rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
+def _aloud(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
+    """Which action it is, and whether it is a certain one."""
     yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
     one = (yes, no)[int(rng.integers(2))]
     return (open_ended.question, open_ended.answer), (one.question, one.answer)
@@ -239,7 +242,7 @@ def _turn(clips: Clips, seed: int, step: int) -> Turn:
     return Turn(mask, [Lesson(clips.frames[i][list(seen)], one) for i, one in zip(chosen, asked, strict=True)])
 
 
-def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> tuple[tuple[str, str], ...]:
+def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> Asked:
     eight = pairs(*labels, SPACE, int(rng.integers(2**31)))
     weights = np.array([_weight(pair) for pair in eight])
     chosen = rng.choice(len(eight), number, replace=False, p=weights / weights.sum())

@@ -22,6 +22,12 @@ def test_adapting_a_judge_brings_characters_above_zero_shot(bench: Bench) -> Non
     assert after["actions, open_ended"] >= before["actions, open_ended"] - 10
 
 
+def test_the_same_seed_gives_the_same_cells(bench: Bench) -> None:
+    short = Job("projector", frames=1, steps=5)
+
+    assert run(bench, short).cells == run(bench, short).cells
+
+
 def test_two_frames_that_lie_apart_show_an_action_and_the_first_two_do_not(bench: Bench) -> None:
     apart = run(bench, Job("zero_shot", frames=2, policy="uniform_n")).cells
     first = run(bench, Job("zero_shot", frames=2, policy="first_n")).cells
