@@ -194,8 +194,8 @@ def test_tailor_leaders_are_best_or_tied_in_most_columns(modality: str, model: s
 
 
 def test_sc3_has_every_table_and_one_copy_of_the_runs_printed_twice() -> None:
-    assert rows_per_table(SC3) == {1: 32, 2: 10, 4: 14, 5: 20 - 4, 6: 40}
-    assert sum(r.note == "Table 5 prints the same." for r in SC3) == 4
+    assert rows_per_table(SC3) == {1: 32, 2: 10, 3: 12, 4: 14, 5: 20 - 4, 6: 40}
+    assert sum(r.note == "Threshold tau = 0.02. Table 5 prints the same." for r in SC3) == 4
 
 
 @pytest.mark.parametrize(
@@ -233,8 +233,14 @@ def test_sc3_real_rates_are_12_points_in_distribution_and_9_out() -> None:
     assert {(r.policy, r.criterion): r.rate for r in rates}[4, "object_placing"] == 0.008
 
 
-def test_sc3_an_evaluator_that_knows_only_the_criteria_reaches_a_pooled_r_of_076() -> None:
-    assert sc3.criterion_mean_r(sc3.real_success_rates()) == pytest.approx(0.7606, abs=5e-5)
+def test_sc3_what_knowing_only_the_criteria_reaches_stands_among_the_figures_and_says_it_is_computed() -> None:
+    row = figure(SC3, sc3.CRITERION_MEAN, "pearson_r", "*/pooled/online/video/human")
+
+    assert row.value == pytest.approx(0.7606, abs=5e-5)
+    assert row.value == sc3.criterion_mean_r(sc3.real_success_rates())
+    assert "not printed" in row.note and "no r within criterion" in row.note
+    assert not any(one.metric == "pearson_r_within" for one in SC3)
+    assert any("0.76 over the paper's points" in one.explain for one in METRICS["sc3"])
 
 
 # UNIVERSE
