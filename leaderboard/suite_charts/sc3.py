@@ -5,8 +5,10 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from leaderboard.charts import NAMED
+from leaderboard.charts import LINES, NAMED
 from leaderboard.suite_charts import SuiteChart
+from leaderboard.suite_charts.sc3_variants import shades, variants
+from leaderboard.words import name, plain
 
 CATEGORIES = {
     "reproduction_language_following_failure": "wrong object",
@@ -16,40 +18,71 @@ CATEGORIES = {
     "reproduction_average": "average",
 }
 SWEEP = {"pearson_r": "Pearson r", "mmrv": "MMRV", "termination_rate": "stopped"}
+AGREEMENT = ["pearson_r", "mmrv"]
 EVERY, POOLED = "*", "pooled"
+MOST_NAMED = 6
+"""So many evaluators have their r and MMRV in the title of a panel."""
 
 
 def scatter(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """A point a policy and criterion, a panel a mode and split; on the line both rates are the same."""
-    points = _points(figures)
+    chosen = one_run_each(figures)
+    points = _points(chosen)
     if points.empty:
         return None
+    panels = [
+        _panel(part).properties(title=panel_title(chosen, str(scenario), str(setting)))
+        for (setting, scenario), part in points.groupby(["setting", "scenario"])
+    ]
+    made: alt.TopLevelMixin = alt.concat(*panels, columns=2)
+    return made
+
+
+def panel_title(figures: pd.DataFrame, scenario: str, setting: str) -> alt.TitleParams:
+    """The split and mode, and under it r and MMRV of each evaluator that has points there, best r first."""
+    here = figures[(figures["scenario"] == scenario) & (figures["setting"] == setting) & (figures["task"] == POOLED)]
+    ours = here[here["metric"].isin(AGREEMENT) & (here["trust"] != "C")]
+    wide = ours.pivot_table(index="model", columns="metric", values="value").reindex(columns=AGREEMENT)
+    lines = [
+        f"{name(str(model), 26)}: r {_three(r)}, MMRV {_three(violation)}"
+        for model, r, violation in wide.sort_values("pearson_r", ascending=False).itertuples()
+    ]
+    more = [f"and {len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else []
+    title = f"{plain(scenario)}, {setting}"
+    return alt.TitleParams(title, subtitle=[*lines[:MOST_NAMED], *more], anchor="start", subtitleColor="#808495")
+
+
+def _three(value: float) -> str:
+    return "none" if pd.isna(value) else f"{value:.3f}"
+
+
+def _panel(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     rates = alt.Scale(domain=[0, 1])
     marks = (
-        alt.Chart()
+        alt.Chart(points)
         .mark_point(filled=True, size=60)
         .encode(
             x=alt.X("real_rate:Q", title="Real success rate", scale=rates),
             y=alt.Y("predicted_rate:Q", title="Predicted", scale=rates),
-            color=alt.Color("model:N", title="Evaluator"),
-            shape=alt.Shape("criterion:N", title="Criterion"),
+            color=_evaluators(),
+            shape=alt.Shape("criterion:N", title="Criterion", legend=alt.Legend(orient="bottom", columns=1)),
             tooltip=["model", "policy", "criterion", "real_rate", "predicted_rate"],
         )
     )
-    line = (
-        alt.Chart()
-        .transform_filter("datum.first")
-        .mark_rule(strokeDash=[4, 4], color="grey")
-        .encode(x=alt.datum(0), y=alt.datum(0), x2=alt.datum(1), y2=alt.datum(1))
-    )
-    return alt.layer(line, marks, data=points).properties(width=230, height=230).facet(
-        row=alt.Row("setting:N", title=None), column=alt.Column("scenario:N", header=NAMED)
-    )  # fmt: skip
+    ends = {"x": alt.datum(0), "y": alt.datum(0), "x2": alt.datum(1), "y2": alt.datum(1)}
+    line = alt.Chart(pd.DataFrame([{}])).mark_rule(strokeDash=[4, 4], color="grey").encode(**ends)
+    return alt.layer(line, marks).properties(width=230, height=230)
+
+
+def _evaluators() -> alt.Color:
+    legend = alt.Legend(orient="bottom", columns=2, labelLimit=150, symbolOpacity=1)
+    return alt.Color("model:N", title="Evaluator", scale=alt.Scale(range=LINES), legend=legend)
 
 
 def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """Pooled r beside r within criterion: what is left when the criteria's own means are taken off."""
-    chosen = figures[figures["metric"].isin(["pearson_r", "pearson_r_within"]) & (figures["task"] == POOLED)]
+    chosen = one_run_each(figures)
+    chosen = chosen[chosen["metric"].isin(["pearson_r", "pearson_r_within"]) & (chosen["task"] == POOLED)]
     chosen = chosen[chosen["value"].notna()]
     if chosen.empty:
         return None
@@ -72,7 +105,8 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 
 def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """How often a rollout ends as the real one does, by how that ends."""
-    chosen = figures[figures["metric"].isin(CATEGORIES) & (figures["scenario"] == EVERY) & figures["value"].notna()]
+    chosen = one_run_each(figures)
+    chosen = chosen[chosen["metric"].isin(CATEGORIES) & (chosen["scenario"] == EVERY) & chosen["value"].notna()]
     if chosen.empty:
         return None
     made: alt.TopLevelMixin = (
@@ -82,7 +116,7 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
             x=alt.X("category:N", title=None, sort=list(CATEGORIES.values())),
             y=alt.Y("value:Q", title="Reproduced", scale=alt.Scale(domain=[0, 1])),
             xOffset="model:N",
-            color=alt.Color("model:N", title="Evaluator"),
+            color=_evaluators(),
             tooltip=["model", "category", "setting", "value"],
         )
         .properties(width=320, height=240)
@@ -93,41 +127,48 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 
 def tau_sweep(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """What a stricter threshold does to r, MMRV and the share of rollouts stopped."""
-    taus = figures["note"].fillna("").str.extract(r"tau = ([\d.]+|inf)")[0]
-    named = figures.assign(tau=taus)[taus.notna() & figures["metric"].isin(SWEEP)]
+    named = swept(figures)
     if named.empty:
         return None
-    named = named.assign(what=named["metric"].map(SWEEP), split=named["scenario"].replace(EVERY, "both splits"))
     made: alt.TopLevelMixin = (
         alt.Chart(named)
         .mark_line(point=True)
         .encode(
-            x=alt.X("tau:N", title="tau", sort=["inf", "0.05", "0.02", "0.01"]),
+            x=alt.X("tau:N", title="tau", sort=["inf", "0.05", "0.02", "0.01"], axis=alt.Axis(labelAngle=0)),
             y=alt.Y("value:Q", title=None, scale=alt.Scale(zero=False)),
             color=alt.Color("split:N", title="Split"),
             tooltip=["model", "tau", "what", "split", "value"],
         )
         .properties(width=220, height=200)
-        .facet(column=alt.Column("what:N", title=None))
+        .facet(column=alt.Column("what:N", title=None, sort=list(SWEEP.values())))
         .resolve_scale(y="independent")
     )
     return made
 
 
+def swept(figures: pd.DataFrame) -> pd.DataFrame:
+    """The figures whose note names a threshold: a point a metric, split and tau."""
+    taus = figures["note"].fillna("").str.extract(r"tau = (inf|\d+(?:\.\d+)?)")[0]
+    named = figures.assign(tau=taus)[taus.notna() & figures["metric"].isin(SWEEP)]
+    split = named["scenario"].replace(EVERY, "both splits").str.replace("_", " ")
+    return named.assign(what=named["metric"].map(SWEEP), split=split)
+
+
 def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """PSNR of offline rollouts, in and out of distribution."""
-    chosen = figures[(figures["metric"] == "psnr") & (figures["scenario"] != EVERY) & figures["value"].notna()]
+    chosen = one_run_each(figures)
+    chosen = chosen[(chosen["metric"] == "psnr") & (chosen["scenario"] != EVERY) & chosen["value"].notna()]
     if chosen.empty:
         return None
     made: alt.TopLevelMixin = (
-        alt.Chart(chosen)
+        alt.Chart(chosen.assign(split=chosen["scenario"].str.replace("_", " ")))
         .mark_bar()
         .encode(
             y=alt.Y("model:N", title=None, sort="-x"),
             x=alt.X("value:Q", title="PSNR (dB)"),
-            yOffset="scenario:N",
-            color=alt.Color("scenario:N", title="Split"),
-            tooltip=["model", "scenario", "value"],
+            yOffset="split:N",
+            color=alt.Color("split:N", title="Split", legend=alt.Legend(orient="top")),
+            tooltip=["model", "split", "value"],
         )
         .properties(width=420)
     )
@@ -135,21 +176,50 @@ def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 
 
 def ablations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
-    """The whole model and the model without one of its parts, as a table of numbers on a shade."""
-    chosen = figures[(figures["scenario"] == EVERY) & (figures["task"] == POOLED) & figures["value"].notna()]
-    chosen = chosen[chosen["metric"].isin(["pearson_r", "mmrv"]) & _is_variant(chosen["model"])]
-    if chosen.empty:
+    """The whole model and the model without one of its parts, as a table of numbers; darker is better."""
+    table = ablation_table(figures)
+    if table.empty:
         return None
-    labelled = chosen.assign(cell=chosen["setting"] + ", " + chosen["metric"].map(SWEEP))
-    grid = alt.Chart(labelled).encode(x=alt.X("cell:N", title=None), y=alt.Y("model:N", title=None))
-    shade = grid.mark_rect().encode(color=alt.Color("value:Q", legend=None, scale=alt.Scale(scheme="blues")))
-    numbers = grid.mark_text().encode(text=alt.Text("value:Q", format=".3f"))
-    return alt.layer(shade, numbers).properties(width=420)
+    order = list(dict.fromkeys(table["model"]))
+    grid = alt.Chart(table).encode(
+        x=alt.X("cell:N", title=None, sort=None, axis=alt.Axis(labelAngle=0, orient="top")),
+        y=alt.Y("model:N", title=None, sort=order),
+        tooltip=["model", "setting", "metric", "value", "source"],
+    )
+    shade = grid.mark_rect().encode(
+        color=alt.Color("shade:Q", legend=None, scale=alt.Scale(scheme="blues", domain=[0, 1]))
+    )
+    ink = alt.condition("datum.shade > 0.5", alt.value("white"), alt.value("black"))
+    return alt.layer(shade, grid.mark_text().encode(text=alt.Text("value:Q", format=".3f"), color=ink)).properties(
+        width=420, height=alt.Step(30)
+    )
 
 
-def _is_variant(models: pd.Series) -> pd.Series:
-    whole = models[models.str.contains(" without ")].str.split(" without ").str[0]
-    return models.str.contains(" without ") | models.isin(set(whole))
+def ablation_table(figures: pd.DataFrame) -> pd.DataFrame:
+    """r and MMRV over both splits of every model that has variants, each shaded among its own metric's values."""
+    chosen = one_run_each(figures)
+    pooled = chosen[(chosen["scenario"] == EVERY) & (chosen["task"] == POOLED) & chosen["value"].notna()]
+    found = variants(pooled[pooled["metric"].isin(AGREEMENT)])
+    cells = found["setting"] + ", " + found["metric"].map(SWEEP)
+    return found.assign(cell=cells, shade=shades(found)).reset_index(drop=True)
+
+
+def one_run_each(figures: pd.DataFrame) -> pd.DataFrame:
+    """Of a model that stands on several boards the run with the most samples: bars of two would be piled up."""
+    named = figures.assign(model=_told_apart(figures))
+    samples = named.groupby("run_id")["n_expected"].transform("max").fillna(0)
+    runs = named.assign(samples=samples).sort_values("samples", kind="stable")
+    kept = runs.drop_duplicates(["model", "evaluator"], keep="last")["run_id"]
+    return named[named["run_id"].isin(kept)]
+
+
+def _told_apart(figures: pd.DataFrame) -> pd.Series:
+    """Models by their names; what people rated here, and what a paper prints of a model that is here too, says so."""
+    printed = figures["trust"] == "C"
+    rated = (figures["evaluator"] == "human") & ~printed
+    twice = printed & figures["model"].isin(figures["model"][~printed])
+    named = figures["model"].mask(rated, figures["model"] + " (people)")
+    return named.mask(twice, figures["model"] + " (paper)")
 
 
 def _points(figures: pd.DataFrame) -> pd.DataFrame:
@@ -159,21 +229,25 @@ def _points(figures: pd.DataFrame) -> pd.DataFrame:
     keys = ["model", "run_id", "scenario", "task", "setting"]
     wide = chosen.pivot_table(index=keys, columns="metric", values="value").reset_index()
     named = wide["task"].str.split(" ", n=1, expand=True)
-    first = ~wide.duplicated(["scenario", "setting"])
-    return wide.assign(policy=named[0], criterion=named[1], first=first)
+    return wide.assign(policy=named[0].map(plain), criterion=named[1].map(plain))
 
 
 CHARTS = (
     SuiteChart("sc3-scatter", "Predicted against real success rates", "A point is one policy and criterion. On the "
-               "dashed line the world model says what happened on the (simulated) table.", scatter),
+               "dashed line the world model says what happened on the (simulated) table. The paper's methods have no "
+               "points here: it prints none of their predicted rates.", scatter),
     SuiteChart("sc3-correlations", "Pooled r and r within criterion", "An evaluator that knows only how hard each "
-               "criterion is has a good pooled r and no r within criterion.", correlations),
+               "criterion is has a good pooled r and no r within criterion. The paper prints real rates but no "
+               "predicted ones, so its methods have neither an r within criterion nor points to scatter; what a mean "
+               "of each criterion reaches on its real rates is computed.", correlations),
     SuiteChart("sc3-reproduction", "How rollouts end", "Of the real rollouts that end so, the share whose rollout in "
                "the world model ends the same way.", reproduction),
     SuiteChart("sc3-tau", "Stopping early: the threshold tau", "Left never stops; further right, more rollouts are "
-               "stopped when recovered actions stray from commanded ones.", tau_sweep),
+               "stopped when recovered actions stray from commanded ones. These are the paper's, which chose 0.02; an "
+               "entry is rolled out once, with its own tau. A sweep of this project's small model is printed by "
+               "`python -m tests.bench.sc3`.", tau_sweep),
     SuiteChart("sc3-psnr", "PSNR of offline rollouts", "Higher is closer to the real frames, which is not the same as "
                "telling policies apart.", decibels),
     SuiteChart("sc3-ablations", "What each part brings", "The whole model above its variants with one part left "
-               "out; r higher, MMRV lower is better.", ablations),
+               "out; r higher, MMRV lower is better, and in both a darker field is better.", ablations),
 )  # fmt: skip
