@@ -353,7 +353,8 @@ class Suite:
     `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
     that follow from the others by arithmetic alone: it is given arrays for values too. `private` reads an operator's
     own samples from a folder; their ids begin with `private.` and stay on the server. `read` says what scoring needs
-    to know of a trajectory's file; a ValueError is its refusal. `rating` is how people rate its outputs in a study.
+    to know of a trajectory's file; a ValueError is its refusal. `real` is a file of what really happens from the same
+    start; it is kept, and its hash stands in `record["real"]`. `rating` is how people rate its outputs in a study.
     """
 
     name: str
@@ -383,4 +384,5 @@ class Suite:
     take_over: TakeOver | None = None
     parts: Callable[[Sample, Output], tuple[Part, ...]] | None = None
     read: Callable[[Sample, Path], Mapping[str, Json]] | None = None
+    real: Callable[[Sample], bytes] | None = None
     rating: Rating | None = None

@@ -129,7 +129,7 @@ def _generated(inputs: str, work: OutputsWork, place: Place, store: Store) -> It
         def keep(output: Output) -> dict[str, Any]:
             tick("outputs")
             sample = known[output.sample_id]
-            return _kept(output, sample.facets.modality, store, _reader(work.suite, sample))
+            return _kept(output, sample.facets.modality, store, _reader(work.suite, sample, store))
 
         yield from one_by_one(samples, make, keep, Tries(store, inputs))
 
@@ -176,9 +176,17 @@ def _kept(output: Output, modality: str, store: Store, read: Reader | None = Non
     return _record(output.sample_id, Outcome.SCORED, "", sha256, size, record, facts.media_type)
 
 
-def _reader(suite: str, sample: Sample) -> Reader | None:
-    read = suite_named(suite).read
-    return partial(read, sample) if read else None
+def _reader(suite: str, sample: Sample, store: Store) -> Reader | None:
+    """What is recorded of a trajectory's file: what scoring needs to know, and where the real one is kept."""
+    read, real = suite_named(suite).read, suite_named(suite).real
+    if read is None:
+        return None
+
+    def recorded(file: Path) -> Mapping[str, Any]:
+        kept = {"real": put_bytes(store, real(sample))} if real else {}
+        return {"value": dict(read(sample, file)), **kept}
+
+    return recorded
 
 
 def _inspected(file: Path, modality: str) -> MediaFacts:
@@ -190,7 +198,7 @@ def _inspected(file: Path, modality: str) -> MediaFacts:
 def _value(file: Path, media_type: str, read: Reader | None) -> dict[str, Any]:
     """What an answer, actions, an outcome or a trajectory says, for the suite's scoring; nothing for media."""
     if read and media_type == TRAJECTORY:
-        return {"value": dict(read(file))}
+        return dict(read(file))
     if media_type == "text/plain":
         return {"value": file.read_text("utf-8").strip()}
     return {"value": json.loads(file.read_bytes())} if media_type == "application/json" else {}
@@ -210,7 +218,7 @@ def _taken_over(work: OutputsWork, place: Place, store: Store) -> Iterator[dict[
             sha256 = _put_member(archive, name, store, spot, as_file)
             record, size = {**work.sampling, **facts}, archive.members[name].file_size
             try:
-                record |= _value(spot, facts["media_type"], _reader(work.suite, samples[sample_id]))
+                record |= _value(spot, facts["media_type"], _reader(work.suite, samples[sample_id], store))
                 record |= _looked_into(work, sample_id, spot, place, store)
             except ValueError as wrong:
                 yield _record(sample_id, Outcome.OUTPUT_INVALID, str(wrong), record=record)

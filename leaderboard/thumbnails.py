@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zipfile import BadZipFile
 
 from PIL import Image
 
 from infra.store import Missing, Store, StoreError, fetch_blob
+from leaderboard.rollouts import read_frames, strip
+from submissions.trajectories import TYPE as TRAJECTORY
 
 WIDTH = 320
 
 
 def thumbnail(store: Store, sha256: str, media_type: str) -> bytes | None:
-    """A WebP of a picture, or of a video's middle frame; None if the file is gone or cannot be read."""
+    """A WebP of a picture, a video's middle frame or a rollout's last; None if the file is gone or cannot be read."""
     key = f"thumbnails/{WIDTH}/{sha256}.webp"
     try:
         return store.get(key)
@@ -46,10 +49,15 @@ def _make(store: Store, sha256: str, media_type: str) -> bytes | None:
         if path is None:
             return None
         try:
-            image = _middle_frame(path) if media_type.startswith("video/") else Image.open(path)
-            return _small(image)
-        except (OSError, ValueError, Image.DecompressionBombError):
+            return _small(_picture(path, media_type))
+        except (OSError, ValueError, KeyError, BadZipFile, Image.DecompressionBombError):
             return None
+
+
+def _picture(path: Path, media_type: str) -> Image.Image:
+    if media_type == TRAJECTORY:
+        return Image.fromarray(strip(read_frames(path), -1))
+    return _middle_frame(path) if media_type.startswith("video/") else Image.open(path)
 
 
 def _small(image: Image.Image) -> bytes:

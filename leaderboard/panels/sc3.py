@@ -1,41 +1,52 @@
-"""One SC3 rollout: its three views in step beside another entry's of the same start, and U of each chunk."""
+"""One SC3 rollout: its views in step beside the real one and other entries' of the same start, and U of each chunk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import lru_cache
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import streamlit as st
 
-from leaderboard.behind import Item, item, runs
+from leaderboard.behind import Item, RunFacts, item, records, runs
+from leaderboard.charts import COLOURS
 from leaderboard.panels import Seen, Shown
+from leaderboard.rollouts import VIEWS, WIDTH, Frames, enlarged, frames_of, strip
 from leaderboard.widgets import ask
-from leaderboard.words import escaped
+from leaderboard.words import escaped, name
 
-VIEWS = ("top", "front", "wrist")
-WIDTH = 190
-Frames = npt.NDArray[np.uint8]
+SMALL = 120
+SHOWN = ", ".join(VIEWS)
+REAL = "real"
+MOST = 4
+"""So many rollouts can be looked at beside one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One rollout of those shown in step: whose it is, and its frames."""
+
+    whose: str
+    frames: Frames
 
 
 def draw(shown: Shown) -> None:
-    """A slider over time, the views beside each other, the criteria, the trace of U."""
+    """A slider over time, the views beside each other, the criteria, the trace of U with frames under it."""
     read = shown.record.get("value")
     if isinstance(read, Mapping):
         _criteria(read)
-    rows = {shown.run.model: _frames(shown, shown.item), **_beside(shown)}
-    known = {name: frames for name, frames in rows.items() if frames is not None}
-    if known:
-        _in_step(shown.item.sample_id, known)
+    own = _frames(shown, shown.item)
+    rows = [Row(shown.run.model, own)] if own is not None else []
+    rows += _beside(shown)
+    if rows:
+        _in_step(shown.item.sample_id, rows)
     else:
         st.caption("The frames of this rollout cannot be had now.")
     if isinstance(read, Mapping) and read.get("u_chunk"):
-        st.altair_chart(trace(read), width="stretch")
+        _trace(read, own)
 
 
 def given(shown: Shown) -> Seen | None:
@@ -52,33 +63,59 @@ def _strip(shown: Shown, at: int, words: str) -> Seen | None:
     frames = _frames(shown, shown.item)
     if frames is None:
         return None
-    return Seen(np.concatenate([enlarged(view[at]) for view in frames], axis=1), f"{words}: {', '.join(VIEWS)}")
-
-
-@lru_cache(maxsize=8)
-def frames_of(path: Path) -> Frames:
-    """The views of a rollout [views, frames, height, width, RGB]; nothing in the file is executed.
-
-    A path is named by its content, so what was read once stays right: a page asks for the same rollout three times.
-    """
-    with np.load(path, allow_pickle=False) as file:
-        if "views" in file.files:
-            return np.asarray(file["views"], np.uint8)
-        return np.stack([np.asarray(file[f"view_{name}"], np.uint8) for name in VIEWS])
+    return Seen(strip(frames, at), f"{words}: {SHOWN}")
 
 
 def trace(read: Mapping[str, Any]) -> alt.LayerChart | alt.FacetChart:
-    """U of each chunk; the chunk that was thrown away is marked."""
-    stopped = read.get("terminated_at")
+    """U of each chunk and the tau it must not exceed; the chunk that was thrown away is marked."""
+    stopped, tau = read.get("terminated_at"), read.get("tau")
     rows = [
         {"chunk": number, "U": value, "kept": "stopped here" if number == stopped else "kept"}
         for number, value in enumerate(read["u_chunk"])
     ]
     chart = alt.Chart(pd.DataFrame(rows)).encode(
-        x=alt.X("chunk:O", title="Chunk"), y=alt.Y("U:Q", title=f"U ({read.get('action_space', 'normalised')} actions)")
+        x=alt.X("chunk:O", title="Chunk", axis=alt.Axis(labelAngle=0)),
+        y=alt.Y("U:Q", title=f"U ({read.get('action_space', 'normalised')} actions)"),
     )
-    dots = chart.mark_point(filled=True, size=80).encode(color="kept:N")
-    return alt.layer(chart.mark_line(), dots).properties(height=180)
+    colours = alt.Scale(domain=["kept", "stopped here"], range=[COLOURS[0], COLOURS[5]])
+    dots = chart.mark_point(filled=True, size=80, opacity=1).encode(
+        color=alt.Color("kept:N", title=None, scale=colours, legend=alt.Legend(orient="top"))
+    )
+    return alt.layer(chart.mark_line(color=COLOURS[0]), dots, *_threshold(tau)).properties(height=260)
+
+
+def _threshold(tau: float | None) -> list[alt.Chart]:
+    if tau is None:
+        return []
+    at = alt.Chart(pd.DataFrame({"tau": [tau], "words": [f"tau {tau:g}"]})).encode(y="tau:Q")
+    words = at.mark_text(align="left", baseline="bottom", dx=4, dy=-2, color="#808495").encode(
+        text="words:N", x=alt.value(0)
+    )
+    return [at.mark_rule(strokeDash=[5, 4], color="#808495"), words]
+
+
+def moments(frames: int, many: int = 4) -> list[int]:
+    """Frames evenly spaced from the first to the last.
+
+    >>> moments(33), moments(2)
+    ([0, 11, 21, 32], [0, 1])
+    """
+    return sorted({int(at) for at in np.linspace(0, frames - 1, many).round()})
+
+
+def _trace(read: Mapping[str, Any], frames: Frames | None) -> None:
+    stopped = read.get("terminated_at") is not None
+    if "tau" in read and read["tau"] is None:
+        st.caption("It has no tau, so nothing stops it.")
+    st.altair_chart(trace(read), width="stretch")
+    if frames is None:
+        return
+    seen = moments(frames.shape[1])
+    with st.container(horizontal=True):
+        for at in seen:
+            last = "stopped" if stopped else "the end"
+            words = f"Frame {at}: {last}" if at == seen[-1] else f"Frame {at}"
+            st.image(enlarged(frames[0, at], SMALL), caption=words, width=SMALL)
 
 
 def _criteria(read: Mapping[str, Any]) -> None:
@@ -88,35 +125,58 @@ def _criteria(read: Mapping[str, Any]) -> None:
 
 
 def _frames(shown: Shown, item: Item | None) -> Frames | None:
-    path = shown.fetch(item.media_sha256) if item and item.media_sha256 else None
+    return _file(shown, item.media_sha256) if item else None
+
+
+def _file(shown: Shown, sha256: str) -> Frames | None:
+    path = shown.fetch(sha256) if sha256 else None
     return frames_of(path) if path else None
 
 
-def _beside(shown: Shown) -> dict[str, Frames | None]:
-    """The same start in another entry, if somebody asks for one."""
-    others = {one.run_id: one for one in ask(runs) if one.suite == "sc3" and one.run_id != shown.run.run_id}
-    if not others:
-        return {}
-    words = {"": "nobody", **{name: one.model for name, one in others.items()}}
-    chosen = st.selectbox("Beside it", list(words), format_func=words.__getitem__, width=320)
-    if not chosen:
-        return {}
-    found = ask(item, others[chosen], "reproduction_average", shown.item.sample_id)
-    return {f"{words[chosen]} (beside)": _frames(shown, found)}
+def _beside(shown: Shown) -> list[Row]:
+    """What really happened, and the same start in other entries, as many as somebody asks for."""
+    others, real = {one.run_id: one for one in _others(shown.run)}, _real(shown)
+    words = {REAL: "What really happened"} if real else {}
+    words |= {run: name(one.model, 50) for run, one in others.items()}
+    if not words:
+        return []
+    chosen = st.multiselect(
+        "Beside it",
+        list(words),
+        [REAL] if real else [],
+        format_func=words.__getitem__,
+        max_selections=MOST,
+        width=520,
+        key=f"beside-{shown.run.run_id}-{bool(real)}",
+    )
+    found = {run: _of_other(shown, others[run]) if run in others else _file(shown, real) for run in chosen}
+    for run in [run for run, frames in found.items() if frames is None]:
+        st.caption(f"{escaped(words[run])}: no rollout from this start can be had now.")
+    return [Row(words[run], frames) for run, frames in found.items() if frames is not None]
 
 
-def _in_step(name: str, rows: Mapping[str, Frames]) -> None:
+def _real(shown: Shown) -> str:
+    """The hash of the real rollout; an entry that was read before it was kept borrows another's."""
+    if kept := shown.record.get(REAL):
+        return str(kept)
+    return next((str(one[REAL]) for one in ask(records, shown.run, shown.item.sample_id) if one.get(REAL)), "")
+
+
+def _others(run: RunFacts) -> list[RunFacts]:
+    """Other entries with rollouts from the same starts, each once however often it was judged."""
+    same = [one for one in ask(runs, run.suite) if one.version == run.version]
+    return list({one.submission_id: one for one in same if one.submission_id != run.submission_id}.values())
+
+
+def _of_other(shown: Shown, other: RunFacts) -> Frames | None:
+    return _frames(shown, ask(item, other, "reproduction_average", shown.item.sample_id))
+
+
+def _in_step(sample: str, rows: Sequence[Row]) -> None:
     """All rollouts at the same moment; one that stopped early stays at its last frame."""
-    last = max(frames.shape[1] for frames in rows.values()) - 1
-    at = st.slider("Frame", 0, last, min(last, 16), key=f"frame-{name}") if last else 0
-    for model, frames in rows.items():
-        st.caption(escaped(model))
-        with st.container(horizontal=True):
-            for view, pictures in zip(VIEWS, frames, strict=True):
-                st.image(enlarged(pictures[min(at, len(pictures) - 1)]), caption=view, width=WIDTH)
-
-
-def enlarged(picture: Frames) -> Frames:
-    """Small pictures are shown with whole pixels, not blurred."""
-    times = max(1, WIDTH // picture.shape[1])
-    return picture.repeat(times, axis=0).repeat(times, axis=1)
+    last = max(row.frames.shape[1] for row in rows) - 1
+    at = st.slider("Frame", 0, last, min(last, 16), key=f"frame-{sample}") if last else 0
+    for row in rows:
+        ended = row.frames.shape[1] - 1
+        st.caption(f"**{escaped(row.whose)}**" + (f": ended at frame {ended}" if at > ended else ""))
+        st.image(strip(row.frames, min(at, ended)), caption=SHOWN, width=len(VIEWS) * WIDTH)

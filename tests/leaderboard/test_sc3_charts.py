@@ -10,7 +10,8 @@ import pandas as pd
 import pytest
 
 from evaluators.suites.sc3 import published
-from leaderboard.panels.sc3 import enlarged, trace
+from leaderboard.panels.sc3 import trace
+from leaderboard.rollouts import enlarged
 from leaderboard.suite_charts import COLUMNS, charts_of
 from leaderboard.suite_charts.sc3 import ablation_table, one_run_each, swept
 from leaderboard.suite_charts.sc3_variants import family

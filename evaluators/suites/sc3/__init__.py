@@ -6,6 +6,7 @@ from evaluators.suites.sc3.metrics import METRICS
 from evaluators.suites.sc3.producing import produce
 from evaluators.suites.sc3.rating import RATING
 from evaluators.suites.sc3.reading import card, read
+from evaluators.suites.sc3.real import real_rollout
 from evaluators.suites.sc3.samples import in_demo, in_full, samples
 from evaluators.suites.sc3.scoring import score, tabulate
 from evaluators.suites.sc3.yardsticks import yardsticks
@@ -30,6 +31,7 @@ SUITE = Suite(
     own_judge=card(),
     tabulate=tabulate,
     read=read,
+    real=real_rollout,
     yardsticks=yardsticks(),
     rating=RATING,
 )
