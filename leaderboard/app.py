@@ -28,9 +28,11 @@ from leaderboard.widgets import know, no_board, notice
 
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
-# Streamlit leaves half a hand of white above the title, and a reader wants to see who leads.
+# Streamlit leaves half a hand of white above the title, and a reader wants to see who leads. Charts of several panels
+# are wider than a phone, and Streamlit would cut them off.
 st.markdown("<style>.stMainBlockContainer{padding:3.75rem 5rem 3rem}@media(max-width:640px)"
-            "{.stMainBlockContainer{padding:3.75rem 1rem 3rem}}</style>", unsafe_allow_html=True)  # fmt: skip
+            "{.stMainBlockContainer{padding:3.75rem 1rem 3rem}"
+            ".stElementContainer:has(.stVegaLiteChart){overflow-x:auto}}</style>", unsafe_allow_html=True)  # fmt: skip
 
 PAGES = [
     st.Page(overview.page, title="Overview", icon=":material/language:", default=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from leaderboard.charts import LINES, NAMED
+from leaderboard.charts import LINES
 from leaderboard.suite_charts import SuiteChart
 from leaderboard.suite_charts.sc3_variants import shades, variants
 from leaderboard.words import name, plain
@@ -58,13 +58,14 @@ def _three(value: float) -> str:
 
 def _panel(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     rates = alt.Scale(domain=[0, 1])
+    named = alt.Legend(orient="bottom", columns=2, labelLimit=200, symbolOpacity=1)
     marks = (
         alt.Chart(points)
-        .mark_point(filled=True, size=60)
+        .mark_point(filled=True, size=60, opacity=0.7)
         .encode(
             x=alt.X("real_rate:Q", title="Real success rate", scale=rates),
             y=alt.Y("predicted_rate:Q", title="Predicted", scale=rates),
-            color=_evaluators(),
+            color=alt.Color("model:N", title="Evaluator", scale=alt.Scale(range=LINES), legend=named),
             shape=alt.Shape("criterion:N", title="Criterion", legend=alt.Legend(orient="bottom", columns=1)),
             tooltip=["model", "policy", "criterion", "real_rate", "predicted_rate"],
         )
@@ -74,11 +75,6 @@ def _panel(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     return alt.layer(line, marks).properties(width=230, height=230)
 
 
-def _evaluators() -> alt.Color:
-    legend = alt.Legend(orient="bottom", columns=2, labelLimit=150, symbolOpacity=1)
-    return alt.Color("model:N", title="Evaluator", scale=alt.Scale(range=LINES), legend=legend)
-
-
 def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """Pooled r beside r within criterion: what is left when the criteria's own means are taken off."""
     chosen = one_run_each(figures)
@@ -86,20 +82,22 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     chosen = chosen[chosen["value"].notna()]
     if chosen.empty:
         return None
-    made: alt.TopLevelMixin = (
-        alt.Chart(chosen.assign(metric=chosen["metric"].map({"pearson_r": "pooled", "pearson_r_within": "within"})))
-        .mark_bar()
+    said = chosen["metric"].map({"pearson_r": "pooled", "pearson_r_within": "within criterion"})
+    best = alt.EncodingSortField("value", op="max", order="descending")
+    dots = (
+        alt.Chart(chosen.assign(metric=said, split=_splits(chosen)))
+        .mark_point(size=55, strokeWidth=2, opacity=1)
         .encode(
-            y=alt.Y("model:N", title=None, sort="-x"),
+            y=alt.Y("model:N", title=None, sort=best),
             x=alt.X("value:Q", title="Pearson r", scale=alt.Scale(domain=[-1, 1])),
-            yOffset="metric:N",
-            color=alt.Color("metric:N", title="r"),
-            tooltip=["model", "metric", "setting", "scenario", "value", "low", "high"],
+            color=alt.Color("metric:N", title=None, legend=alt.Legend(orient="top")),
+            shape=alt.Shape("metric:N", title=None),
+            tooltip=["model", "metric", "setting", "split", "value", "low", "high"],
         )
-        .properties(width=260)
-        .facet(column=alt.Column("setting:N", title=None), row=alt.Row("scenario:N", header=NAMED))
-        .resolve_scale(y="independent")
+        .properties(width=220, height=alt.Step(17))
     )
+    panels = {"column": alt.Column("setting:N", title=None), "row": alt.Row("split:N", title=None)}
+    made: alt.TopLevelMixin = dots.facet(**panels).resolve_scale(y="independent")
     return made
 
 
@@ -109,19 +107,21 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     chosen = chosen[chosen["metric"].isin(CATEGORIES) & (chosen["scenario"] == EVERY) & chosen["value"].notna()]
     if chosen.empty:
         return None
-    made: alt.TopLevelMixin = (
+    means = chosen[chosen["metric"] == "reproduction_average"].groupby("model")["value"].max()
+    order = list(means.sort_values(ascending=False).index)
+    bars = (
         alt.Chart(chosen.assign(category=chosen["metric"].map(CATEGORIES)))
         .mark_bar()
         .encode(
-            x=alt.X("category:N", title=None, sort=list(CATEGORIES.values())),
-            y=alt.Y("value:Q", title="Reproduced", scale=alt.Scale(domain=[0, 1])),
-            xOffset="model:N",
-            color=_evaluators(),
+            x=alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=[0, 0.5, 1])),
+            y=alt.Y("model:N", title=None, sort=order, axis=alt.Axis(labelOverlap=False)),
+            color=alt.Color("setting:N", title=None, legend=None),
             tooltip=["model", "category", "setting", "value"],
         )
-        .properties(width=320, height=240)
-        .facet(column=alt.Column("setting:N", title=None))
+        .properties(width=95, height=alt.Step(17))
     )
+    columns = alt.Column("category:N", title=None, sort=list(CATEGORIES.values()))
+    made: alt.TopLevelMixin = bars.facet(column=columns, row=alt.Row("setting:N", title=None))
     return made
 
 
@@ -150,8 +150,11 @@ def swept(figures: pd.DataFrame) -> pd.DataFrame:
     """The figures whose note names a threshold: a point a metric, split and tau."""
     taus = figures["note"].fillna("").str.extract(r"tau = (inf|\d+(?:\.\d+)?)")[0]
     named = figures.assign(tau=taus)[taus.notna() & figures["metric"].isin(SWEEP)]
-    split = named["scenario"].replace(EVERY, "both splits").str.replace("_", " ")
-    return named.assign(what=named["metric"].map(SWEEP), split=split)
+    return named.assign(what=named["metric"].map(SWEEP), split=_splits(named))
+
+
+def _splits(figures: pd.DataFrame) -> pd.Series:
+    return figures["scenario"].replace(EVERY, "both splits").str.replace("_", " ")
 
 
 def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -161,7 +164,7 @@ def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     if chosen.empty:
         return None
     made: alt.TopLevelMixin = (
-        alt.Chart(chosen.assign(split=chosen["scenario"].str.replace("_", " ")))
+        alt.Chart(chosen.assign(split=_splits(chosen)))
         .mark_bar()
         .encode(
             y=alt.Y("model:N", title=None, sort="-x"),
@@ -170,7 +173,7 @@ def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
             color=alt.Color("split:N", title="Split", legend=alt.Legend(orient="top")),
             tooltip=["model", "split", "value"],
         )
-        .properties(width=420)
+        .properties(width=420, height=alt.Step(24, **{"for": "position"}))
     )
     return made
 
@@ -181,8 +184,10 @@ def ablations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     if table.empty:
         return None
     order = list(dict.fromkeys(table["model"]))
+    columns = [f"{mode}, {SWEEP[metric]}" for mode in ("offline", "online") for metric in AGREEMENT]
+    heads = alt.Axis(labelAngle=0, orient="top", labelExpr="split(datum.label, ', ')")
     grid = alt.Chart(table).encode(
-        x=alt.X("cell:N", title=None, sort=None, axis=alt.Axis(labelAngle=0, orient="top")),
+        x=alt.X("cell:N", title=None, sort=columns, axis=heads),
         y=alt.Y("model:N", title=None, sort=order),
         tooltip=["model", "setting", "metric", "value", "source"],
     )
@@ -249,5 +254,5 @@ CHARTS = (
     SuiteChart("sc3-psnr", "PSNR of offline rollouts", "Higher is closer to the real frames, which is not the same as "
                "telling policies apart.", decibels),
     SuiteChart("sc3-ablations", "What each part brings", "The whole model above its variants with one part left "
-               "out; r higher, MMRV lower is better, and in both a darker field is better.", ablations),
+               "out; r higher, MMRV lower is better, and darker is better among the variants of a model.", ablations),
 )  # fmt: skip

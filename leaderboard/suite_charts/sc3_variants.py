@@ -35,8 +35,9 @@ def variants(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def shades(table: pd.DataFrame) -> pd.Series:
-    """How good each value is among those of its metric, from 0, the worst, to 1, the best."""
-    lowest = table.groupby("metric")["value"].transform("min")
-    span = table.groupby("metric")["value"].transform("max") - lowest
+    """How good each value is among those of its metric and its family, from 0, the worst, to 1, the best."""
+    values = table.groupby(["family", "metric"])["value"]
+    lowest = values.transform("min")
+    span = values.transform("max") - lowest
     risen = ((table["value"] - lowest) / span.where(span > 0)).fillna(0.5)
     return risen.where(table["metric"].map(HIGHER_IS_BETTER), 1 - risen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -54,7 +55,8 @@ def _two_facets(settled: Settled, said: dict[str, str]) -> None:
     suite, metric = settled.suite, settled.metric
     figures = ask(entries.figures_over, suite.name, metric.name, (chosen.down, chosen.across), chosen.at)
     names = {one.run_id: f"{name(one.model, 50)} · {one.evaluator}" for one in figures}
-    run = said["entry"] if said.get("entry") in names else next(iter(names))
+    fullest, _ = Counter(one.run_id for one in figures).most_common(1)[0]
+    run = said["entry"] if said.get("entry") in names else fullest
     with st.container(horizontal=True):
         pick("pair", "Facets", list(known), f"{chosen.down} × {chosen.across}", _facets_of(suite.facet_titles), 220)
         pick("entry", "Entry", list(names), run, names.__getitem__, width=340)
