@@ -14,7 +14,7 @@ import streamlit as st
 from leaderboard.behind import Item, RunFacts, item, records, runs
 from leaderboard.charts import COLOURS
 from leaderboard.panels import Seen, Shown
-from leaderboard.rollouts import VIEWS, WIDTH, Frames, enlarged, frames_of, strip
+from leaderboard.rollouts import VIEWS, Frames, enlarged, frames_of, strip
 from leaderboard.widgets import ask
 from leaderboard.words import escaped, name
 
@@ -179,4 +179,4 @@ def _in_step(sample: str, rows: Sequence[Row]) -> None:
     for row in rows:
         ended = row.frames.shape[1] - 1
         st.caption(f"**{escaped(row.whose)}**" + (f": ended at frame {ended}" if at > ended else ""))
-        st.image(strip(row.frames, min(at, ended)), caption=SHOWN, width=len(VIEWS) * WIDTH)
+        st.image(strip(row.frames, min(at, ended)), caption=SHOWN, width="content")

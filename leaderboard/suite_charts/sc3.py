@@ -18,8 +18,9 @@ CATEGORIES = {
     "reproduction_average": "average",
 }
 SWEEP = {"pearson_r": "Pearson r", "mmrv": "MMRV", "termination_rate": "stopped"}
-AGREEMENT = ["pearson_r", "mmrv"]
+AGREEMENT = {"pearson_r": "r", "mmrv": "MMRV"}
 EVERY, POOLED = "*", "pooled"
+EACH_NAMED = alt.Axis(labelOverlap=False, labelFlush=False)
 MOST_NAMED = 6
 """So many evaluators have their r and MMRV in the title of a panel."""
 
@@ -42,7 +43,7 @@ def panel_title(figures: pd.DataFrame, scenario: str, setting: str) -> alt.Title
     """The split and mode, and under it r and MMRV of each evaluator that has points there, best r first."""
     here = figures[(figures["scenario"] == scenario) & (figures["setting"] == setting) & (figures["task"] == POOLED)]
     ours = here[here["metric"].isin(AGREEMENT) & (here["trust"] != "C")]
-    wide = ours.pivot_table(index="model", columns="metric", values="value").reindex(columns=AGREEMENT)
+    wide = ours.pivot_table(index="model", columns="metric", values="value").reindex(columns=list(AGREEMENT))
     lines = [
         f"{name(str(model), 26)}: r {_three(r)}, MMRV {_three(violation)}"
         for model, r, violation in wide.sort_values("pearson_r", ascending=False).itertuples()
@@ -88,7 +89,7 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         alt.Chart(chosen.assign(metric=said, split=_splits(chosen)))
         .mark_point(size=55, strokeWidth=2, opacity=1)
         .encode(
-            y=alt.Y("model:N", title=None, sort=best),
+            y=alt.Y("model:N", title=None, sort=best, axis=EACH_NAMED),
             x=alt.X("value:Q", title="Pearson r", scale=alt.Scale(domain=[-1, 1])),
             color=alt.Color("metric:N", title=None, legend=alt.Legend(orient="top")),
             shape=alt.Shape("metric:N", title=None),
@@ -114,7 +115,7 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         .mark_bar()
         .encode(
             x=alt.X("value:Q", title=None, scale=alt.Scale(domain=[0, 1]), axis=alt.Axis(values=[0, 0.5, 1])),
-            y=alt.Y("model:N", title=None, sort=order, axis=alt.Axis(labelOverlap=False)),
+            y=alt.Y("model:N", title=None, sort=order, axis=EACH_NAMED),
             color=alt.Color("setting:N", title=None, legend=None),
             tooltip=["model", "category", "setting", "value"],
         )
@@ -167,7 +168,7 @@ def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         alt.Chart(chosen.assign(split=_splits(chosen)))
         .mark_bar()
         .encode(
-            y=alt.Y("model:N", title=None, sort="-x"),
+            y=alt.Y("model:N", title=None, sort="-x", axis=EACH_NAMED),
             x=alt.X("value:Q", title="PSNR (dB)"),
             yOffset="split:N",
             color=alt.Color("split:N", title="Split", legend=alt.Legend(orient="top")),
@@ -184,11 +185,13 @@ def ablations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     if table.empty:
         return None
     order = list(dict.fromkeys(table["model"]))
-    columns = [f"{mode}, {SWEEP[metric]}" for mode in ("offline", "online") for metric in AGREEMENT]
-    heads = alt.Axis(labelAngle=0, orient="top", labelExpr="split(datum.label, ', ')")
+    columns = [f"{mode}, {words}" for mode in ("offline", "online") for words in AGREEMENT.values()]
+    heads = alt.Axis(
+        labelAngle=0, orient="top", labelExpr="split(datum.label, ', ')", labelOverlap=False, labelFlush=False
+    )
     grid = alt.Chart(table).encode(
         x=alt.X("cell:N", title=None, sort=columns, axis=heads),
-        y=alt.Y("model:N", title=None, sort=order),
+        y=alt.Y("model:N", title=None, sort=order, axis=EACH_NAMED),
         tooltip=["model", "setting", "metric", "value", "source"],
     )
     shade = grid.mark_rect().encode(
@@ -205,7 +208,7 @@ def ablation_table(figures: pd.DataFrame) -> pd.DataFrame:
     chosen = one_run_each(figures)
     pooled = chosen[(chosen["scenario"] == EVERY) & (chosen["task"] == POOLED) & chosen["value"].notna()]
     found = variants(pooled[pooled["metric"].isin(AGREEMENT)])
-    cells = found["setting"] + ", " + found["metric"].map(SWEEP)
+    cells = found["setting"] + ", " + found["metric"].map(AGREEMENT)
     return found.assign(cell=cells, shade=shades(found)).reset_index(drop=True)
 
 
