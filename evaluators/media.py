@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Pixels: TypeAlias = NDArray[np.uint8]
 """Height, width, RGB; a clip has frames in front."""
 
+H264 = {"crf": "16", "preset": "medium", "threads": "1", "x264-params": "mbtree=0"}
+"""One thread and no macroblock tree, which is not the same each time: the same frames are the same bytes."""
+
 
 class Unreadable(ValueError):
     """The file is not a picture or clip that can be decoded; the message says which and why."""
@@ -69,7 +72,7 @@ def write_mp4(frames: Pixels | Sequence[Pixels], path: Path, fps: float) -> Path
     rate = Fraction(fps).limit_denominator(1001)
     with av.open(path, "w", format="mp4", options={"movflags": "+faststart", "fflags": "+bitexact"}) as container:
         first = _even(frames[0])
-        stream = container.add_stream("libx264", rate=rate, options={"crf": "16", "preset": "medium", "threads": "1"})
+        stream = container.add_stream("libx264", rate=rate, options=H264)
         stream.pix_fmt, stream.height, stream.width = "yuv420p", first.shape[0], first.shape[1]
         for pixels in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(_even(pixels), format="rgb24")))

@@ -58,6 +58,17 @@ def test_a_clip_is_the_same_bytes_every_time_and_starts_with_its_index(tmp_path:
     assert 0 < content.index(b"moov") < content.index(b"mdat")
 
 
+def test_a_small_clip_with_something_moving_in_it_is_the_same_bytes_in_eighty_encodes(tmp_path: Path) -> None:
+    still = np.full((57, 24, 24, 3), 170, np.uint8)
+    for step, picture in enumerate(still):
+        picture[step % 18 : step % 18 + 5, 4 + step // 4 : 9 + step // 4] = (40, 70, 225)
+        picture[10:14, 18 - step // 5 : 22 - step // 5] = (236, 208, 30)
+
+    made = {write_mp4(still, tmp_path / "a.mp4", 10).read_bytes() for _ in range(80)}
+
+    assert len(made) == 1
+
+
 def test_odd_sizes_are_padded_because_browsers_play_only_even_ones(tmp_path: Path) -> None:
     facts = probe(write_mp4(ramp(3, 31, 45), tmp_path / "a.mp4", 23.976))
 
