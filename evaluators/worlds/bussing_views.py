@@ -21,8 +21,6 @@ TABLE_COLOUR, WALL_COLOUR = (178, 170, 156), (120, 130, 138)
 BIN_COLOURS = ((70, 96, 150), (25, 65, 45))
 OPEN_COLOUR, CLOSED_COLOUR, HOLDING_COLOUR = (20, 20, 20), (185, 255, 60), (255, 0, 255)
 OBJECT_RADIUS, FINGER_RADIUS, BIN_SIZE = 0.07, 0.042, 0.12
-EDGE = 12
-"""How far outside the picture shapes are still painted, in pixels of a small view; they are cut off at the end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +51,12 @@ class Camera:
 
     @property
     def edge(self) -> int:
-        """The margin around the picture, in pixels."""
-        return max(EDGE, int(0.3 * max(self.size.height, self.size.width)))
+        """The margin around the picture, in pixels, wide enough for the largest disc just outside of it."""
+        return 2 * self.reach(OBJECT_RADIUS) + 1
+
+    def reach(self, radius: float) -> int:
+        """How many pixels from its middle a disc touches."""
+        return int(np.ceil(radius / min(self.pixel) + 0.5))
 
     def columns(self) -> Canvas:
         """The x of each pixel's middle."""
@@ -185,7 +187,7 @@ def _box(
 def _disc(canvas: Canvas, camera: Camera, at: Floats, radius: float, colour: Canvas) -> None:
     """A disc touches only the pixels around it; edges are softened so that places can be read finer than a pixel."""
     wide, high = camera.pixel
-    reach = int(np.ceil(radius / min(wide, high) + 0.5))
+    reach = camera.reach(radius)
     column = np.clip((at[:, 0] - camera.left) / wide - 0.5, -reach - 1, camera.size.width + reach)
     row = np.clip((camera.top - at[:, 1]) / high - 0.5, -reach - 1, camera.size.height + reach)
     window = np.arange(-reach, reach + 1)
