@@ -86,7 +86,7 @@ def serve_policy(policy: Any, port: int = 0) -> ThreadingHTTPServer:
 def encode(observation: Observation) -> dict[str, Any]:
     """An observation as JSON, its frames as PNG in base64."""
     return {
-        "frames": {view: _png(frame) for view, frame in zip(VIEWS, observation.frames, strict=True)},
+        "frames": {view: _png(frame) for view, frame in zip(VIEWS, observation.frames, strict=False)},
         "arm": [float(number) for number in observation.arm],
         "instruction": observation.instruction,
         "step": observation.step,
@@ -96,7 +96,7 @@ def encode(observation: Observation) -> dict[str, Any]:
 
 def decode(said: Mapping[str, Any]) -> Observation:
     """The observation that `encode` wrote."""
-    frames = np.stack([_pixels(said["frames"][view]) for view in VIEWS])
+    frames = np.stack([_pixels(said["frames"][view]) for view in VIEWS if view in said["frames"]])
     return Observation(frames, np.array(said["arm"]), said["instruction"], said["step"], int(said["seed"]))
 
 

@@ -11,6 +11,11 @@ from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig, roll_out
 from evaluators.suites.sc3.samples import episodes, policies
 from evaluators.suites.sc3.trajectories import to_bytes
 from evaluators.suites.sc3.worlds import WorldModel
+from evaluators.worlds.bussing_views import Size
+
+
+class BadFolder(ValueError):
+    """The folder holds no dynamics model that can be rolled out here; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +32,7 @@ class Rollouts:
             try:
                 made = roll_out(self.world, policies(), episodes(batch), self.config)
             except ValueError as error:
-                yield from (Output(sample.id, Outcome.MODEL_FAILED, reason=str(error)) for sample in batch)
+                yield from Unusable(str(error)).generate(batch, folder)
                 continue
             for sample, trajectory in zip(batch, made, strict=True):
                 path = folder / f"{sample.id}.npz"
@@ -35,10 +40,36 @@ class Rollouts:
                 yield Output(sample.id, Outcome.SCORED, path)
 
 
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """A model that cannot be run fails every sample with the reason, at once: trying again would change nothing."""
+
+    reason: str
+
+    def generate(self, samples: Sequence[Sample], _folder: Path) -> Iterator[Output]:
+        """The same failure a sample."""
+        yield from (Output(sample.id, Outcome.MODEL_FAILED, reason=self.reason) for sample in samples)
+
+
 def produce(production: Production) -> Generator:
     """A generator around the dynamics model in a folder; its own tau, if it has one, stops it online."""
+    try:
+        return Rollouts(*open_folder(production.folder, "handed in"))
+    except BadFolder as error:
+        return Unusable(str(error))
+
+
+def open_folder(folder: Path, name: str) -> tuple[WorldModel, RolloutConfig]:
+    """The world model in a folder and the loops as it needs them: its horizon, its tau, its size of picture."""
     from evaluators.models.dynamics_world import open_world
 
-    world = open_world(production.folder, "handed in")
-    config = world.model.config
-    return Rollouts(world.world(), replace(BENCH, horizon=config.horizon, tau=config.tau))
+    try:
+        opened = open_world(folder, name)
+        model, eyes = opened.model.config, opened.tokeniser.config
+        if model.views != BENCH.views:
+            raise ValueError(f"It is made for {model.views} views; this suite shows {BENCH.views}.")
+        size = Size(eyes.height, eyes.width)
+        return opened.world(), replace(BENCH, horizon=model.horizon, tau=model.tau, size=size)
+    except Exception as error:  # json, safetensors and torch each have their own ways to say that files do not fit
+        words = " ".join(str(error).split())[:400]
+        raise BadFolder(f"The dynamics model cannot be opened ({type(error).__name__}: {words})") from error

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from evaluators.metrics.uncertainty import exceeds
+from evaluators.suites.sc3.rollouts import BENCH
 from evaluators.suites.sc3.trajectories import Trajectory
 
 QUANTILES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
@@ -17,8 +18,8 @@ def cut(trajectory: Trajectory, tau: float | None, execute: int) -> Trajectory:
     """The rollout as it would have been with this tau: what came before the first chunk that exceeds it."""
     for number, u in enumerate(trajectory.u_chunk):
         if exceeds(float(u), tau):
-            return _stopped(trajectory, number, execute)
-    return trajectory
+            return replace(_stopped(trajectory, number, execute), tau=tau)
+    return replace(trajectory, tau=tau)
 
 
 def stops(trajectories: Sequence[Trajectory], tau: float | None) -> list[int]:
@@ -38,7 +39,11 @@ def random_stops(
     ]
 
 
-def tune(held_out: Sequence[Trajectory], pearson: Callable[[Sequence[Trajectory]], float | None]) -> float | None:
+def tune(
+    held_out: Sequence[Trajectory],
+    pearson: Callable[[Sequence[Trajectory]], float | None],
+    execute: int = BENCH.execute,
+) -> float | None:
     """Of some quantiles of U and of never stopping, the tau with the best r on other starts; of equals the larger."""
     us = [float(u) for one in held_out for u in one.u_chunk]
     if not us:
@@ -46,7 +51,7 @@ def tune(held_out: Sequence[Trajectory], pearson: Callable[[Sequence[Trajectory]
     best, chosen = pearson(held_out), None
     for quantile in sorted(QUANTILES, reverse=True):
         tau = float(np.quantile(us, quantile))
-        found = pearson([cut(one, tau, 16) for one in held_out])
+        found = pearson([cut(one, tau, execute) for one in held_out])
         if found is not None and (best is None or found > best + 1e-12):
             best, chosen = found, tau
     return chosen

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, cast
@@ -41,7 +42,8 @@ class Annotation:
 class Trajectory:
     """A rollout: frames [views, steps + 1, height, width, RGB] beginning with the start, and the actions between.
 
-    `terminated_at` is the chunk that was thrown away, None if the rollout ran to its end.
+    `terminated_at` is the chunk that was thrown away, None if the rollout ran to its end; `tau` is the most that U of
+    a chunk was allowed to be, None where nothing was to stop it.
     """
 
     start: str
@@ -55,6 +57,7 @@ class Trajectory:
     action_space: str = "normalised"
     terminated_at: int | None = None
     annotations: tuple[Annotation, ...] = field(default=())
+    tau: float | None = None
 
     @property
     def id(self) -> str:
@@ -101,19 +104,18 @@ def to_bytes(trajectory: Trajectory) -> bytes:
     return buffer.getvalue()
 
 
-def from_bytes(data: bytes) -> Trajectory:
+def from_bytes(data: bytes, views: int = len(VIEWS)) -> Trajectory:
     """A checked trajectory out of its npz; nothing in it is ever executed."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         line = json.loads(arrays["line"].tobytes())
-        views = arrays["views"] if "views" in arrays else _stacked(arrays)
-        found = _build(line, views, arrays)
+        found = _build(line, arrays["views"] if "views" in arrays else _stacked(arrays), arrays)
     except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, BadTrajectory):
             raise
         raise BadTrajectory(f"This is no trajectory ({error}). See the README of the suite for its fields.") from None
-    return check(found)
+    return check(found, views)
 
 
 def describe(trajectory: Trajectory) -> dict[str, Json]:
@@ -126,6 +128,7 @@ def describe(trajectory: Trajectory) -> dict[str, Json]:
         "steps": trajectory.steps,
         "action_space": trajectory.action_space,
         "terminated_at": trajectory.terminated_at,
+        "tau": trajectory.tau,
         "u_chunk": [round(float(value), 6) for value in trajectory.u_chunk],
         "annotations": [_say(annotation) for annotation in trajectory.annotations],
     }
@@ -136,30 +139,24 @@ def save(trajectory: Trajectory, folder: Path, clips: bool = True) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{trajectory.id}.npz"
     write_whole(path, to_bytes(trajectory))
-    for number, view in enumerate(VIEWS if clips else ()):
+    for view, frames in zip(VIEWS, trajectory.frames if clips else (), strict=False):
         spot = folder / f"{trajectory.id}.{view}.mp4"
-        os.replace(write_mp4(trajectory.frames[number], spot.with_suffix(".part"), RATE_HZ), spot)
+        os.replace(write_mp4(frames, spot.with_suffix(".part"), RATE_HZ), spot)
     write_whole(folder / f"{trajectory.id}.json", json.dumps(describe(trajectory), sort_keys=True).encode() + b"\n")
     return path
 
 
-def is_saved(name: str, folder: Path) -> bool:
-    """Whether the trajectory of that name is there, all of it."""
-    return (folder / f"{name}.json").is_file()
+def is_saved(name: str, folder: Path, clips: Sequence[str] = ()) -> bool:
+    """Whether the trajectory of that name is there, all of it, with clips of these views."""
+    return all((folder / f"{name}.{end}").is_file() for end in ("json", "npz", *(f"{view}.mp4" for view in clips)))
 
 
-def load(path: Path) -> Trajectory:
-    """A trajectory from its npz."""
-    try:
-        return from_bytes(path.read_bytes())
-    except FileNotFoundError:
-        raise BadTrajectory(f"There is no {path.name}. Run the rollouts again; what is there is kept.") from None
-
-
-def missing_policies(trajectories: Iterable[Trajectory], policies: Iterable[int]) -> tuple[int, ...]:
-    """The policies that no trajectory is of."""
-    there = {trajectory.policy for trajectory in trajectories}
-    return tuple(number for number in policies if number not in there)
+def gather(folder: Path) -> Path:
+    """The lines of all trajectories of a folder in one file, in the order of their names."""
+    lines = [path.read_bytes() for path in sorted(folder.glob("*.json")) if path.with_suffix(".npz").is_file()]
+    path = folder / "trajectories.jsonl"
+    write_whole(path, b"".join(lines))
+    return path
 
 
 def _stacked(arrays: Mapping[str, npt.NDArray[Any]]) -> Frames:
@@ -176,6 +173,9 @@ def _build(line: Mapping[str, Any], views: Frames, arrays: Mapping[str, npt.NDAr
     if line["source"] not in ("real", "offline", "online"):
         raise BadTrajectory(f"The source is {line['source']!r}. Write real, offline or online.")
     stopped = line["terminated_at"]
+    tau = line.get("tau")
+    if tau is not None and not (isinstance(tau, int | float) and 0 <= tau < math.inf):
+        raise BadTrajectory(f"The tau is {tau!r}. Write the number that U may not exceed, or null if nothing stops it.")
     return Trajectory(
         start=str(line["start"]),
         policy=int(line["policy"]),
@@ -188,6 +188,7 @@ def _build(line: Mapping[str, Any], views: Frames, arrays: Mapping[str, npt.NDAr
         action_space=str(line["action_space"]),
         terminated_at=None if stopped is None else int(stopped),
         annotations=tuple(_read(said) for said in line["annotations"]),
+        tau=None if tau is None else float(tau),
     )
 
 

@@ -43,12 +43,14 @@ class WorldModel:
     """An evaluator of policies. Without an inverse there is no U and no early stop.
 
     `scale` is what commanded and recovered actions are divided by before they are compared; none compares them raw.
+    `revision` tells models of one name apart: the hash of the weights, say.
     """
 
     name: str
     forward: Forward
     inverse: Inverse | None = None
     scale: npt.NDArray[np.float32] | None = None
+    revision: str = ""
 
     @property
     def action_space(self) -> str:
@@ -84,7 +86,7 @@ class Simulated:
 
     def _forward(self, context: Context, actions: Actions) -> Frames:
         states = self._states(context.starts, np.concatenate([context.actions, actions], axis=1))
-        return film(states[context.step :], context.starts, self.size)
+        return film(states[context.step :], context.starts, self.size)[:, : context.frames.shape[1]]
 
     def _states(self, starts: Sequence[Start], actions: Actions) -> list[Table]:
         return run(set_table(starts), self.meddle(starts, actions), self.grasp)

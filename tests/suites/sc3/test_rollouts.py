@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-import multiprocessing
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -14,14 +14,14 @@ import pytest
 
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match, agree, points
-from evaluators.suites.sc3.rollouts import BENCH, PAPER, Episode, OtherRollouts, real, roll_out, roll_out_all
+from evaluators.suites.sc3.rollouts import BENCH, PAPER, Episode, RolloutConfig, WorldFailed, real, roll_out
 from evaluators.suites.sc3.trajectories import (
     Annotation,
     BadTrajectory,
     Trajectory,
     check,
+    describe,
     from_bytes,
-    missing_policies,
     to_bytes,
 )
 from evaluators.suites.sc3.worlds import (
@@ -34,7 +34,7 @@ from evaluators.suites.sc3.worlds import (
     simulator,
 )
 from evaluators.worlds.bussing import Actions, BadActions
-from evaluators.worlds.bussing_views import Frames
+from evaluators.worlds.bussing_views import Frames, Size
 from evaluators.worlds.policies import Policy, checkpoints, starts_of
 from evaluators.worlds.policies_plans import Observation
 
@@ -110,6 +110,7 @@ def test_recorded_actions_drive_an_offline_rollout_and_u_never_stops_it(on_the_t
     made = roll_out(with_noise(9.0), {}, recorded, replace(BENCH, tau=0.1))
 
     assert all(one.source == "offline" and one.terminated_at is None and len(one.u_chunk) == 4 for one in made)
+    assert all(one.tau is None for one in made)
     assert all(np.array_equal(one.frames, other.frames) for one, other in zip(made, on_the_table, strict=False))
 
 
@@ -120,6 +121,45 @@ def test_a_recording_shorter_than_a_chunk_is_padded_and_the_padding_dropped(on_t
 
     assert made.steps == 20 and made.frames.shape[1] == 21
     assert np.array_equal(made.frames, on_the_table[0].frames[:, :21])
+
+
+def test_a_recording_without_actions_is_refused() -> None:
+    nothing = Episode(1, EPISODES[0].start, np.zeros((0, 7), np.float32))
+
+    with pytest.raises(BadActions, match=r"recording of test-p1-00\.offline has no action"):
+        roll_out(simulator().world(), {}, [nothing], BENCH)
+
+
+def test_a_horizon_beyond_what_a_policy_proposes_goes_on_with_its_last_action() -> None:
+    asked: list[Actions] = []
+
+    def forward(context: Context, actions: Actions) -> Frames:
+        asked.append(actions)
+        return simulator().world().forward(context, actions)
+
+    made = roll_out(WorldModel("far", forward), POLICIES, EPISODES[:1], replace(BENCH, horizon=32))
+    near = roll_out(simulator().world(), POLICIES, EPISODES[:1], BENCH)
+
+    assert asked[0].shape == (1, 32, 7) and (asked[0][:, 25:] == asked[0][:, 24:25]).all()
+    assert np.array_equal(made[0].actions, near[0].actions)
+
+
+def test_views_and_size_come_from_the_config() -> None:
+    size = Size(32, 48)
+
+    (made,) = roll_out(simulator(size).world(), POLICIES, EPISODES[:1], replace(BENCH, views=2, size=size))
+
+    assert made.frames.shape == (2, 57, 32, 48, 3)
+    assert from_bytes(to_bytes(made), views=2).frames.shape == made.frames.shape
+    with pytest.raises(BadTrajectory, match="2 views where 3"):
+        from_bytes(to_bytes(made))
+
+
+@pytest.mark.parametrize(("changes", "said"), [({"horizon": 12}, "horizon is 12"), ({"views": 4}, "4 views")])
+def test_a_config_that_cannot_be_rolled_out_is_refused(changes: dict[str, int], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        replace(BENCH, **changes)  # type: ignore[arg-type]
+    assert RolloutConfig(horizon=16).horizon == RolloutConfig().execute
 
 
 def test_the_last_chunk_is_cut_to_the_limit() -> None:
@@ -135,6 +175,7 @@ def test_a_rollout_stops_where_u_exceeds_tau_and_keeps_what_came_before() -> Non
 
     assert all(one.terminated_at == 0 and one.steps == 0 and one.frames.shape[1] == 1 for one in stopped)
     assert all(one.terminated_at is None and one.steps == 56 for one in going)
+    assert {one.tau for one in stopped} == {1.0} and {one.tau for one in going} == {None}
 
 
 def test_a_rollout_stopped_early_stays_in_the_score(on_the_table: Made) -> None:
@@ -157,8 +198,16 @@ def test_a_missing_rollout_meets_nothing_and_is_counted(on_the_table: Made) -> N
 def test_a_world_model_whose_views_are_out_of_step_is_refused() -> None:
     broken = WorldModel("short", lambda context, actions: simulator().world().forward(context, actions)[:, :2])
 
-    with pytest.raises(ValueError, match="3 views in step"):
+    with pytest.raises(WorldFailed, match="3 views in step"):
         roll_out(broken, POLICIES, EPISODES[:1], BENCH)
+
+
+def test_whatever_breaks_inside_a_world_model_is_told_in_its_words() -> None:
+    def forward(context: Context, actions: Actions) -> Frames:
+        raise RuntimeError("mat1 and mat2 shapes cannot be multiplied")
+
+    with pytest.raises(WorldFailed, match="'broken' broke: RuntimeError, mat1 and mat2"):
+        roll_out(WorldModel("broken", forward), POLICIES, EPISODES[:1], BENCH)
 
 
 class TooShort:
@@ -177,11 +226,30 @@ def test_a_policy_that_proposes_too_few_actions_is_refused_and_a_missing_one_nam
 
 def test_a_trajectory_survives_its_file(on_the_table: Made) -> None:
     said = Annotation("ann", "blue bowl", ObjectOutcome(True, False, True))
-    one = replace(on_the_table[0], annotations=(said,))
+    one = replace(on_the_table[0], annotations=(said,), tau=0.25)
 
     back = from_bytes(to_bytes(one))
 
     assert to_bytes(back) == to_bytes(one) and back.annotations == (said,) and np.array_equal(back.frames, one.frames)
+    assert back.tau == 0.25
+
+
+def relined(one: Trajectory, drop: str = "", **changes: object) -> bytes:
+    """The file of a trajectory with another line of JSON in it."""
+    with np.load(io.BytesIO(to_bytes(one))) as file:
+        arrays = dict(file)
+    line = {**describe(one), **changes}
+    line.pop(drop, None)
+    arrays["line"] = np.frombuffer(json.dumps(line).encode(), np.uint8)
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def test_files_from_before_tau_was_written_down_still_load_and_a_strange_tau_is_refused(on_the_table: Made) -> None:
+    assert from_bytes(relined(on_the_table[0], drop="tau")).tau is None
+    with pytest.raises(BadTrajectory, match="tau is -1"):
+        from_bytes(relined(on_the_table[0], tau=-1))
 
 
 @pytest.mark.parametrize(
@@ -210,34 +278,3 @@ def test_views_handed_in_one_by_one_must_be_in_step(on_the_table: Made, tmp_path
         from_bytes((tmp_path / "t.npz").read_bytes())
     with pytest.raises(BadTrajectory, match="no trajectory"):
         from_bytes(b"PK nonsense")
-
-
-def test_a_policy_without_trajectories_is_found(on_the_table: Made) -> None:
-    assert missing_policies([one for one in on_the_table if one.policy != 3], POLICIES) == (3,)
-
-
-def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.endswith(".part")}
-
-
-def test_rollouts_killed_at_twenty_random_moments_resume_to_the_same_bytes(tmp_path: Path) -> None:
-    episodes, config, world = EPISODES[:24], replace(BENCH, batch=4, seconds=1.6), with_noise(0.0)
-    fork, rng = multiprocessing.get_context("fork"), np.random.default_rng(3)
-    roll_out_all(world, POLICIES, episodes, config, tmp_path / "whole")
-
-    for _ in range(20):
-        child = fork.Process(target=roll_out_all, args=(world, POLICIES, episodes, config, tmp_path / "cut"))
-        child.start()
-        child.join(float(rng.uniform(0.02, 0.4)))
-        child.kill()
-        child.join()
-    roll_out_all(world, POLICIES, episodes, config, tmp_path / "cut")
-
-    assert files(tmp_path / "cut") == files(tmp_path / "whole")
-
-
-def test_a_folder_of_other_rollouts_is_left_alone(tmp_path: Path) -> None:
-    roll_out_all(copy_last_frame(), POLICIES, EPISODES[:1], BENCH, tmp_path, clips=False)
-
-    with pytest.raises(OtherRollouts, match="other settings"):
-        roll_out_all(copy_last_frame(), POLICIES, EPISODES[:1], replace(BENCH, tau=1.0), tmp_path)
