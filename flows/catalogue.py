@@ -36,7 +36,7 @@ def _facts(suite: Suite) -> SuiteFacts:
     subsets = {name: frozenset(s.id for s in samples if wanted(s)) for name, wanted in suite.subsets.items()}
     items = {s.id: s.facets.modality for s in samples}
     rules = {
-        s.id: Rule(scenario=s.facets.scenario, setting=s.facets.setting, modality=s.facets.modality) for s in samples
+        s.id: Rule(s.facets.scenario, s.facets.task, s.facets.setting, modality=s.facets.modality) for s in samples
     }
     return SuiteFacts(suite.name, suite.version, suite.accepts, items, subsets, rules)
 

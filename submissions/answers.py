@@ -24,6 +24,7 @@ class Rule:
     """What a suite asks of one sample's output; empty and None ask nothing."""
 
     scenario: str = ""
+    task: str = ""
     setting: str = ""
     modality: str = ""
     asked: Asked = NOTHING

@@ -82,7 +82,7 @@ def _suite_facts(db: Session, suite: Suite) -> SuiteFacts:
 
 
 def _read_facts(db: Session, suite: Suite) -> SuiteFacts:
-    columns = (Sample.id, Sample.modality, Sample.subsets, Sample.scenario, Sample.setting)
+    columns = (Sample.id, Sample.modality, Sample.subsets, Sample.scenario, Sample.task, Sample.setting)
     ours = (Sample.suite == suite.name, Sample.version == suite.version)
     open_to_all = ~col(Sample.id).startswith(PRIVATE, autoescape=True)
     rows = db.connection().execute(select(*columns).where(*ours, open_to_all).order_by(col(Sample.position))).all()  # type: ignore[call-overload]
@@ -99,6 +99,7 @@ def _rule(row: Any, asked: Mapping[str, Any]) -> Rule:
     low, high = asked.get("low"), asked.get("high")
     return Rule(
         scenario=row.scenario,
+        task=row.task,
         setting=row.setting,
         modality=row.modality,
         options=tuple(asked.get("options") or ()),

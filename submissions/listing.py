@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from difflib import get_close_matches
 
 from submissions import manifest as manifests
@@ -13,6 +13,7 @@ from submissions.manifest import File, Manifest
 from submissions.trajectories import SUFFIX as TRAJECTORY
 
 NAMED_AT_ONCE = 20
+MOST_TASKS = 5
 FORBIDDEN = (
     *(".pkl", ".pickle", ".pt", ".pth", ".bin", ".ckpt", ".npy", ".npz", ".joblib", ".py", ".pyc", ".so", ".sh"),
     *(".exe", ".dll", ".ipynb", ".h5", ".msgpack", ".onnx", ".gguf", ".bat", ".js"),
@@ -66,9 +67,20 @@ def _item_problems(manifest: Manifest, expected: Sequence[str], rules: Mapping[s
     missing = [item for item in expected if item not in seen]
     if missing and not manifest.partial:
         first = ", ".join(missing[:NAMED_AT_ONCE])
-        message = f"{len(missing)} of {len(expected)} samples have no file, first: {first}."
+        message = (
+            f"{len(missing)} of {len(expected)} samples have no file{_whole(missing, seen, rules)}, first: {first}."
+        )
         hint = "Add them, or say partial: true (shown, never ranked)."
         yield Problem("E_ITEM_MISSING", "manifest.files", message, hint)
+
+
+def _whole(missing: Sequence[str], given: Set[str], rules: Mapping[str, Rule]) -> str:
+    """The tasks of which there is nothing at all, in words; a single file of a task is a start."""
+    begun = {rules[name].task for name in given if name in rules}
+    tasks = dict.fromkeys(rules[name].task for name in missing if name in rules)
+    lost = [task for task in tasks if task and task not in begun]
+    more = f" and {len(lost) - MOST_TASKS} more" if len(lost) > MOST_TASKS else ""
+    return f", none at all of {', '.join(lost[:MOST_TASKS])}{more}" if lost else ""
 
 
 def _facet_problems(file: File, where: str, rule: Rule | None) -> Iterator[Problem]:

@@ -14,6 +14,7 @@ from evaluators.contracts import Json, JudgeCard, Sample
 from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig
 from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts
 from evaluators.suites.sc3.trajectories import BadTrajectory, Trajectory, from_bytes
 from evaluators.worlds.bussing_views import Frames
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 
 AUTOMATIC = "automatic"
 ANNOTATOR = files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")
+SAME_ACTION = 1e-4
+"""How far an offline rollout's actions may lie from the recorded ones: they may have been rounded on their way."""
+
+NOTE = "Labels that come with a rollout take precedence and are marked; they are the submitter's own."
+"""What stands on the annotator's card: whose labels count, and how far its own are off."""
 
 
 def card() -> JudgeCard:
@@ -38,8 +44,8 @@ def card() -> JudgeCard:
         decoding="three independent answers a rollout, threshold 0.5",
         frames="15 of up to 57, three views",
         precision="float32",
-        code="sc3-reading-1",
-        note="Labels that come with a rollout take precedence and are marked; they are the submitter's own.",
+        code="sc3-reading-2",
+        note=NOTE,
     )
 
 
@@ -48,8 +54,10 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     trajectory = from_bytes(path.read_bytes())
     _check_belongs(trajectory, sample)
     policy, start = starts()[sample.cluster]
+    real = on_the_table(policy)[start.id]
+    check_length(trajectory, real, BENCH)
     annotator, outcome = _said(trajectory, start.named_object) or (AUTOMATIC, _seen(trajectory, sample.cluster))
-    measured = psnr_of(trajectory, on_the_table(policy)[start.id]) if trajectory.source == "offline" else None
+    measured = psnr_of(trajectory, real) if trajectory.source == "offline" else None
     return {
         "evaluator": trajectory.evaluator,
         "annotator": annotator,
@@ -59,7 +67,21 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
         "u_chunk": [round(float(value), 5) for value in trajectory.u_chunk],
         "action_space": trajectory.action_space,
         "terminated_at": trajectory.terminated_at,
+        "tau": trajectory.tau,
     }
+
+
+def check_length(made: Trajectory, real: Trajectory, config: RolloutConfig) -> None:
+    """Offline the recorded actions, all of them; online up to the limit, or to the chunk at which it stopped."""
+    if made.source == "offline":
+        _check_recorded(made, real)
+    elif made.terminated_at is None and made.steps != config.limit:
+        raise BadTrajectory(
+            f"{made.id}: {made.steps} steps where an online rollout that was not stopped has {config.limit}. "
+            "Roll it out to the end, or say in terminated_at which chunk stopped it."
+        )
+    elif made.terminated_at is not None:
+        _check_stop(made, made.terminated_at, config)
 
 
 def psnr_of(made: Trajectory, real: Trajectory) -> float | None:
@@ -86,6 +108,36 @@ def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
         )
 
 
+def _check_recorded(made: Trajectory, real: Trajectory) -> None:
+    if made.terminated_at is not None:
+        raise BadTrajectory(
+            f"{made.id}: stopped at chunk {made.terminated_at}, but offline rollouts are never stopped. "
+            "Drive it by all recorded actions and write null."
+        )
+    if made.steps != real.steps:
+        raise BadTrajectory(
+            f"{made.id}: {made.steps} steps where {real.steps} actions were recorded. "
+            "Drive an offline rollout by all of them and drop the padding."
+        )
+    off = np.abs(made.actions - real.actions).max(axis=1) > SAME_ACTION
+    if off.any():
+        raise BadTrajectory(
+            f"{made.id}: the action of step {int(off.argmax())} is not the recorded one. "
+            "Drive an offline rollout by the recorded actions."
+        )
+
+
+def _check_stop(made: Trajectory, stopped: int, config: RolloutConfig) -> None:
+    """What came before the chunk that was thrown away, which has the last U."""
+    steps = stopped * config.execute
+    if not 0 <= steps < config.limit or made.steps != steps or len(made.u_chunk) != stopped + 1:
+        raise BadTrajectory(
+            f"{made.id}: stopped at chunk {stopped} with {made.steps} steps and U of {len(made.u_chunk)} chunks. "
+            f"Chunks have {config.execute} steps and a rollout {config.limit}: keep the {max(steps, 0)} steps before "
+            "the chunk that exceeded tau, and give its U too."
+        )
+
+
 def _said(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | None:
     """What people say; of several, each criterion by majority, a tie against it."""
     about = [one for one in trajectory.annotations if one.object == named]
@@ -96,7 +148,9 @@ def _said(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | Non
 
 
 def _seen(trajectory: Trajectory, start: str) -> ObjectOutcome:
-    return _annotator().annotate([_resized(trajectory.frames, (24, 24))], [starts()[start][1]])[0]
+    reader = _annotator()
+    size = reader.eyes.config.height, reader.eyes.config.width
+    return reader.annotate([_resized(trajectory.frames, size)], [starts()[start][1]])[0]
 
 
 @cache

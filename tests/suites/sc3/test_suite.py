@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import zipfile
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Sample, Score
+from evaluators.contracts import ALL, Outcome, Output, Score
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.producing import Rollouts
 from evaluators.suites.sc3.reading import psnr_of, read
-from evaluators.suites.sc3.rollouts import BENCH
-from evaluators.suites.sc3.samples import in_demo, on_the_table, samples, starts, truth
+from evaluators.suites.sc3.samples import on_the_table, samples, starts, truth
 from evaluators.suites.sc3.scoring import _match, score, tabulate
 from evaluators.suites.sc3.stopping import cut, random_stops, stops, tune
 from evaluators.suites.sc3.trajectories import Annotation, BadTrajectory, Trajectory, from_bytes, to_bytes
-from evaluators.suites.sc3.worlds import WorldModel, copy_last_frame, simulator
+from evaluators.suites.sc3.worlds import copy_last_frame, simulator
 from submissions.answers import Rule, value_facts
 from submissions.media import Refused
-from tests.bundles import declaration, write
 from tests.command import Machine
-
-DEMO = [sample for sample in samples() if in_demo(sample)]
+from tests.suites.sc3.rolled import DEMO, bundle, cell, rolled, scored
 
 
 @pytest.fixture(scope="module")
@@ -40,26 +31,6 @@ def perfect(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @pytest.fixture(scope="module")
 def scores(perfect: dict[str, Path]) -> list[Score]:
     return scored(perfect)
-
-
-def rolled(world: WorldModel, chosen: Sequence[Sample], folder: Path) -> dict[str, Path]:
-    made = Rollouts(world, BENCH).generate(chosen, folder)
-    return {output.sample_id: output.file for output in made if output.file}
-
-
-def scored(files: dict[str, Path]) -> list[Score]:
-    found: list[Score] = []
-    for sample in DEMO:
-        if sample.id in files:
-            output = Output(sample.id, Outcome.SCORED, record={"value": dict(read(sample, files[sample.id]))})
-        else:
-            output = Output(sample.id, Outcome.OUTPUT_MISSING)
-        found += score(sample, output, {})
-    return found
-
-
-def cell(found: Sequence[Cell], metric: str, task: str, mode: str, split: str = ALL) -> Cell:
-    return next(c for c in found if c.metric == metric and c.facets == Facets(split, task, mode, "video"))
 
 
 def test_there_are_seven_policies_with_36_starts_in_two_modes() -> None:
@@ -167,6 +138,7 @@ def test_stops_are_cut_after_the_fact_as_they_would_have_happened() -> None:
     assert (short.terminated_at, short.steps, len(short.u_chunk)) == (2, 32, 3)
     assert cut(whole, None, 16).terminated_at is None
     assert stops([whole, whole], 0.5) == [2, 2]
+    assert cut(whole, 0.5, 16).tau == 0.5
     assert sum(one.terminated_at is not None for one in random_stops([whole] * 5, [2, 1], 16, 0)) == 2
     assert tune([whole], lambda made: float(made[0].terminated_at == 1)) == pytest.approx(0.15, abs=0.1)
 
@@ -202,16 +174,6 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
     assert "known are" in door(arrays(tmp_path, one, payload=np.zeros(1, np.uint8)))
     assert "objects" in door(arrays(tmp_path, one, line=np.array([{}], object)))
     assert "cannot be read" in door(b"PK\x03\x04 nonsense")
-
-
-def bundle(to: Path, files: dict[str, Path]) -> Path:
-    members = {f"outputs/{name}.npz": path.read_bytes() for name, path in files.items()}
-    listed = [
-        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "sample": path[len("outputs/") : -len(".npz")]}
-        for path, data in members.items()
-    ]
-    said = declaration(suite="sc3", suite_version=SUITE.version, modalities=["trajectory"])
-    return write(to, json.dumps({**said, "files": listed}).encode(), members, zipfile.ZIP_STORED)
 
 
 @pytest.mark.xdist_group("embedded")
