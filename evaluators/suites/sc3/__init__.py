@@ -14,7 +14,7 @@ from evaluators.suites.sc3.yardsticks import yardsticks
 SUITE = Suite(
     name="sc3",
     version="1.0",
-    scorer_version="2",
+    scorer_version="3",
     title="SC3-Eval",
     sentence="Robot policies inside a video world model: do they fare there as on the (simulated) table?",
     paper="https://arxiv.org/abs/2606.18610",

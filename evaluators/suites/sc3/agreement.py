@@ -67,6 +67,11 @@ def agree(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> Agree
     )
 
 
+def rolled(match: Match) -> tuple[ObjectOutcome, ...]:
+    """What held in the rollout; without one nothing did."""
+    return match.rollout if match.rollout else (NOTHING_HELD,) * len(match.real)
+
+
 def within(found: Sequence[Point]) -> float | None:
     """Pearson r after each criterion's mean is taken off: what is left is telling policies apart.
 
@@ -90,13 +95,9 @@ def _centred(values: Iterable[float]) -> list[float]:
 
 def _point(matches: Sequence[Match], policy: int, criterion: str) -> Point:
     mine = [match for match in matches if match.policy == policy]
-    predicted = [thing for match in mine for thing in _rolled(match)]
+    predicted = [thing for match in mine for thing in rolled(match)]
     real = [thing for match in mine for thing in match.real]
     return Point(policy, criterion, _rate(predicted, criterion), _rate(real, criterion))
-
-
-def _rolled(match: Match) -> tuple[ObjectOutcome, ...]:
-    return match.rollout if match.rollout else (NOTHING_HELD,) * len(match.real)
 
 
 def _rate(things: Sequence[ObjectOutcome], criterion: str) -> float:

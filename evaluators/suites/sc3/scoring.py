@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from evaluators.contracts import ALL, SUBMITTER_FAILURES, Answer, Cell, Facets, Outcome, Output, Sample, Score
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
-from evaluators.suites.sc3.agreement import Agreement, Match, agree, points
+from evaluators.suites.sc3.agreement import Agreement, Match, agree
+from evaluators.suites.sc3.resampling import Draws, draw, ends
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth
 from evaluators.suites.sc3.trajectories import CRITERIA
 
@@ -80,17 +79,17 @@ class Part:
 def _cells(part: Part) -> Iterator[Cell]:
     matches = part.matches()
     there, expected = sum(match.rollout is not None for match in matches), len(matches)
-    agreed, draws = agree(matches), [agree(draw) for draw in _draws(matches)]
+    agreed, draws = agree(matches), draw(matches, RESAMPLES)
     for task, criteria in ((POOLED, CRITERIA), *((name, (name,)) for name in CRITERIA)):
-        one = agreed if task == POOLED else agree(matches, criteria)
+        one, drawn = agreed if task == POOLED else agree(matches, criteria), draws.agreement(criteria)
         for metric in RATES:
             if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
-                ends = _ends([getattr(draw, metric) for draw in draws]) if task == POOLED else None
-                whole = _cell(metric, part.facets(task), getattr(one, metric), there, expected, ends)
+                sure = ends(getattr(drawn, metric))
+                whole = _cell(metric, part.facets(task), getattr(one, metric), there, expected, sure)
                 yield whole if there == expected else _steerable(whole)
     yield from _reproduction(part, agreed, draws, there)
-    yield from _rates(part, matches, there, expected)
-    yield from _means(part)
+    yield from _rates(part, matches, agreed, draws)
+    yield from _means(part, draws)
 
 
 def _steerable(cell: Cell) -> Cell:
@@ -101,32 +100,35 @@ def _steerable(cell: Cell) -> Cell:
     return replace(cell, value=None, low=None, high=None, why_empty=why)
 
 
-def _reproduction(part: Part, agreed: Agreement, draws: Sequence[Agreement], there: int) -> Iterator[Cell]:
-    ends = _ends([draw.reproduction.average for draw in draws])
-    total = len(part.samples)
-    yield _cell("reproduction_average", part.facets(ALL), agreed.reproduction.average, there, total, ends)
-    for rate in agreed.reproduction.rates:
-        yield _cell(f"reproduction_{rate.category}", part.facets(ALL), rate.value, rate.n_real, rate.n_real, None)
+def _reproduction(part: Part, agreed: Agreement, draws: Draws, there: int) -> Iterator[Cell]:
+    average, sure = agreed.reproduction.average, ends(draws.reproduction())
+    yield _cell("reproduction_average", part.facets(ALL), average, there, len(part.samples), sure)
+    for number, rate in enumerate(agreed.reproduction.rates):
+        name, sure = f"reproduction_{rate.category}", ends(draws.endings[:, number])
+        yield _cell(name, part.facets(ALL), rate.value, rate.n_real, rate.n_real, sure)
 
 
-def _rates(part: Part, matches: Sequence[Match], there: int, expected: int) -> Iterator[Cell]:
+def _rates(part: Part, matches: Sequence[Match], agreed: Agreement, draws: Draws) -> Iterator[Cell]:
     """Both sides of every point, for the scatter."""
     if part.split == ALL:
         return
-    for point in points(matches):
+    for number, point in enumerate(agreed.points):
+        mine = [match for match in matches if match.policy == point.policy]
+        there = sum(match.rollout is not None for match in mine)
+        place = (slice(None), *divmod(number, len(CRITERIA)))
         facets = part.facets(f"policy_{point.policy} {point.criterion}")
-        yield _cell("predicted_rate", facets, point.predicted, there, expected, None)
-        yield _cell("real_rate", facets, point.real, there, expected, None)
+        yield _cell("predicted_rate", facets, point.predicted, there, len(mine), ends(draws.predicted[place]))
+        yield _cell("real_rate", facets, point.real, there, len(mine), ends(draws.real[place]))
 
 
-def _means(part: Part) -> Iterator[Cell]:
+def _means(part: Part, draws: Draws) -> Iterator[Cell]:
     for metric, mode in (("psnr", "offline"), ("termination_rate", "online")):
         if part.mode == mode:
-            scores = [score for sample in part.samples if (score := part.score(sample, metric))]
-            values = [_mean_value(metric, score) for score in scores]
+            scores = [part.score(sample, metric) for sample in part.samples]
+            values = [None if score is None else _mean_value(metric, score) for score in scores]
             known = [value for value in values if value is not None]
-            scored = sum(score.outcome is Outcome.SCORED for score in scores)
-            yield _cell(metric, part.facets(ALL), mean(known), scored, len(part.samples), None)
+            scored = sum(score is not None and score.outcome is Outcome.SCORED for score in scores)
+            yield _cell(metric, part.facets(ALL), mean(known), scored, len(scores), ends(draws.mean(values)))
 
 
 def _mean_value(metric: str, score: Score) -> float | None:
@@ -136,30 +138,11 @@ def _mean_value(metric: str, score: Score) -> float | None:
     return score.value
 
 
-def _draws(matches: Sequence[Match]) -> list[list[Match]]:
-    """Starts drawn again within each policy."""
-    rng, by_policy = np.random.default_rng(0), dict[int, list[Match]]()
-    for match in matches:
-        by_policy.setdefault(match.policy, []).append(match)
-    return [
-        [same[row] for same in by_policy.values() for row in rng.integers(0, len(same), len(same))]
-        for _ in range(RESAMPLES)
-    ]
-
-
-def _ends(values: Sequence[float | None]) -> tuple[float, float] | None:
-    known = [value for value in values if value is not None]
-    if len(known) < RESAMPLES // 2:
-        return None
-    low, high = np.quantile(known, (0.025, 0.975))
-    return float(low), float(high)
-
-
 def _cell(
-    metric: str, facets: Facets, value: float | None, scored: int, expected: int, ends: tuple[float, float] | None
+    metric: str, facets: Facets, value: float | None, scored: int, expected: int, sure: tuple[float, float] | None
 ) -> Cell:
     why = "" if value is not None else "fewer than two points, or one side does not vary"
-    low, high = ends if ends and value is not None else (None, None)
+    low, high = sure if sure and value is not None else (None, None)
     return Cell(metric, facets, value, scored, expected, why, low, high)
 
 
