@@ -153,7 +153,10 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A metric over all samples at one address, how many there are and should be, its 95 % interval if known."""
+    """A metric over all samples at one address, how many there are and should be, its 95 % interval if known.
+
+    `note` is what a reader has to know of it; the board shows it beside the entry.
+    """
 
     metric: str
     facets: Facets
@@ -163,6 +166,7 @@ class Cell:
     why_empty: str = ""
     low: float | None = None
     high: float | None = None
+    note: str = ""
 
 
 Direction = Literal["higher", "lower"]

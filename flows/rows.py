@@ -147,7 +147,7 @@ def cell_row(run_id: str, cell: Cell, bounds: Bounds | None = None) -> dict[str,
         "n_expected": cell.n_expected,
         "why_empty": cell.why_empty,
         "source": "",
-        "note": "",
+        "note": cell.note,
     }
 
 

@@ -21,8 +21,8 @@ GUIDES = {
     "worst: first by what was finished, then by whether it makes sense, then by its look.",
     "universe": "Watch the whole clip. Judge the answer by what is visible only. If several readings are possible and "
     "the answer fits one of them, it is correct. If you are not sure, say unclear.",
-    "sc3": "For each object judge three things by themselves: did the robot go for the right object, did the object "
-    "leave the table, did it come to rest in the right bin.",
+    "sc3": "Judge three things by themselves: is the named object the first one that the hand closed on, did the one "
+    "that it closed on first leave the table in the hand, was that one let go in the bin that the task names.",
 }
 EXAMPLES = {
     "tailor": (
@@ -42,9 +42,9 @@ EXAMPLES = {
         "Smoke hides the player the whole time: unclear, whatever the answer says.",
     ),
     "sc3": (
-        "The arm goes for the right cup and knocks it over: went for it, did not lift it, did not place it.",
-        "The cup is lifted and dropped beside the bin: went for it, lifted it, did not place it.",
-        "Another cup ends in the right bin: all three are no for the one that was named.",
+        "The hand closes on the right cup, which slips away: yes, then not lifted and not placed.",
+        "The right cup is lifted and dropped beside the bin: yes, lifted, not placed.",
+        "Another cup is taken and ends in the bin of the task: no, then lifted and placed.",
     ),
 }
 """What is right in doubtful cases, in words; a study may bring examples with media beside them."""
@@ -96,9 +96,9 @@ def universe(question: str, answer: str, media: Sequence[Medium]) -> Form:
 def sc3(instruction: str, objects: Sequence[str], media: Sequence[Medium]) -> Form:
     """Three criteria for each object of a trajectory, seen from every side."""
     words = {
-        "language_following": "the robot went for it as told",
-        "object_lifting": "it left the table",
-        "object_placing": "it came to rest in the right bin",
+        "language_following": "the hand closed on it before any other object",
+        "object_lifting": "it, or whatever else the hand closed on first, left the table in the hand",
+        "object_placing": "it, or whatever else the hand closed on first, was let go and lies in the bin of the task",
     }
     asks = [
         Ask(f"{name}.{criterion}", f"{name}: {words[criterion]}", "choice", options=("yes", "no"))

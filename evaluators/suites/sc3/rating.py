@@ -39,7 +39,7 @@ def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[
     read = output.record.get("value")
     if output.outcome is not Outcome.SCORED or not isinstance(read, Mapping):
         return score_rollout(sample, output, {})
-    said: dict[str, Json] = {**read, "criteria": {**criteria(opinions)}, "annotator": PEOPLE}
+    said: dict[str, Json] = {**read, "criteria": {**criteria(opinions)}, "annotator": PEOPLE, "labels": PEOPLE}
     return score_rollout(sample, replace(output, record={**output.record, "value": said}), {})
 
 

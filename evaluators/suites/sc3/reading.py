@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from evaluators.models.dynamics_annotator import Annotator
 
 AUTOMATIC = "automatic"
+OWN = "submitter"
+"""Whose labels they are: not what an annotator is called, since a submitter may call theirs as they like."""
+
 ANNOTATOR = files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")
 SAME_ACTION = 1e-4
 """How far an offline rollout's actions may lie from the recorded ones: they may have been rounded on their way."""
@@ -56,11 +59,13 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     policy, start = starts()[sample.cluster]
     real = on_the_table(policy)[start.id]
     check_length(trajectory, real, BENCH)
-    annotator, outcome = _said(trajectory, start.named_object) or (AUTOMATIC, _seen(trajectory, sample.cluster))
+    said = _said(trajectory, start.named_object)
+    annotator, outcome = said or (AUTOMATIC, _seen(trajectory, sample.cluster))
     measured = psnr_of(trajectory, real) if trajectory.source == "offline" else None
     return {
         "evaluator": trajectory.evaluator,
         "annotator": annotator,
+        "labels": OWN if said else AUTOMATIC,
         "criteria": dict(criteria_of(outcome)),
         "psnr": measured,
         "steps": trajectory.steps,

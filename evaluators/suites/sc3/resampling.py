@@ -124,7 +124,8 @@ def _pearson(predicted: Floats, real: Floats) -> Floats:
 def _unit(values: Floats) -> Floats:
     centred = values - values.mean(axis=1, keepdims=True)
     length = np.linalg.norm(centred, axis=1, keepdims=True)
-    return np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
+    unit: Floats = np.divide(centred, length, out=np.zeros_like(centred), where=length > 0)
+    return unit
 
 
 def _mmrv(predicted: Floats, real: Floats) -> Floats:
@@ -143,4 +144,5 @@ def _mean(values: Floats) -> Floats:
     known = ~np.isnan(values)
     counts = known.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        return np.where(known, values, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
+        means: Floats = np.where(known, values, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
+    return means

@@ -9,6 +9,7 @@ from evaluators.contracts import ALL, SUBMITTER_FAILURES, Answer, Cell, Facets, 
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import Agreement, Match, agree
+from evaluators.suites.sc3.reading import OWN
 from evaluators.suites.sc3.resampling import Draws, draw, ends
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth
 from evaluators.suites.sc3.trajectories import CRITERIA
@@ -34,7 +35,7 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
         "psnr": _number(read.get("psnr")),
         "termination_rate": float(read.get("terminated_at") is not None),
     }
-    detail = {"criteria": dict(criteria_of(made)), "annotator": read.get("annotator")}
+    detail = {name: read.get(name) for name in ("annotator", "labels")} | {"criteria": dict(criteria_of(made))}
     return tuple(_one(sample, name, values[name], detail) for name in PER_SAMPLE)
 
 
@@ -72,14 +73,27 @@ class Part:
     def matches(self) -> list[Match]:
         return [_match(sample, self.score(sample, PER_SAMPLE[0])) for sample in self.samples]
 
+    def whose(self) -> str:
+        """A word of warning where criteria are the submitter's own labels; empty where none are."""
+        found = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
+        own = sum(score.detail.get("labels") == OWN for score in found)
+        return f"labels of {own} of {len(self.samples)} rollouts are the submitter's own" if own else ""
+
     def facets(self, task: str) -> Facets:
         return Facets(self.split, task, self.mode, "video")
 
 
 def _cells(part: Part) -> Iterator[Cell]:
-    matches = part.matches()
+    matches, whose = part.matches(), part.whose()
+    draws = draw(matches, RESAMPLES)
+    yield from (replace(cell, note=whose) for cell in _judged(part, matches, draws))
+    yield from _means(part, draws)
+
+
+def _judged(part: Part, matches: Sequence[Match], draws: Draws) -> Iterator[Cell]:
+    """What rests on criteria, and so on who says that they are met."""
     there, expected = sum(match.rollout is not None for match in matches), len(matches)
-    agreed, draws = agree(matches), draw(matches, RESAMPLES)
+    agreed = agree(matches)
     for task, criteria in ((POOLED, CRITERIA), *((name, (name,)) for name in CRITERIA)):
         one, drawn = agreed if task == POOLED else agree(matches, criteria), draws.agreement(criteria)
         for metric in RATES:
@@ -89,7 +103,6 @@ def _cells(part: Part) -> Iterator[Cell]:
                 yield whole if there == expected else _steerable(whole)
     yield from _reproduction(part, agreed, draws, there)
     yield from _rates(part, matches, agreed, draws)
-    yield from _means(part, draws)
 
 
 def _steerable(cell: Cell) -> Cell:

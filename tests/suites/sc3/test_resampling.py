@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from evaluators.contracts import Outcome, Output, Sample
+from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.resampling import draw, ends
@@ -76,7 +76,8 @@ def test_the_ends_are_the_middle_of_the_draws_and_none_where_most_have_no_value(
 
 def made(sample: Sample, dice: np.random.Generator) -> Output:
     stopped = int(dice.integers(1, 4)) if dice.random() < 0.3 else None
-    read = {"criteria": dict(criteria_of(outcome(dice))), "psnr": float(dice.uniform(10, 40)), "terminated_at": stopped}
+    criteria: Json = {**criteria_of(outcome(dice))}
+    read: Json = {"criteria": criteria, "psnr": float(dice.uniform(10, 40)), "terminated_at": stopped}
     return Output(sample.id, Outcome.SCORED, record={"value": read})
 
 

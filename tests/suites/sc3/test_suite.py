@@ -97,8 +97,27 @@ def test_what_people_say_takes_precedence_over_the_annotator(perfect: dict[str, 
 
     value = read(sample, path)
 
-    assert value["annotator"] == "ann"
+    assert (value["annotator"], value["labels"]) == ("ann", "submitter")
     assert value["criteria"] == {"language_following": False, "object_lifting": True, "object_placing": False}
+
+
+def test_labels_of_the_submitter_s_own_are_marked_beside_every_number_that_rests_on_them(
+    perfect: dict[str, Path], tmp_path: Path
+) -> None:
+    labelled = dict(perfect)
+    for sample in [one for one in DEMO if one.facets.setting == "online"][:2]:
+        made = from_bytes(perfect[sample.id].read_bytes())
+        said = Annotation("automatic", str(sample.reference["object"]), ObjectOutcome(True, True, True))
+        labelled[sample.id] = tmp_path / f"{sample.id}.npz"
+        labelled[sample.id].write_bytes(to_bytes(replace(made, annotations=(said,))))
+
+    found = tabulate(DEMO, scored(labelled))
+
+    marked = "labels of 2 of 21 rollouts are the submitter's own"
+    assert cell(found, "pearson_r", "pooled", "online").note == marked
+    assert cell(found, "reproduction_average", ALL, "online").note == marked
+    assert cell(found, "termination_rate", ALL, "online").note == ""
+    assert cell(found, "pearson_r", "pooled", "offline").note == ""
 
 
 def test_a_rollout_under_another_samples_name_is_refused(perfect: dict[str, Path]) -> None:
