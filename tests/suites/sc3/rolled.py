@@ -58,3 +58,17 @@ def bundle(to: Path, files: Mapping[str, Path]) -> Path:
         for path, data in members.items()
     ]
     return write(to, json.dumps({**said(), "files": listed}).encode(), members, zipfile.ZIP_STORED)
+
+
+def model_folder(folder: Path, size: tuple[int, int] = (24, 24), **config: Any) -> Path:
+    """A small dynamics model as it is before training, with pictures of this height and width."""
+    import torch
+
+    from evaluators.models.dynamics import Dynamics, DynamicsConfig
+    from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
+    from evaluators.models.dynamics_training import save
+
+    torch.manual_seed(0)
+    made = DynamicsConfig(**{"width": 32, "depth": 1, "heads": 2, **config})
+    save(Dynamics(made), Tokeniser(EyesConfig(views=made.views, height=size[0], width=size[1])), folder)
+    return folder

@@ -19,8 +19,7 @@ from evaluators.suites.sc3.trajectories import Annotation, BadTrajectory, Trajec
 from evaluators.suites.sc3.worlds import copy_last_frame, simulator
 from submissions.answers import Rule, value_facts
 from submissions.media import Refused
-from tests.command import Machine
-from tests.suites.sc3.rolled import DEMO, bundle, cell, rolled, scored
+from tests.suites.sc3.rolled import DEMO, cell, rolled, scored
 
 
 @pytest.fixture(scope="module")
@@ -193,19 +192,6 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
     assert "known are" in door(arrays(tmp_path, one, payload=np.zeros(1, np.uint8)))
     assert "objects" in door(arrays(tmp_path, one, line=np.array([{}], object)))
     assert "cannot be read" in door(b"PK\x03\x04 nonsense")
-
-
-@pytest.mark.xdist_group("embedded")
-@pytest.mark.long
-def test_finished_rollouts_go_through_the_door_to_the_board(perfect: dict[str, Path], tmp_path: Path) -> None:
-    machine = Machine(tmp_path / "home")
-    machine.run("init")
-
-    submission = machine.submit(bundle(tmp_path / "bundle.zip", perfect))
-    said = machine.run("evaluate", submission)
-
-    assert "42 outputs made" in said
-    assert "All agree with the board" in machine.run("verify", submission)
 
 
 def test_the_truth_of_a_policy_is_the_same_each_time() -> None:
