@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows import cli_curate, cli_door, cli_liva, cli_operations, cli_operator, cli_study, cli_trust, cli_universe
+from flows import (
+    cli_curate,
+    cli_door,
+    cli_liva,
+    cli_operations,
+    cli_operator,
+    cli_sc3,
+    cli_study,
+    cli_trust,
+    cli_universe,
+)
 from flows.terminal import fail, file, plain, progress, say, table, told, warn
 
 if TYPE_CHECKING:
@@ -349,6 +359,7 @@ app.add_typer(cli_curate.review, name="review")
 app.add_typer(cli_liva.liva, name="liva")
 app.command()(cli_universe.adapt)
 app.add_typer(cli_universe.universe, name="universe")
+app.add_typer(cli_sc3.sc3, name="sc3")
 app.command()(cli_door.intake)
 app.command()(cli_door.report)
 app.add_typer(cli_study.studies, name="study")

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from evaluators.contracts import Json
 from evaluators.metrics.uncertainty import Chunk, chunk_uncertainty, exceeds
 from evaluators.suites.sc3.trajectories import Source, Trajectory, gather, is_saved, save, write_whole
 from evaluators.suites.sc3.worlds import Context, WorldModel, simulator
@@ -21,6 +22,7 @@ from evaluators.worlds.policies_http import HttpPolicy
 from evaluators.worlds.policies_plans import CHUNK, Observation
 
 LARGE = Size(480, 640)
+CLAIM = "rollouts.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,12 @@ def roll_out_all(
         each(len(batch))
     gather(folder)
     return tuple(folder / f"{episode.id}.npz" for episode in episodes)
+
+
+def claim_of(folder: Path) -> Mapping[str, Json]:
+    """What a folder's rollouts were made with: evaluator, weights, policy servers, settings; empty if it has none."""
+    spot = folder / CLAIM
+    return dict(json.loads(spot.read_text())) if spot.is_file() else {}
 
 
 def real(policies: Mapping[int, Policy], episodes: Sequence[Episode], config: RolloutConfig) -> tuple[Trajectory, ...]:
@@ -273,9 +281,8 @@ def _claim(folder: Path, world: WorldModel, policies: Mapping[int, Policy], conf
     servers = {str(number): one.url for number, one in policies.items() if isinstance(one, HttpPolicy)}
     said = {"evaluator": world.name, "revision": world.revision, "policy_servers": servers, **asdict(config)}
     mine = json.dumps(said, sort_keys=True) + "\n"
-    spot = folder / "rollouts.json"
-    if spot.exists() and spot.read_text() != mine:
+    if (kept := claim_of(folder)) and kept != json.loads(mine):
         raise OtherRollouts(
             f"{folder} holds rollouts made with other settings or weights. Use another folder, or empty this one."
         )
-    write_whole(spot, mine.encode())
+    write_whole(folder / CLAIM, mine.encode())

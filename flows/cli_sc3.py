@@ -1,0 +1,66 @@
+"""The command line of SC3-Eval: roll policies out inside a dynamics model, and bundle the rollouts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from flows.terminal import fail, plain, progress, say, told
+
+sc3 = typer.Typer(help="SC3-Eval: rollouts of the policies inside a dynamics model.", no_args_is_help=True)
+
+MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "online")}
+
+
+@sc3.command()
+def rollout(
+    model: Annotated[Path, typer.Argument(help="A dynamics model's folder: config.json and model.safetensors.")],
+    to: Annotated[Path, typer.Argument(help="Where the rollouts go; a killed run goes on from there.")],
+    policy_url: Annotated[
+        list[str] | None, typer.Option(help="N=URL: ask your own policy server in the place of policy N; repeat it.")
+    ] = None,
+    starts: Annotated[int, typer.Option(min=1, max=36, help="The first so many starts of each policy.")] = 36,
+    mode: Literal["offline", "online", "both"] = "both",
+    clips: Annotated[bool, typer.Option(help="Also write an mp4 a view.")] = True,
+) -> None:
+    """Roll the seven policies out inside a dynamics model: an npz, clips and a line of JSON each."""
+    from flows.progress import begin, tick
+    from flows.sc3 import CannotRollOut, Wish, read_servers, roll_out
+
+    def tick_all(done: int) -> None:
+        for _ in range(done):
+            tick("rollouts")
+
+    try:
+        with told(), progress():
+            wish = Wish(model, to, starts, MODES[mode], read_servers(policy_url or []), clips)
+            begin("rollouts", len(wish.samples()))
+            made = roll_out(wish, tick_all)
+    except CannotRollOut as error:
+        fail(str(error))
+    say(f"{len(made)} rollouts are in {plain(str(to))}.")
+    if wish.servers:
+        say("Policies of your own are for your eyes: what is handed in is compared with the seven of the suite.")
+    else:
+        say(f"Next: armillary sc3 pack {plain(str(to))} --to bundle.zip --manifest manifest.json")
+
+
+@sc3.command()
+def pack(
+    folder: Annotated[Path, typer.Argument(help="What `armillary sc3 rollout` wrote.")],
+    to: Annotated[Path, typer.Option(help="The bundle to write.")],
+    manifest: Annotated[Path, typer.Option(help="The manifest without its files.")],
+) -> None:
+    """Make a bundle from the rollouts of a folder; those of the declared subset are taken."""
+    from flows.sc3 import CannotRollOut
+    from flows.sc3 import pack as bundle
+    from submissions.declarations import read_declaration
+
+    try:
+        with told():
+            made = bundle(folder, to, read_declaration(manifest))
+    except CannotRollOut as error:
+        fail(str(error))
+    say(f"Written: {plain(str(made))}. Next: armillary check {plain(str(made))}")
