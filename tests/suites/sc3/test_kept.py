@@ -40,7 +40,7 @@ def simulated() -> WorldModel:
 
 
 def learned() -> WorldModel:
-    """A small network as it is before training."""
+    """A small network with weights by chance: as it is before training it would hold the first frame still."""
     import torch
 
     from evaluators.models.dynamics import Dynamics, DynamicsConfig
@@ -48,8 +48,10 @@ def learned() -> WorldModel:
     from evaluators.models.dynamics_world import DynamicsWorld
 
     torch.manual_seed(0)
-    model = Dynamics(DynamicsConfig(width=32, depth=1, heads=2))
-    return DynamicsWorld(model, Tokeniser(EyesConfig()), "untrained").world()
+    model, tokeniser = Dynamics(DynamicsConfig(width=32, depth=1, heads=2)), Tokeniser(EyesConfig())
+    for weight in (*model.parameters(), *tokeniser.parameters()):
+        weight.data += 0.1 * torch.randn_like(weight)
+    return DynamicsWorld(model, tokeniser, "by chance").world()
 
 
 def files(folder: Path) -> dict[str, bytes]:
