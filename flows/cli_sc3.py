@@ -1,4 +1,4 @@
-"""The command line of SC3-Eval: roll policies out inside a dynamics model, and bundle the rollouts."""
+"""The command line of SC3-Eval: train a dynamics model, roll policies out inside one, and bundle the rollouts."""
 
 from __future__ import annotations
 
@@ -9,9 +9,39 @@ import typer
 
 from flows.terminal import fail, plain, progress, say, told
 
-sc3 = typer.Typer(help="SC3-Eval: rollouts of the policies inside a dynamics model.", no_args_is_help=True)
+sc3 = typer.Typer(help="SC3-Eval: dynamics models, and rollouts of the policies inside them.", no_args_is_help=True)
 
 MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "online")}
+
+
+@sc3.command()
+def train(
+    to: Annotated[Path, typer.Argument(help="The model's folder; a killed run goes on from it.")],
+    config: Annotated[
+        Path | None, typer.Option(help='Sizes as JSON: {"dynamics": {"width": 96, …}, "eyes": {"height": 24, …}}.')
+    ] = None,
+    steps: Annotated[int, typer.Option(min=1, help="Of the dynamics.")] = 2000,
+    sight_steps: Annotated[int, typer.Option(min=1, help="Of the tokeniser.")] = 1000,
+    batch: Annotated[int, typer.Option(min=1)] = 32,
+    rate: Annotated[float, typer.Option(min=0.0)] = 2e-3,
+    episodes: Annotated[int, typer.Option(min=1, help="Of practice on the simulated table.")] = 1200,
+    without: Annotated[list[str] | None, typer.Option(help="Leave a mode out: cross_view, inverse; repeat it.")] = None,
+    seed: int = 0,
+) -> None:
+    """Train a dynamics model on the simulated table and choose its tau; several GPUs: with `accelerate launch`."""
+    from flows.progress import begin, reach
+    from flows.sc3_training import CannotTrain, Plan, train_here
+
+    plan = Plan(to, config, steps, sight_steps, batch, rate, episodes, tuple(without or ()), seed)
+    try:
+        with told(), progress():
+            begin("eyes", sight_steps)
+            begin("dynamics", steps)
+            tau = train_here(plan, lambda what, step, _loss: reach(what, step))
+    except CannotTrain as error:
+        fail(str(error))
+    stop = "It never stops a rollout." if tau is None else f"It stops a rollout where U exceeds {tau:.3f}."
+    say(f"{plain(str(to))} holds the model. {stop} Hand it in: armillary submit --model {plain(str(to))}")
 
 
 @sc3.command()

@@ -15,7 +15,7 @@ from diffusers.models.embeddings import get_timestep_embedding
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluators.models.dynamics_eyes import HAND, PLACE, POINT, THINGS
+from evaluators.models.dynamics_eyes import HAND, LATENT, PLACES, THINGS
 
 ACTION, SUMMED = 7, 4
 """Numbers an action has, and those of them whose sum since the last known frame is given too: x, y, z, turn."""
@@ -33,10 +33,14 @@ Mode = Literal["forward", "cross_view", "inverse"]
 
 @dataclass(frozen=True, slots=True)
 class DynamicsConfig:
-    """Sizes and habits; the same code serves a small model here and a large one on a GPU."""
+    """Sizes and habits; the same code serves a small model here and a large one on a GPU.
+
+    With `nearness` the network is told how near the hand comes to each object: hand-built knowledge, which needs
+    latents laid out as our tokeniser's.
+    """
 
     views: int = 3
-    latent: int = 45
+    latent: int = LATENT
     horizon: int = 24
     group: int = 4
     width: int = 96
@@ -44,6 +48,7 @@ class DynamicsConfig:
     heads: int = 4
     steps: int = 1
     strides: tuple[int, ...] = (1, 2)
+    nearness: bool = True
     action_mean: tuple[float, ...] = (0.0,) * ACTION
     action_scale: tuple[float, ...] = (1.0,) * ACTION
     tau: float | None = None
@@ -52,6 +57,20 @@ class DynamicsConfig:
     def groups(self) -> int:
         """Tokens a view."""
         return self.horizon // self.group
+
+    def checked(self) -> DynamicsConfig:
+        """Itself, or what is wrong with it."""
+        for what, by in (("horizon", "group"), ("width", "heads")):
+            whole, part = getattr(self, what), getattr(self, by)
+            if part < 1 or whole < part or whole % part:
+                raise ValueError(f"The {what} is {whole} and the {by} {part}. Make the {what} a multiple of it.")
+        if self.steps < 1 or self.depth < 1 or not self.strides or min(self.strides) < 1:
+            raise ValueError("A dynamics model needs at least one block, one sampling step and one pace.")
+        if self.nearness and self.latent != LATENT:
+            raise ValueError(
+                f"Nearness is read off {LATENT} numbers a view and there are {self.latent}. Set nearness to false."
+            )
+        return self
 
     def as_json(self) -> dict[str, object]:
         """For config.json."""
@@ -67,6 +86,10 @@ class Clip:
     video: Tensor
     actions: Tensor
     stride: Tensor
+
+    def to(self, device: torch.device) -> Clip:
+        """The same where the network is."""
+        return Clip(*(getattr(self, name).to(device) for name in ("before", "video", "actions", "stride")))
 
 
 class Block(nn.Module):
@@ -114,7 +137,7 @@ class Dynamics(nn.Module):
         self.act_direct = nn.Linear(act, width)
         self.before_path = nn.Linear(config.views * config.latent, width)
         self.drift = nn.Linear(act, config.views * frame)
-        meeting = act + config.views * (config.latent + NEARNESS * config.group)
+        meeting = act + config.views * (config.latent + config.nearness * NEARNESS * config.group)
         self.meeting = nn.Sequential(nn.Linear(meeting, 2 * width), nn.ReLU(), nn.Linear(2 * width, width))
         self.register_buffer("middle", torch.zeros(config.views, config.latent))
         self.register_buffer("spread", torch.ones(config.views, config.latent))
@@ -180,7 +203,8 @@ class Dynamics(nn.Module):
         embedded = self.time_path(get_timestep_embedding(time * 1000, 32)) + self.stride[clip.stride]
         embedded = embedded + self.before_path(clip.before.flatten(1))
         before = clip.before.flatten(1)[:, None].expand(-1, self.config.groups, -1)
-        meeting = self.meeting(torch.cat([acts, before, self._nearness(clip.before, drift)], dim=-1))
+        near = [self._nearness(clip.before, drift)] if self.config.nearness else []
+        meeting = self.meeting(torch.cat([acts, before, *near], dim=-1))
         groups = self.action_path(acts) + self.act_direct(acts) + meeting + embedded[:, None]
         return torch.cat([embedded[:, None], groups], dim=1)
 
@@ -195,7 +219,7 @@ class Dynamics(nn.Module):
         return torch.unflatten(found.transpose(1, 2), 1, (self.config.groups, self.config.group)).flatten(2)
 
     def _places(self, latents: Tensor, middle: Tensor, spread: Tensor) -> Tensor:
-        return torch.unflatten(latents * spread + middle, -1, (len(THINGS), POINT))[..., PLACE]
+        return torch.unflatten((latents * spread + middle)[..., PLACES], -1, (len(THINGS), 2))
 
     def _video(self, clip: Clip, clean: Tensor) -> Tensor:
         config = self.config

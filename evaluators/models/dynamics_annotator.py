@@ -5,8 +5,9 @@ A small classifier fitted to simulated frames with known truth. People's labels 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -17,8 +18,8 @@ from torch import Tensor, nn
 
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.models.dynamics_data import STEPS, Practice, practise
-from evaluators.models.dynamics_eyes import STATE, Eyes, EyesConfig, Tokeniser
-from evaluators.models.dynamics_sight import choose, fit_eyes, learn_ground
+from evaluators.models.dynamics_eyes import STATE, Eyes, EyesConfig, Tokeniser, in_parts
+from evaluators.models.dynamics_sight import SightPlan, repainted, scenes_of, train_tokeniser
 from evaluators.worlds.bussing_starts import FORWARD, REVERSED, Start
 from evaluators.worlds.bussing_views import Frames
 
@@ -26,17 +27,15 @@ LOOKS = 15
 """Moments of a rollout that are looked at, evenly from first to last."""
 
 HIDDEN, CLOSE, CUT_SHORT = 96, 0.35, 0.3
-TABLE = "eyes.table"
-"""Kept in bytes: shares between 0 and 1 need no more, and the file stays small."""
-
-Change = Callable[[Frames], Frames]
+BLURRED = 60
+"""Episodes on which it is measured how far off the eyes are."""
 
 
 @dataclass(frozen=True, slots=True)
 class AnnotatorPlan:
     """How much the annotator practises."""
 
-    frames: int = 1500
+    sight: SightPlan = field(default_factory=SightPlan)
     episodes: int = 6000
     steps: int = 900
     batch: int = 256
@@ -47,9 +46,9 @@ class AnnotatorPlan:
 class Annotator(nn.Module):
     """Eyes for single frames and, over fifteen of them, a small network with three answers."""
 
-    def __init__(self) -> None:
+    def __init__(self, config: EyesConfig | None = None) -> None:
         super().__init__()
-        self.eyes = Eyes(EyesConfig())
+        self.eyes = Eyes(config or EyesConfig())
         features = LOOKS * (STATE + 4) + 4
         self.verdict = nn.Sequential(
             nn.Linear(features, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, 3)
@@ -73,20 +72,17 @@ class Annotator(nn.Module):
 
 
 def _looks(length: int) -> list[int]:
-    """Every fourth frame of a whole rollout; beyond the end of a short one, its last frame."""
-    return [min(number, length - 1) for number in range(0, STEPS + 1, STEPS // (LOOKS - 1))]
+    """Evenly from first to last; of a rollout shorter than practice, as often as there, its last frame to the end."""
+    whole = max(length - 1, STEPS)
+    return [min(round(number * whole / (LOOKS - 1)), length - 1) for number in range(LOOKS)]
 
 
-def train_annotator(plan: AnnotatorPlan, tokeniser: Tokeniser | None = None) -> Annotator:
-    """Fit eyes to frames, then the network to states blurred as the eyes blur them; both tasks, every kind of end."""
-    torch.manual_seed(plan.seed)
-    made = Annotator()
-    seen = practise(max(plan.frames // 12, 20), plan.seed)
-    chosen = choose(seen, plan.frames, plan.seed)
-    learn_ground(made.eyes, chosen.frames)
-    frames = _seen_twice(chosen.frames, tokeniser)
-    fit_eyes(made.eyes, chosen.repeated(len(frames) // len(chosen.frames)), frames)
-    off = made.eyes.read(made.eyes(frames)) - chosen.repeated(len(frames) // len(chosen.frames)).states
+def train_annotator(plan: AnnotatorPlan) -> Annotator:
+    """Train eyes on frames, then the network on states blurred as the eyes blur them; both tasks, every kind of end."""
+    tokeniser = train_tokeniser(practise(plan.sight.episodes, plan.seed), replace(plan.sight, seed=plan.seed))
+    made = Annotator(tokeniser.config)
+    made.eyes.load_state_dict(tokeniser.eyes.state_dict())
+    off = _blur(tokeniser, practise(BLURRED, plan.seed + 3))
     known = [
         practise(plan.episodes // 2, plan.seed + n, task, pictures=False) for n, task in ((1, FORWARD), (2, REVERSED))
     ]
@@ -94,13 +90,13 @@ def train_annotator(plan: AnnotatorPlan, tokeniser: Tokeniser | None = None) -> 
     return made.eval()
 
 
-def _seen_twice(frames: Tensor, tokeniser: Tokeniser | None) -> Tensor:
-    """Frames as they are and, with a tokeniser, as it paints them."""
-    if tokeniser is None:
-        return frames
-    with torch.no_grad():
-        parts = [tokeniser.decode(tokeniser.encode(frames[n : n + 256])) for n in range(0, len(frames), 256)]
-    return torch.cat([frames, *parts])
+@torch.no_grad()
+def _blur(tokeniser: Tokeniser, practice: Practice) -> Tensor:
+    """How far off the eyes are, on frames as they are and as the tokeniser paints them."""
+    scenes = scenes_of(practice)
+    both = torch.cat([scenes.frames, repainted(tokeniser, scenes.frames)])
+    read = in_parts(lambda part: tokeniser.eyes.read(tokeniser.eyes(part)), both)
+    return read - torch.cat([scenes.states] * 2)
 
 
 def _train(made: Annotator, known: Sequence[Practice], off: Tensor, plan: AnnotatorPlan) -> None:
@@ -152,20 +148,26 @@ def _told(starts: Sequence[Start]) -> Tensor:
 
 def to_bytes(annotator: Annotator) -> bytes:
     """The annotator as safetensors."""
-    tensors = {name: value.contiguous() for name, value in annotator.state_dict().items()}
-    tensors[TABLE] = (tensors[TABLE].clamp(0, 1) * 255).round().to(torch.uint8)
-    return save(tensors)
+    return save({name: value.contiguous() for name, value in annotator.state_dict().items()})
 
 
 def open_annotator(path: Path) -> Annotator:
     """The annotator in a file."""
     made = Annotator()
-    tensors = load_file(path)
-    tensors[TABLE] = tensors[TABLE].float() / 255
-    made.load_state_dict(tensors)
+    made.load_state_dict(load_file(path))
     return made.eval()
 
 
 def revision(path: Path) -> str:
     """What identifies an annotator: the hash of its file."""
     return sha256(path.read_bytes()).hexdigest()
+
+
+def main() -> None:
+    """Train it and write it to a file: `python -m evaluators.models.dynamics_annotator FILE`, about three minutes."""
+    torch.set_num_threads(1)
+    Path(sys.argv[1]).write_bytes(to_bytes(train_annotator(AnnotatorPlan())))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,115 +1,157 @@
-"""The tokeniser of the small dynamics model: per view a few points with place, colour, mass and spread, and back.
+"""The tokeniser of the small dynamics model: per view a place, a colour and a share for each thing, and back.
 
-Its eyes are fitted to simulated frames of which it is told where everything is: say so wherever it is used.
+Its eyes are trained on simulated frames of which they are told where everything is: say so wherever it is used.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 THINGS = ("utensil", "trash", "hand", "utensil bin", "trash can")
 HAND = THINGS.index("hand")
-PLACE, COLOUR, MASS, SPREAD = slice(0, 2), slice(2, 5), 5, slice(6, 9)
-POINT = 9
-"""Numbers a point: x, y, red, green, blue, mass, and the spread in x, across and in y."""
+PLACES, FINGER, COLOURS, SHARES = slice(0, 10), slice(10, 12), slice(12, 27), slice(27, 32)
+LATENT = SHARES.stop
+"""Numbers a view: where each thing lies, from the hand's middle to a finger, colours, and how much is there of each."""
 
 STATE = 11
 """What is read off linearly: hand (3), finger width, held, utensil (3), trash (3)."""
 
-LEVELS = 32
-"""Shades a channel that the eyes tell apart; a colour is looked up, so that seeing costs next to nothing."""
+SHARP = 4.0
+"""How much steeper a heat map is than what the network says."""
 
-DOUBT = 0.2
-"""The share of a thing under which a pixel is none of it: faint traces over a whole picture would outweigh it."""
+NUDGE = 0.1
+"""How far a place may be put right beyond the middle of its heat map, in pictures."""
 
-STIR = 0.08
-"""How much a channel of a pixel must differ from the empty bench to be something on it."""
+SPOTS, OUT = len(THINGS) + 1, 6
+"""Heat maps, for a hand is two fingers; and what is said of each beside it: a nudge (2), colour (3), share."""
 
-FAINT = 0.3
-"""The mass, in pixels, under which a point drifts to the middle of the picture."""
+PAINTED = ("utensil bin", "trash can", "utensil", "trash", "hand", "hand")
+"""What lies over what, from below; a hand is two fingers."""
+
+BOXES = 2
+"""How many of the painted are boxes; the others are round."""
+
+KINDS = (2, 2, 0, 0, 1, 1)
+"""Painted things of one kind have one size: objects, fingers, bins."""
 
 
 @dataclass(frozen=True, slots=True)
 class EyesConfig:
-    """Sizes of the tokeniser."""
+    """Sizes of the tokeniser: pictures, and how many features a fine and a coarse look have."""
 
     views: int = 3
     height: int = 24
     width: int = 24
-    hidden: int = 40
+    fine: int = 16
+    coarse: int = 32
 
     @property
     def latent(self) -> int:
         """Numbers a view."""
-        return len(THINGS) * POINT
+        return LATENT
+
+
+class Look(nn.Module):
+    """One view's eyes: a heat map a thing, from a fine and a coarse look, and what is found where it is warm."""
+
+    def __init__(self, config: EyesConfig) -> None:
+        super().__init__()
+        fine, coarse = config.fine, config.coarse
+        self.near = nn.Conv2d(3, fine, 3, padding=1)
+        self.wide = nn.Sequential(
+            nn.Conv2d(fine, coarse, 4, 2, 1), nn.ReLU(), nn.Conv2d(coarse, coarse, 3, padding=1), nn.ReLU()
+        )
+        self.near_heat, self.wide_heat = nn.Conv2d(fine, SPOTS, 1), nn.Conv2d(coarse, SPOTS, 1)
+        self.first = nn.Conv1d(SPOTS * (fine + coarse + 5), SPOTS * coarse, 1, groups=SPOTS)
+        self.second = nn.Conv1d(SPOTS * coarse, SPOTS * OUT, 1, groups=SPOTS)
+        self.register_buffer("grid", _grid(config.height, config.width), persistent=False)
+
+    grid: Tensor
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        """[n, 3, height, width] to the middle of each heat map [n, spots, 2] and what is said of it [n, spots, 6]."""
+        near = torch.relu(self.near(pixels))
+        wide = self.wide(near)
+        rough = self.wide_heat(wide)
+        heat = functional.interpolate(rough, pixels.shape[-2:], mode="bilinear") + self.near_heat(near)
+        shares, rough = (torch.softmax(SHARP * one.flatten(2), -1) for one in (heat, rough))
+        features = torch.cat([near.flatten(2), pixels.flatten(2), self.grid.expand(len(pixels), -1, -1)], dim=1)
+        found = shares @ features.transpose(1, 2)
+        told = torch.cat([found, rough @ wide.flatten(2).transpose(1, 2)], dim=-1)
+        said = self.second(torch.relu(self.first(told.flatten(1)[..., None])))[..., 0]
+        return found[..., -2:], torch.unflatten(said, 1, (SPOTS, OUT))
 
 
 class Eyes(nn.Module):
-    """Pictures to points: a fitted table says how much of each thing a colour is, moments say where it lies."""
+    """Pictures to points, each view with eyes of its own, and from all views to the state of the table."""
 
     def __init__(self, config: EyesConfig) -> None:
         super().__init__()
         self.config = config
-        self.register_buffer("table", torch.zeros(config.views, LEVELS**3, len(THINGS)))
-        self.register_buffer("ground", torch.zeros(config.views, config.height * config.width, 3))
-        self.register_buffer("fixed", torch.zeros(config.views))
-        self.register_buffer("state", torch.zeros(config.views * config.latent + 1, STATE))
-        self.register_buffer("grid", _grid(config.height, config.width), persistent=False)
+        self.looks = nn.ModuleList(Look(config) for _ in range(config.views))
+        self.register_buffer("state", torch.zeros(config.views * LATENT + 1, STATE))
 
-    table: Tensor
-    ground: Tensor
-    fixed: Tensor
     state: Tensor
-    grid: Tensor
 
     def forward(self, frames: Tensor) -> Tensor:
-        """uint8 frames [n, views, height, width, 3] to points [n, views, things, 9], places from 0 to 1."""
-        pixels = frames.flatten(2, 3)
-        spot = colour_index(pixels)
-        weights = torch.stack([self.table[view][spot[:, view]] for view in range(frames.shape[1])], dim=1)
-        sure = (weights - DOUBT).clamp(0, 1) / (1 - DOUBT) * self.changed(frames)[..., None]
-        return _moments(sure, pixels.float() / 255, self.grid)
-
-    def changed(self, frames: Tensor) -> Tensor:
-        """Where a fixed camera sees something else than the empty bench; a camera that moves sees it everywhere."""
-        off = (frames.flatten(2, 3).float() / 255 - self.ground).abs().amax(-1) > STIR
-        return (off | (self.fixed[:, None] == 0)).float()
+        """uint8 frames [n, views, height, width, 3] to points [n, views, 32], places from 0 to 1."""
+        pixels = frames.permute(0, 1, 4, 2, 3).float() / 255 - 0.5
+        return torch.stack([_points(*look(pixels[:, view])) for view, look in enumerate(self.looks)], dim=1)
 
     def read(self, points: Tensor) -> Tensor:
         """The state of the table [n, 11], linearly."""
-        return _with_one(points.flatten(1)) @ self.state
+        return with_one(points.flatten(1)) @ self.state
 
 
 class Brush(nn.Module):
-    """Points to pictures: a narrow and a wide spot at each point, mixed pixel by pixel over a fixed background."""
+    """Points to pictures: bins, objects and fingers over a fixed background, their sizes and edges learned."""
 
     def __init__(self, config: EyesConfig) -> None:
         super().__init__()
-        spots = len(THINGS) + 1
-        self.config = config
-        self.sharpness = nn.Parameter(torch.tensor([4.5, 6.5]).repeat(config.views, spots, 1))
-        self.ground = nn.Parameter(torch.zeros(config.views, 3, config.height * config.width))
-        self.first = nn.Parameter(torch.randn(config.views, spots * 5 + 3, config.hidden) * 0.2)
-        self.shift = nn.Parameter(torch.zeros(config.views, 1, config.hidden))
-        self.last = nn.Parameter(torch.zeros(config.views, config.hidden, 3))
+        self.config, kinds = config, max(KINDS) + 1
+        self.radius = nn.Parameter(torch.full((config.views, kinds, 2), 0.1))
+        self.sharpness = nn.Parameter(torch.full((config.views, kinds), 5.0))
+        self.ground = nn.Parameter(torch.zeros(config.views, config.height * config.width, 3))
         self.register_buffer("grid", _grid(config.height, config.width), persistent=False)
 
     grid: Tensor
 
     def forward(self, points: Tensor) -> Tensor:
-        """[n, views, things, 9] to [n, views, height, width, 3], from about 0 to 1."""
-        places, colours, mass = _spots(points)
-        away = (places[..., None] - self.grid).square().sum(3)
-        spots = torch.exp(-away[..., None, :] * self.sharpness.exp()[..., None]) * mass.clamp(0, 1)[..., None, None]
-        layers = torch.cat([spots, spots[..., 1:, :] * colours[..., None]], dim=3).flatten(2, 3)
-        ground = self.ground.expand(len(points), -1, -1, -1)
-        pixels = torch.cat([layers, ground], dim=2).transpose(2, 3)
-        hidden = torch.relu(torch.einsum("nvpi,vih->nvph", pixels, self.first) + self.shift)
-        painted = torch.einsum("nvph,vhc->nvpc", hidden, self.last) + ground.transpose(2, 3)
-        return torch.unflatten(painted, 2, (self.config.height, self.config.width))
+        """[n, views, 32] to [n, views, height, width, 3], from about 0 to 1."""
+        pixels = self.ground.expand(len(points), -1, -1, -1)
+        colours = torch.unflatten(points[..., COLOURS], -1, (len(THINGS), 3))
+        for number, cover in enumerate(self.covers(points).unbind(2)):
+            colour = colours[:, :, THINGS.index(PAINTED[number]), None]
+            pixels = pixels + cover[..., None] * (colour - pixels)
+        return torch.unflatten(pixels, 2, (self.config.height, self.config.width))
+
+    def covers(self, points: Tensor) -> Tensor:
+        """How much of each pixel each painted thing covers, [n, views, painted, pixels]."""
+        places = torch.unflatten(points[..., PLACES], -1, (len(THINGS), 2))
+        order, kinds = [THINGS.index(name) for name in PAINTED], list(KINDS)
+        side = points.new_tensor([[0.0]] * (len(PAINTED) - 2) + [[-1.0], [1.0]])
+        finger = points[..., None, FINGER] * side
+        away = ((places[:, :, order] + finger)[..., None] - self.grid) / self.radius[:, kinds, :, None]
+        box = away[:, :, :BOXES].abs().amax(3)
+        disc = (away[:, :, BOXES:].square().sum(3) + 1e-6).sqrt()
+        inside = self.sharpness[:, kinds, None] * (1 - torch.cat([box, disc], dim=2))
+        return torch.sigmoid(inside) * points[..., SHARES].clamp(0, 1)[..., order, None]
+
+    @torch.no_grad()
+    def visible(self, points: Tensor) -> Tensor:
+        """How much of each thing's area is in the picture and not under others, [n, views, things], 0 to 1."""
+        covers = self.covers(points)
+        left = torch.cumprod(1 - covers.flip(2), dim=2).flip(2).roll(-1, dims=2)
+        left[:, :, -1] = 1
+        pixels = self.grid.shape[1]
+        whole = 3 * self.radius[:, list(KINDS)].abs().prod(-1) * pixels
+        seen = ((covers * left).sum(-1) / whole).clamp(0, 1)
+        return torch.stack([seen[:, :, PAINTED.index(name)] for name in THINGS], dim=-1)
 
 
 class Tokeniser(nn.Module):
@@ -127,7 +169,7 @@ class Tokeniser(nn.Module):
 
     def encode(self, frames: Tensor) -> Tensor:
         """uint8 frames [n, views, height, width, 3] to latents [n, views, latent]."""
-        latents: Tensor = (self.eyes(frames).flatten(2) - self.mean) / self.deviation
+        latents: Tensor = (self.eyes(frames) - self.mean) / self.deviation
         return latents
 
     def decode(self, latents: Tensor) -> Tensor:
@@ -147,7 +189,7 @@ class Tokeniser(nn.Module):
         return found / found.mean(1, keepdim=True).clamp(min=1e-6)
 
     def _paint(self, latents: Tensor) -> Tensor:
-        painted: Tensor = self.brush(torch.unflatten(latents * self.deviation + self.mean, 2, (len(THINGS), POINT)))
+        painted: Tensor = self.brush(latents * self.deviation + self.mean)
         return painted
 
 
@@ -156,47 +198,24 @@ def to_bytes(pixels: Tensor) -> Tensor:
     return (pixels.clamp(0, 1) * 255).round().to(torch.uint8)
 
 
-def colour_index(pixels: Tensor) -> Tensor:
-    """The row of the table that a colour has."""
-    shade = (pixels.long() * LEVELS) // 256
-    return (shade[..., 0] * LEVELS + shade[..., 1]) * LEVELS + shade[..., 2]
+def in_parts(make: Callable[[Tensor], Tensor], rows: Tensor, size: int = 256) -> Tensor:
+    """The same as `make(rows)` in less memory."""
+    return torch.cat([make(part) for part in torch.split(rows, size)])
 
 
-def all_colours() -> Tensor:
-    """The colour in the middle of every row of the table, from 0 to 1."""
-    shades = (torch.arange(LEVELS) + 0.5) / LEVELS
-    return torch.stack(torch.meshgrid(shades, shades, shades, indexing="ij"), dim=-1).reshape(-1, 3)
+def with_one(features: Tensor) -> Tensor:
+    """A column of ones behind the others, for what a linear fit adds always."""
+    return torch.cat([features, features.new_ones(len(features), 1)], dim=1)
 
 
-def _moments(weights: Tensor, colours: Tensor, grid: Tensor) -> Tensor:
-    """[n, views, pixels, things] to place, colour, mass and spread."""
-    mass = weights.sum(2)
-    share = weights / (mass + FAINT)[:, :, None]
-    faint = (FAINT / (mass + FAINT))[..., None]
-    places = torch.einsum("nvpt,cp->nvtc", share, grid) + faint * 0.5
-    colour = torch.einsum("nvpt,nvpc->nvtc", share, colours)
-    squares = torch.stack([grid[0] ** 2, grid[0] * grid[1], grid[1] ** 2])
-    second = torch.einsum("nvpt,cp->nvtc", share, squares) + faint * 0.25
-    x, y = places[..., 0], places[..., 1]
-    spread = second - torch.stack([x * x, x * y, y * y], dim=-1)
-    return torch.cat([places, colour, mass[..., None] / 8, spread * 20], dim=-1)
-
-
-def _spots(points: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-    """One spot a thing, two for the hand: its fingers lie as far from its middle as it spreads."""
-    hand = points[:, :, HAND]
-    spread = hand[..., SPREAD] / 20
-    across, up = spread[..., 0].clamp(min=1e-6).sqrt(), spread[..., 2].clamp(min=1e-6).sqrt()
-    finger = torch.stack([across, torch.where(spread[..., 1] < 0, -up, up)], dim=-1)
-    middle = hand[..., PLACE]
-    places = [points[:, :, :HAND, PLACE], (middle - finger)[:, :, None], (middle + finger)[:, :, None]]
-    order = [0, 1, HAND, *range(HAND, len(THINGS))]
-    doubled = points[:, :, order]
-    return torch.cat([*places, points[:, :, HAND + 1 :, PLACE]], dim=2), doubled[..., COLOUR], doubled[..., MASS] * 4
-
-
-def _with_one(features: Tensor) -> Tensor:
-    return torch.cat([features, torch.ones(len(features), 1)], dim=1)
+def _points(middle: Tensor, said: Tensor) -> Tensor:
+    """Both fingers become a hand: its middle, and from there to the second finger."""
+    places, shown = middle + NUDGE * said[..., :2], torch.sigmoid(said[..., 2:])
+    fingers = slice(HAND, HAND + 2)
+    finger = (places[:, HAND + 1] - places[:, HAND]) / 2
+    whole = torch.cat([places, shown], dim=-1)
+    things = torch.cat([whole[:, :HAND], whole[:, fingers].mean(1, keepdim=True), whole[:, HAND + 2 :]], dim=1)
+    return torch.cat([things[..., :2].flatten(1), finger, things[..., 2:5].flatten(1), things[..., 5]], dim=1)
 
 
 def _grid(height: int, width: int) -> Tensor:

@@ -31,13 +31,15 @@ def loss(
 ) -> Tensor:
     """The squared error of the predicted clean tokens, over those that were noised, each instance in one mode.
 
-    `weight` [views, latent] says how much each number of a view counts.
+    `weight` [views, latent] says how much each number of a view counts, and lies where the network does; chance is
+    drawn where the clip lies, so that it is the same wherever the network runs.
     """
-    noised = _noise(clip, shares, generator)
-    video, actions = network(noised.clip, noised.time, noised.clean)
-    hidden = (~noised.clean).float()
-    off_video = ((video - clip.video).square() * weight[:, None]).mean((2, 3)) * hidden[:, :-1]
-    off_actions = (actions - clip.actions).square().mean((1, 2)) * hidden[:, -1]
+    noised, device = _noise(clip, shares, generator), weight.device
+    clean, wanted = noised.clean.to(device), clip.to(device)
+    video, actions = network(noised.clip.to(device), noised.time.to(device), clean)
+    hidden = (~clean).float()
+    off_video = ((video - wanted.video).square() * weight[:, None]).mean((2, 3)) * hidden[:, :-1]
+    off_actions = (actions - wanted.actions).square().mean((1, 2)) * hidden[:, -1]
     return (off_video.sum() + off_actions.sum()) / hidden.sum().clamp(min=1)
 
 
@@ -52,7 +54,7 @@ def sample(model: Dynamics, clip: Clip, clean: Tensor, noise: Clip) -> Clip:
     )
     for number, step in enumerate(scheduler.timesteps):
         sigma = scheduler.sigmas[number]
-        time = torch.full((len(video),), 1 - float(sigma))
+        time = torch.full((len(video),), 1 - float(sigma), device=video.device)
         found = model(replace(clip, video=video, actions=actions), time, clean)
         joined, wanted = _joined(video, actions), _joined(*found)
         after = scheduler.step((joined - wanted) / sigma, step, joined).prev_sample

@@ -1,170 +1,166 @@
-"""How the tokeniser learns to see and to paint: least squares for the eyes, gradient descent for the brush."""
+"""How the tokeniser learns to see and to paint: told where things are, and by looking at what it painted itself."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from evaluators.models.dynamics_data import Practice
 from evaluators.models.dynamics_eyes import (
+    COLOURS,
+    FINGER,
     HAND,
-    STIR,
-    Eyes,
+    PLACES,
+    SHARES,
+    THINGS,
     EyesConfig,
     Tokeniser,
-    all_colours,
+    in_parts,
     to_bytes,
+    with_one,
 )
-from evaluators.worlds.bussing_starts import BINS
-from evaluators.worlds.bussing_views import BIN_SIZE, FINGER_RADIUS, OBJECT_RADIUS, WRIST_HALF
 
-CENTRES, WIDTH, RIDGE = 160, 0.07, 1e-3
-HEAVY = 4.0
+STIR, HEAVY = 0.08, 4.0
+"""Pixels that differ so much from the empty bench weigh so much more: few of them carry the meaning."""
+
+MARGIN = 0.05
+"""How far outside of a picture a thing's middle may lie for some of the thing to be seen in it."""
+
+WELL = 0.3
+"""A thing of which so much is visible can be told; of less, less is asked."""
+
+MOVED, TINTED, SWAPPED = 0.02, 0.05, 0.3
+"""How the eyes' own finds are changed before they are painted: places, colours and shares, objects of other scenes."""
+
+FITTED, RIDGE, FLAT = 6000, 1e-3, 0.02
+"""Frames to which the scale and the state are fitted; and the least deviation of a latent that hardly moves."""
 
 
 @dataclass(frozen=True, slots=True)
 class SightPlan:
     """How much the tokeniser practises."""
 
-    frames: int = 1500
-    brush_steps: int = 500
-    batch: int = 24
-    rate: float = 1e-2
+    episodes: int = 900
+    steps: int = 1000
+    batch: int = 48
+    rate: float = 4e-3
     seed: int = 0
 
 
-def train_tokeniser(practice: Practice, plan: SightPlan, config: EyesConfig | None = None) -> Tokeniser:
-    """Eyes on real frames, a brush for what they see, then eyes again on real and painted frames alike."""
-    torch.manual_seed(plan.seed)
-    made = Tokeniser(config or EyesConfig())
-    chosen = choose(practice, plan.frames, plan.seed)
-    learn_ground(made.eyes, chosen.frames)
-    fit_eyes(made.eyes, chosen, chosen.frames)
-    points = made.eyes(chosen.frames)
-    _train_brush(made, points, chosen.frames, plan, plan.brush_steps // 3)
-    with torch.no_grad():
-        painted = to_bytes(_in_parts(made.brush, points))
-    fit_eyes(made.eyes, chosen.repeated(2), torch.cat([chosen.frames, painted]))
-    _train_brush(made, made.eyes(chosen.frames), chosen.frames, plan, plan.brush_steps)
-    with torch.no_grad():
-        latents = made.eyes(chosen.frames).flatten(2)
-        made.mean.copy_(latents.mean(0))
-        made.deviation.copy_(latents.std(0).clamp(min=0.02))
-    return made
-
-
 @dataclass(frozen=True, slots=True)
-class Chosen:
-    """Frames picked for practice, with where things are in them and the state of the table."""
+class Scenes:
+    """Frames, where each thing lies in each view [n, views, things, 2], from hand to finger, and the table's state."""
 
     frames: Tensor
     places: Tensor
+    finger: Tensor
     states: Tensor
 
-    def repeated(self, times: int) -> Chosen:
-        """The same truth for several sets of frames."""
-        return Chosen(self.frames, torch.cat([self.places] * times), torch.cat([self.states] * times))
+    def rows(self, chosen: Tensor) -> Scenes:
+        """Some of them."""
+        return Scenes(self.frames[chosen], self.places[chosen], self.finger[chosen], self.states[chosen])
+
+    @property
+    def there(self) -> Tensor:
+        """Which things are in which view, [n, views, things]."""
+        return ((self.places > -MARGIN) & (self.places < 1 + MARGIN)).all(-1)
 
 
-def choose(practice: Practice, count: int, seed: int) -> Chosen:
-    """So many frames of the practice, at random."""
-    total = practice.frames.shape[0] * practice.frames.shape[1]
-    rows = np.random.default_rng(seed).permutation(total)[:count]
-    flat = (torch.from_numpy(a.reshape(total, *a.shape[2:])[rows]) for a in (practice.frames, practice.places))
-    frames, places = flat
-    return Chosen(frames, places, torch.from_numpy(practice.states.reshape(total, -1)[rows]))
-
-
-def learn_ground(eyes: Eyes, frames: Tensor) -> None:
-    """What a camera mostly sees at each pixel, and whether it stands still: then that is what is seen mostly."""
-    pixels = frames.flatten(2, 3).float() / 255
-    eyes.ground.copy_(pixels.median(0).values)
-    same = ((pixels - eyes.ground).abs().amax(-1) < STIR).float().mean(0)
-    eyes.fixed.copy_((same.amin(1) > 0.5).float())
-
-
-def fit_eyes(eyes: Eyes, chosen: Chosen, frames: Tensor) -> None:
-    """Ridge regression from smooth features of a pixel's colour to what it belongs to, and from points to the state."""
-    labels = _labels(eyes, chosen)
-    for view in range(eyes.config.views):
-        pixels = frames[:, view].flatten(1, 2).flatten(0, 1)
-        wanted = labels[:, view].flatten(0, 1)
-        rows = _balanced(wanted, eyes.changed(frames)[:, view].flatten())
-        centres = pixels[rows[torch.randint(0, len(rows), (CENTRES,))]].float() / 255
-        features = _features(pixels[rows].float() / 255, centres)
-        weights = _ridge(features, wanted[rows])
-        eyes.table[view] = _features(all_colours(), centres) @ weights
-    points = eyes(frames).flatten(1)
-    eyes.state.copy_(_ridge(torch.cat([points, torch.ones(len(points), 1)], dim=1), chosen.states))
-
-
-def _balanced(wanted: Tensor, changed: Tensor) -> Tensor:
-    """Of the pixels that count, all that belong to something and some of the rest; at most 60,000."""
-    something = wanted[:, : HAND + 1].sum(1) > 0.02
-    rows = torch.nonzero((changed > 0) & (something | (torch.rand(len(wanted)) < 0.1)))[:, 0]
-    return rows[torch.randperm(len(rows))[:60_000]]
-
-
-def _features(colours: Tensor, centres: Tensor) -> Tensor:
-    near = torch.exp(-torch.cdist(colours, centres).square() / (2 * WIDTH**2))
-    return torch.cat([near, colours, torch.ones(len(colours), 1)], dim=1)
-
-
-def _ridge(features: Tensor, wanted: Tensor) -> Tensor:
-    features, wanted = features.double(), wanted.double()
-    square = features.T @ features + RIDGE * len(features) / 1000 * torch.eye(features.shape[1])
-    solved: Tensor = torch.linalg.solve(square, features.T @ wanted)
-    return solved.float()
-
-
-def _labels(eyes: Eyes, chosen: Chosen) -> Tensor:
-    """How much of each pixel belongs to each thing: [n, views, pixels, things]; fingers cover objects, objects bins."""
-    scale = torch.tensor([1.0, 1.0, 2 * WRIST_HALF])[None, :, None]
-    away = (chosen.places[..., None] - eyes.grid).square().sum(3).sqrt() * scale[..., None]
-    soft = 24 / scale[..., None]
-    objects = (0.5 - (away[:, :, :2] - OBJECT_RADIUS) * soft).clamp(0, 1)
-    fingers = (0.5 - (away[:, :, 2:] - FINGER_RADIUS) * soft).clamp(0, 1).amax(2)
-    objects = objects * (1 - fingers[:, :, None])
-    bins = _bin_labels(eyes, chosen) * (1 - fingers[:, :, None]) * (1 - objects.amax(2))[:, :, None]
-    return torch.stack([objects[:, :, 0], objects[:, :, 1], fingers, bins[:, :, 0], bins[:, :, 1]], dim=3)
-
-
-def _bin_labels(eyes: Eyes, chosen: Chosen) -> Tensor:
-    x, y = eyes.grid[0], 1 - eyes.grid[1]
-    hand = chosen.states[:, :2]
-    found = torch.zeros(len(hand), eyes.config.views, len(BINS), eyes.grid.shape[1])
-    for number, (left, up) in enumerate(BINS):
-        found[:, 0, number] = _box(x - left, y - up, BIN_SIZE)
-        found[:, 1, number] = ((x - left).abs() < BIN_SIZE) & ((y - 0.12).abs() < 0.04)
-        across = hand[:, :1] + (x - 0.5)[None] * 2 * WRIST_HALF
-        found[:, 2, number] = _box(across - left, hand[:, 1:] + (y - 0.5)[None] * 2 * WRIST_HALF - up, BIN_SIZE)
-    return found
-
-
-def _box(x: Tensor, y: Tensor, half: float) -> Tensor:
-    return ((x.abs() < half) & (y.abs() < half)).float()
-
-
-def _train_brush(made: Tokeniser, points: Tensor, frames: Tensor, plan: SightPlan, steps: int) -> None:
-    """Pixels that differ from the empty bench weigh more: there are few of them and they carry the meaning."""
-    wanted = frames.float() / 255
-    weight = 1 + HEAVY * torch.unflatten(made.eyes.changed(frames), 2, frames.shape[2:4])[..., None]
+def train_tokeniser(
+    practice: Practice,
+    plan: SightPlan,
+    config: EyesConfig | None = None,
+    each: Callable[[int, float], None] = lambda _step, _loss: None,
+) -> Tokeniser:
+    """Eyes and brush together; then the scale of the latents and a linear read-out of the table's state."""
+    torch.manual_seed(plan.seed)
+    made, scenes = Tokeniser(config or EyesConfig()), scenes_of(practice)
     with torch.no_grad():
-        made.brush.ground.copy_(made.eyes.ground.transpose(1, 2))
-    optimiser = torch.optim.Adam(made.brush.parameters(), lr=plan.rate)
-    slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps, plan.rate / 30)
-    for _ in range(steps):
-        rows = torch.randint(0, len(points), (plan.batch,))
-        loss = ((made.brush(points[rows]) - wanted[rows]).square() * weight[rows]).mean()
+        some = scenes.frames[:: max(1, len(scenes.frames) // 1500)]
+        ground = some.flatten(2, 3).float().median(0).values / 255
+        made.brush.ground.copy_(ground)
+    parameters = [*made.eyes.parameters(), *made.brush.parameters()]
+    optimiser = torch.optim.Adam(parameters, plan.rate)
+    slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=plan.steps, pct_start=0.1)
+    for step in range(plan.steps):
+        loss = _loss(made, scenes.rows(torch.randint(0, len(scenes.frames), (plan.batch,))), ground)
         optimiser.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
+        nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
         slower.step()
+        each(step + 1, loss.item())
+    _fit(made, scenes.rows(torch.randperm(len(scenes.frames))[:FITTED]))
+    return made.eval()
 
 
-def _in_parts(made: Callable[[Tensor], Tensor], points: Tensor, size: int = 128) -> Tensor:
-    return torch.cat([made(points[first : first + size]) for first in range(0, len(points), size)])
+def scenes_of(practice: Practice) -> Scenes:
+    """Every frame of the practice, with what the eyes are told of it."""
+    total = practice.frames.shape[0] * practice.frames.shape[1]
+    flat = (torch.from_numpy(a.reshape(total, *a.shape[2:])) for a in (practice.frames, practice.places))
+    frames, spots = flat
+    left, right = spots[:, :, HAND], spots[:, :, HAND + 1]
+    places = torch.cat([spots[:, :, :HAND], ((left + right) / 2)[:, :, None], spots[:, :, HAND + 2 :]], dim=2)
+    return Scenes(frames, places, (right - left) / 2, torch.from_numpy(practice.states.reshape(total, -1)))
+
+
+@torch.no_grad()
+def repainted(tokeniser: Tokeniser, frames: Tensor) -> Tensor:
+    """Frames as the tokeniser paints what it sees in them."""
+    return in_parts(lambda part: tokeniser.decode(tokeniser.encode(part)), frames)
+
+
+def _loss(made: Tokeniser, scenes: Scenes, ground: Tensor) -> Tensor:
+    """Where things are, what the picture looks like when they are painted there, and one's own pictures seen again."""
+    pixels, there = scenes.frames.float() / 255, scenes.there
+    points: Tensor = made.eyes(scenes.frames)
+    found = torch.unflatten(points[..., PLACES], -1, (len(THINGS), 2))
+    told = torch.where(there[..., None], scenes.places, found.detach()).flatten(2)
+    painted: Tensor = made.brush(torch.cat([told, scenes.finger, points[..., FINGER.stop :]], dim=-1))
+    stirred = (pixels - torch.unflatten(ground, 1, pixels.shape[2:4])).abs().amax(-1, keepdim=True) > STIR
+    look = ((painted - pixels).square() * (1 + HEAVY * stirred)).mean()
+    place = ((found - scenes.places).square().sum(-1) * there).mean()
+    finger = (points[..., FINGER] - scenes.finger).square().sum(-1).mean()
+    share = nn.functional.binary_cross_entropy(points[..., SHARES].clamp(1e-4, 1 - 1e-4), there.float())
+    return 10 * (look + place + finger + _seen_again(made, _changed(points.detach()))) + 0.1 * share
+
+
+def _seen_again(made: Tokeniser, points: Tensor) -> Tensor:
+    """The error of the eyes on what the brush makes of known points, for what is visible of them."""
+    with torch.no_grad():
+        frames = to_bytes(made.brush(points))
+    visible = (made.brush.visible(points) / WELL).clamp(0, 1)
+    off: Tensor = (made.eyes(frames) - points).square()
+    places, colours = (torch.unflatten(off[..., part], -1, (len(THINGS), -1)).sum(-1) for part in (PLACES, COLOURS))
+    finger: Tensor = (off[..., FINGER].sum(-1) * visible[..., HAND]).mean()
+    return finger + ((places + 0.1 * colours + 0.05 * off[..., SHARES]) * visible).mean()
+
+
+def _changed(points: Tensor) -> Tensor:
+    """Scenes near those seen, some with an object of another: what a dynamics model may come to paint."""
+    changed = points.clone()
+    places = torch.unflatten(changed[..., PLACES], -1, (len(THINGS), 2))
+    swapped = torch.rand(len(points)) < SWAPPED
+    for thing in range(HAND):
+        other = places[torch.randperm(len(points))]
+        places[swapped, :, thing] = other[swapped, :, thing]
+    changed[..., : FINGER.stop] += MOVED * torch.randn_like(changed[..., : FINGER.stop])
+    rest = changed[..., FINGER.stop :]
+    changed[..., FINGER.stop :] = (rest + TINTED * torch.randn_like(rest)).clamp(0, 1)
+    return changed
+
+
+@torch.no_grad()
+def _fit(made: Tokeniser, scenes: Scenes) -> None:
+    """The scale of the latents; the state from real and from painted frames alike."""
+    points = in_parts(made.eyes, scenes.frames)
+    made.mean.copy_(points.mean(0))
+    made.deviation.copy_(points.std(0).clamp(min=FLAT))
+    again = in_parts(lambda part: made.eyes(to_bytes(made.brush(part))), points)
+    features = with_one(torch.cat([points, again]).flatten(1)).double()
+    square = features.T @ features + RIDGE * torch.eye(features.shape[1])
+    wanted = torch.cat([scenes.states] * 2).double()
+    made.eyes.state.copy_(torch.linalg.solve(square, features.T @ wanted).float())

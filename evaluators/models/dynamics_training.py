@@ -16,7 +16,7 @@ from torch import Tensor
 
 from evaluators.models.dynamics import Clip, Dynamics, DynamicsConfig, Mode
 from evaluators.models.dynamics_data import Practice
-from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
+from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser, in_parts
 from evaluators.models.dynamics_flow import SHARES, loss
 from evaluators.worlds.bussing import Actions
 
@@ -32,14 +32,14 @@ WEIGHED = 64
 class TrainingPlan:
     """How to train; the defaults are the small model's, the paper's are 24,000 steps of 512 at 1e-4."""
 
-    steps: int = 1500
-    batch: int = 64
+    steps: int = 2000
+    batch: int = 32
     rate: float = 2e-3
     decay: float = 0.05
     warm_up: int = 60
     average: float = 0.99
     pseudo_actions: float = 0.5
-    second_stride: float = 0.15
+    second_stride: float = 0.5
     shares: Mapping[Mode, float] = field(default_factory=lambda: dict(SHARES))
     seed: int = 0
     keep_every: int = 200
@@ -62,9 +62,8 @@ def prepare(practice: Practice, tokeniser: Tokeniser) -> Lessons:
     """Encode all frames once, and put actions on the scale of the practice."""
     frames = torch.from_numpy(practice.frames)
     with torch.no_grad():
-        flat = frames.flatten(0, 1)
-        parts = [tokeniser.encode(flat[first : first + 512]) for first in range(0, len(flat), 512)]
-    latents = torch.unflatten(torch.cat(parts), 0, frames.shape[:2])
+        flat = in_parts(tokeniser.encode, frames.flatten(0, 1))
+    latents = torch.unflatten(flat, 0, frames.shape[:2])
     mean, scale = action_scale(practice.commands)
     numbers = (torch.tensor(mean), torch.tensor(scale))
     commands, moves = (
@@ -93,13 +92,14 @@ def train(
     from accelerate import Accelerator
     from diffusers.optimization import get_cosine_schedule_with_warmup
 
-    config = replace(config or DynamicsConfig(), action_mean=lessons.mean, action_scale=lessons.scale)
+    config = replace(config or DynamicsConfig(), action_mean=lessons.mean, action_scale=lessons.scale).checked()
     torch.manual_seed(plan.seed)
     model, shadow = Dynamics(config), Dynamics(config)
     model.middle.copy_(tokeniser.mean)
     model.spread.copy_(tokeniser.deviation)
-    many = replace(plan, batch=FITTED, second_stride=0.0)
-    model.fit_drift(_clip(lessons, config, many, torch.Generator().manual_seed(plan.seed)))
+    if config.nearness:
+        many = replace(plan, batch=FITTED, second_stride=0.0)
+        model.fit_drift(_clip(lessons, config, many, torch.Generator().manual_seed(plan.seed)))
     shadow.load_state_dict(model.state_dict())
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     optimiser = torch.optim.AdamW(model.parameters(), plan.rate, (0.9, 0.99), weight_decay=plan.decay)
@@ -108,9 +108,11 @@ def train(
     for _ in range(done):
         slower.step()
     network, optimiser = accelerator.prepare(model, optimiser)
+    shadow, weight = shadow.to(accelerator.device), lessons.weight.to(accelerator.device)
     for step in range(done, plan.steps):
-        generator = torch.Generator().manual_seed(plan.seed * 1_000_003 + step)
-        found = loss(network, _clip(lessons, config, plan, generator), plan.shares, generator, lessons.weight)
+        draw = (plan.seed * 1_000_003 + step) * accelerator.num_processes + accelerator.process_index
+        generator = torch.Generator().manual_seed(draw)
+        found = loss(network, _clip(lessons, config, plan, generator), plan.shares, generator, weight)
         optimiser.zero_grad()
         accelerator.backward(found)
         accelerator.clip_grad_norm_(network.parameters(), 1.0)
@@ -118,10 +120,12 @@ def train(
         slower.step()
         _follow(shadow, model, min(plan.average, (step + 1) / (step + 10)))
         each(step + 1, found.item())
-        if (step + 1) % plan.keep_every == 0 and step + 1 < plan.steps:
+        if (step + 1) % plan.keep_every == 0 and step + 1 < plan.steps and accelerator.is_main_process:
             _keep(folder, plan, step + 1, model, shadow, optimiser)
-    save(shadow, tokeniser, folder)
-    (folder / STATE).unlink(missing_ok=True)
+    if accelerator.is_main_process:
+        save(shadow, tokeniser, folder)
+        (folder / STATE).unlink(missing_ok=True)
+    accelerator.wait_for_everyone()
     return shadow
 
 
@@ -141,12 +145,23 @@ def load(folder: Path) -> tuple[Dynamics, Tokeniser]:
     eyes = EyesConfig(**said.pop("eyes"))
     known = {name: said[name] for name in DynamicsConfig.__dataclass_fields__ if name in said}
     listed: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in known.items()}
-    config = DynamicsConfig(**listed)
+    config = DynamicsConfig(**listed).checked()
+    if (eyes.views, eyes.latent) != (config.views, config.latent):
+        raise ValueError(
+            f"The eyes see {eyes.views} views of {eyes.latent} numbers, the dynamics take {config.views} of "
+            f"{config.latent}. Save a model together with the tokeniser it was trained with."
+        )
     model, tokeniser = Dynamics(config), Tokeniser(eyes)
     tensors = load_file(folder / WEIGHTS)
     for prefix, module in (("dynamics.", model), ("tokeniser.", tokeniser)):
         module.load_state_dict({name.removeprefix(prefix): v for name, v in tensors.items() if name.startswith(prefix)})
     return model.eval(), tokeniser.eval()
+
+
+def keep_tau(folder: Path, tau: float | None) -> None:
+    """Write the tau a model is to be stopped with, chosen on starts it is not measured on, into its folder."""
+    said = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps({**said, "tau": tau}, indent=1, sort_keys=True) + "\n")
 
 
 def _clip(lessons: Lessons, config: DynamicsConfig, plan: TrainingPlan, generator: torch.Generator) -> Clip:

@@ -8,10 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from evaluators.media import sha256_file
+from evaluators.models.device import pick_device
 from evaluators.models.dynamics import ACTION, Clip, Dynamics
-from evaluators.models.dynamics_eyes import Tokeniser
+from evaluators.models.dynamics_eyes import Tokeniser, in_parts
 from evaluators.models.dynamics_flow import sample
-from evaluators.models.dynamics_training import load
+from evaluators.models.dynamics_sight import repainted
+from evaluators.models.dynamics_training import WEIGHTS, load
 from evaluators.suites.sc3.worlds import Context, WorldModel, simulator
 from evaluators.worlds.bussing import Actions
 from evaluators.worlds.bussing_starts import seed_of
@@ -21,15 +24,18 @@ from evaluators.worlds.bussing_views import Frames
 class DynamicsWorld:
     """Rolls a model forward from the last frame of a context; its noise follows from the start and the step."""
 
-    def __init__(self, model: Dynamics, tokeniser: Tokeniser, name: str) -> None:
-        self.model, self.tokeniser, self.name = model.eval(), tokeniser.eval(), name
-        self.mean = torch.tensor(model.config.action_mean)
-        self.scale = torch.tensor(model.config.action_scale)
+    def __init__(
+        self, model: Dynamics, tokeniser: Tokeniser, name: str, revision: str = "", device: str = "cpu"
+    ) -> None:
+        self.name, self.revision, self.device = name, revision, torch.device(pick_device(device))
+        self.model, self.tokeniser = model.eval().to(self.device), tokeniser.eval().to(self.device)
+        self.mean = torch.tensor(model.config.action_mean, device=self.device)
+        self.scale = torch.tensor(model.config.action_scale, device=self.device)
 
     def world(self, inverse: bool = True) -> WorldModel:
         """The interface; without its inverse there is no U."""
-        scale = self.scale.numpy().astype(np.float32)
-        return WorldModel(self.name, self.forward, self.inverse if inverse else None, scale)
+        scale = self.scale.cpu().numpy().astype(np.float32)
+        return WorldModel(self.name, self.forward, self.inverse if inverse else None, scale, self.revision)
 
     @torch.no_grad()
     def forward(self, context: Context, actions: Actions) -> Frames:
@@ -52,15 +58,15 @@ class DynamicsWorld:
         clip = self._clip(context, empty, self._latents(frames))
         made = self._sample(clip, context, [True] * self.model.config.views + [False])
         found = made.actions[:, : frames.shape[2]] * self.scale + self.mean
-        return found.numpy().astype(np.float32)
+        return found.cpu().numpy().astype(np.float32)
 
     def _clip(self, context: Context, actions: Actions, video: Tensor | None) -> Clip:
         config = self.model.config
-        before = self.tokeniser.encode(torch.from_numpy(context.frames[:, :, -1]))
-        rows = _padded(torch.from_numpy(actions).float(), 1, config.horizon)
+        before = self.tokeniser.encode(torch.from_numpy(context.frames[:, :, -1]).to(self.device))
+        rows = _padded(torch.from_numpy(actions).float().to(self.device), 1, config.horizon)
         known = before[:, :, None].expand(-1, -1, config.horizon, -1) if video is None else video
         given = (rows - self.mean) / self.scale
-        pace = torch.full((len(rows),), config.strides[0])
+        pace = torch.full((len(rows),), config.strides[0], device=self.device)
         return Clip(before, _padded(known, 2, config.horizon), given, pace)
 
     def _sample(self, clip: Clip, context: Context, clean: list[bool]) -> Clip:
@@ -69,36 +75,33 @@ class DynamicsWorld:
         ]
         video = torch.stack([torch.randn(clip.video.shape[1:], generator=one) for one in generators])
         actions = torch.stack([torch.randn(clip.actions.shape[1:], generator=one) for one in generators])
-        noise = Clip(clip.before, video, actions, clip.stride)
-        return sample(self.model, clip, torch.tensor([clean] * len(video)), noise)
+        noise = Clip(clip.before, video, actions, clip.stride).to(self.device)
+        return sample(self.model, clip, torch.tensor([clean] * len(video), device=self.device), noise)
 
     def _latents(self, frames: Frames) -> Tensor:
-        flat = torch.from_numpy(np.ascontiguousarray(frames)).transpose(1, 2)
+        flat = torch.from_numpy(np.ascontiguousarray(frames)).to(self.device).transpose(1, 2)
         return torch.unflatten(self.tokeniser.encode(flat.flatten(0, 1)), 0, flat.shape[:2]).transpose(1, 2)
 
     def _frames(self, clip: Clip, steps: int) -> Frames:
         latents = clip.video[:, :, :steps].transpose(1, 2)
-        flat = latents.flatten(0, 1)
-        parts = [self.tokeniser.decode(flat[first : first + 256]) for first in range(0, len(flat), 256)]
-        frames = torch.unflatten(torch.cat(parts), 0, latents.shape[:2]).transpose(1, 2)
-        return np.ascontiguousarray(frames.numpy())
+        made = in_parts(self.tokeniser.decode, latents.flatten(0, 1))
+        frames = torch.unflatten(made, 0, latents.shape[:2]).transpose(1, 2)
+        return np.ascontiguousarray(frames.cpu().numpy())
 
 
-def open_world(folder: Path, name: str = "") -> DynamicsWorld:
-    """The world model in a folder."""
-    return DynamicsWorld(*load(folder), name or folder.name)
+def open_world(folder: Path, name: str = "", device: str = "cpu") -> DynamicsWorld:
+    """The world model in a folder, named by its weights too."""
+    return DynamicsWorld(*load(folder), name or folder.name, sha256_file(folder / WEIGHTS), device)
 
 
 def through_tokeniser(tokeniser: Tokeniser) -> WorldModel:
     """The simulator seen through the tokeniser: what no model that uses it can exceed."""
     perfect = simulator().world()
 
-    @torch.no_grad()
     def forward(context: Context, actions: Actions) -> Frames:
         frames = torch.from_numpy(perfect.forward(context, actions)).transpose(1, 2)
-        flat = frames.flatten(0, 1)
-        parts = [tokeniser.decode(tokeniser.encode(flat[n : n + 256])) for n in range(0, len(flat), 256)]
-        return np.ascontiguousarray(torch.unflatten(torch.cat(parts), 0, frames.shape[:2]).transpose(1, 2).numpy())
+        painted = torch.unflatten(repainted(tokeniser, frames.flatten(0, 1)), 0, frames.shape[:2])
+        return np.ascontiguousarray(painted.transpose(1, 2).numpy())
 
     return WorldModel("simulator through tokeniser", forward)
 

@@ -1,31 +1,35 @@
 """The SC3 experiment on the simulated bench: can the small model tell seven policies apart, and can the fakes?
 
-`python -m tests.bench.sc3` trains what is missing, rolls out, prints the tables and writes .armillary/bench/sc3.json.
+`python -m tests.bench.sc3` trains what is missing in two processes, rolls out, prints the paper's Tables 1, 2, 4, 5
+and 6 in our numbers and writes .armillary/bench/sc3.json. Killed and started again, it goes on.
 """
 
 from __future__ import annotations
 
 import json
+import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from statistics import fmean
-from time import process_time
+from time import time
 
 import numpy as np
 import torch
 from rich.console import Console
-from rich.table import Table
 
 from evaluators.metrics.image import psnr
-from evaluators.metrics.outcomes import Category, ObjectOutcome
-from evaluators.models.dynamics_annotator import Annotator
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.models.dynamics_training import keep_tau
 from evaluators.models.dynamics_world import DynamicsWorld, through_tokeniser
-from evaluators.suites.sc3.agreement import Agreement, Match, agree
+from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
+from evaluators.suites.sc3.reading import annotate
 from evaluators.suites.sc3.rollouts import BENCH, Episode, RolloutConfig, real, roll_out
-from evaluators.suites.sc3.stopping import cut, random_stops, stops, tune
-from evaluators.suites.sc3.trajectories import Trajectory
+from evaluators.suites.sc3.stopping import cut, random_stops, stops
+from evaluators.suites.sc3.trajectories import CRITERIA, Trajectory, write_whole
+from evaluators.suites.sc3.tuning import choose_tau
 from evaluators.suites.sc3.worlds import (
     NOISE_LEVELS,
     WorldModel,
@@ -34,33 +38,12 @@ from evaluators.suites.sc3.worlds import (
     noisy_simulator,
     simulator,
 )
-from evaluators.worlds.bussing_starts import Start
 from evaluators.worlds.policies import Policy, checkpoints, starts_of
-from tests.bench.report import shown
-from tests.bench.sc3_models import FOLDER, SEEDS, VARIANTS, Effort, Variant, annotator, model, tokeniser
+from tests.bench.sc3_models import FOLDER, Effort, Variant, model, tokeniser
+from tests.bench.sc3_tables import SPLITS, Line, tables
 
-HELD_OUT = 5
-BATCHES = (1, 4, 16)
-SPLITS = ("in_distribution", "out_of_distribution", "pooled")
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One evaluator in one mode over one split."""
-
-    evaluator: str
-    seed: int
-    mode: str
-    split: str
-    pearson_r: float | None
-    mmrv: float | None
-    pearson_r_within: float | None
-    reproduction: float | None
-    rate_error: float | None
-    categories: Mapping[str, float | None]
-    psnr: float | None = None
-    stopped: float | None = None
-    mean_u: float | None = None
+SWEPT = (0.98, 0.95, 0.9, 0.8, 0.5)
+"""Quantiles of U at which the sweep of tau stops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +54,14 @@ class Scene:
     episodes: tuple[Episode, ...]
     truth: tuple[Trajectory, ...]
     outcomes: tuple[ObjectOutcome, ...]
-    reader: Annotator
-
-    @property
-    def starts(self) -> tuple[Start, ...]:
-        return tuple(episode.start for episode in self.episodes)
 
     def recorded(self) -> tuple[Episode, ...]:
         """The same starts, driven by the recorded actions."""
         return tuple(replace(e, recorded=t.actions) for e, t in zip(self.episodes, self.truth, strict=True))
 
     def read(self, made: Sequence[Trajectory]) -> tuple[ObjectOutcome, ...]:
-        """What the annotator sees in rollouts."""
-        return self.reader.annotate([one.frames for one in made], self.starts)
+        """What the annotator of the board sees in rollouts."""
+        return annotate(made, [episode.start for episode in self.episodes])
 
     def matches(self, found: Sequence[ObjectOutcome]) -> list[Match]:
         splits = {one.id: one.split for one in checkpoints()}
@@ -93,13 +71,13 @@ class Scene:
         ]
 
 
-def scene(reader: Annotator, starts: int, kind: str = "test") -> Scene:
+def scene(starts: int) -> Scene:
     """The policies on the bench itself."""
     policies = {one.id: one.policy for one in checkpoints()}
-    episodes = tuple(Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts, kind))
+    episodes = tuple(Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts))
     truth = real(policies, episodes, BENCH)
     outcomes = simulator().outcomes([e.start for e in episodes], [t.actions for t in truth])
-    return Scene(policies, episodes, truth, outcomes, reader)
+    return Scene(policies, episodes, truth, outcomes)
 
 
 def lines(
@@ -111,28 +89,22 @@ def lines(
         rows = [n for n, match in enumerate(matches) if split in (match.split, "pooled")]
         agreed = agree([matches[row] for row in rows])
         chosen = [made[row] for row in rows] if made else []
-        line = _line(name, seed, mode, split, agreed)
-        if chosen and mode == "offline":
-            line = replace(line, psnr=fmean(_psnr(made[row], here.truth[row]) for row in rows))
         us = [float(value) for one in chosen for value in one.u_chunk]
-        stopped = fmean(one.terminated_at is not None for one in chosen) if chosen and mode == "online" else None
-        yield replace(line, stopped=stopped, mean_u=fmean(us) if us else None)
-
-
-def _line(name: str, seed: int, mode: str, split: str, agreed: Agreement) -> Line:
-    categories = {str(rate.category): rate.value for rate in agreed.reproduction.rates}
-    return Line(
-        name,
-        seed,
-        mode,
-        split,
-        agreed.pearson_r,
-        agreed.mmrv,
-        agreed.pearson_r_within,
-        agreed.reproduction.average,
-        agreed.rate_error,
-        categories,
-    )
+        yield Line(
+            evaluator=name,
+            seed=seed,
+            mode=mode,
+            split=split,
+            pearson_r=agreed.pearson_r,
+            mmrv=agreed.mmrv,
+            pearson_r_within=agreed.pearson_r_within,
+            reproduction=agreed.reproduction.average,
+            rate_error=agreed.rate_error,
+            categories={str(rate.category): rate.value for rate in agreed.reproduction.rates},
+            psnr=fmean(_psnr(made[row], here.truth[row]) for row in rows) if chosen and mode == "offline" else None,
+            stopped=fmean(o.terminated_at is not None for o in chosen) if chosen and mode == "online" else None,
+            mean_u=fmean(us) if us else None,
+        )
 
 
 def _psnr(made: Trajectory, truth: Trajectory) -> float:
@@ -163,129 +135,124 @@ def fakes(here: Scene) -> Iterator[Line]:
     yield from evaluate("simulator", 0, simulator().world(), here)
 
 
-def learned(world: DynamicsWorld, name: str, seed: int, here: Scene, held_out: Scene | None) -> Iterator[Line]:
-    """A trained variant; the full one also stopped by U, beside random stops at the same rate."""
-    config = replace(BENCH, horizon=world.model.config.horizon)
-    view = world.world()
+def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Scene, folder: Path) -> Iterator[Line]:
+    """A trained variant: stopped by its U online if it has one, beside never stopping and the same stops by chance."""
+    config, name = replace(BENCH, horizon=world.model.config.horizon), variant.name
+    view = world.world(inverse=variant.looks_back)
     offline = roll_out(view, here.policies, here.recorded(), config)
     yield from lines(name, seed, "offline", here, here.read(offline), offline)
     online = roll_out(view, here.policies, here.episodes, config)
-    yield from lines(name, seed, "online", here, here.read(online), online)
-    if held_out is None:
-        return
-    practised = roll_out(view, held_out.policies, held_out.episodes, config)
-    tau = tune(practised, lambda made: agree(held_out.matches(held_out.read(made))).pearson_r)
-    for what, stopped in (
-        (f"{name}, stopped by U", [cut(one, tau, BENCH.execute) for one in online]),
-        (f"{name}, stopped at random", random_stops(online, stops(online, tau), BENCH.execute, seed)),
-    ):
-        yield from lines(what, seed, "online", here, here.read(stopped), stopped)
-    for level in (0.5, 0.8, 0.9, 0.95):
-        at = float(np.quantile([u for one in online for u in one.u_chunk], level))
-        swept = [cut(one, at, BENCH.execute) for one in online]
-        yield from lines(f"{name}, tau at the {level:.0%} quantile of U", seed, "online", here, here.read(swept), swept)
+    tau = choose_tau(view, config) if variant.looks_back else None
+    keep_tau(folder, tau)
+    ways = {name: [cut(one, tau, config.execute) for one in online]}
+    if variant.looks_back:
+        ways |= {
+            f"{name}, never stopped": list(online),
+            f"{name}, stopped by chance": random_stops(online, stops(online, tau), config.execute, seed),
+        }
+    for what, made in ways.items():
+        for line in lines(what, seed, "online", here, here.read(made), made):
+            yield replace(line, tau=tau if what == name else None)
+    if name == "full":
+        yield from _sweep(online, name, seed, here, config)
+        yield from _dead(view, name, seed, here, config)
 
 
-def dead_world_u(world: DynamicsWorld, here: Scene) -> float:
-    """What the model's own U says of a world in which nothing happens."""
-    view = world.world()
+def _sweep(online: Sequence[Trajectory], name: str, seed: int, here: Scene, config: RolloutConfig) -> Iterator[Line]:
+    us = [u for one in online for u in one.u_chunk]
+    for level in SWEPT:
+        tau = float(np.quantile(us, level))
+        for what, made in (
+            (f"{name}, tau at the {level:.0%} quantile of U", [cut(one, tau, config.execute) for one in online]),
+            (
+                f"{name}, as many by chance ({level:.0%})",
+                random_stops(online, stops(online, tau), config.execute, seed),
+            ),
+        ):
+            yield from (replace(x, tau=tau) for x in lines(what, seed, "online", here, here.read(made), made))
+
+
+def _dead(view: WorldModel, name: str, seed: int, here: Scene, config: RolloutConfig) -> Iterator[Line]:
+    """What the model's own U says of a world in which nothing happens, whatever is done."""
     dead = WorldModel("copy with U", copy_last_frame().forward, view.inverse, view.scale)
-    made = roll_out(dead, here.policies, here.episodes[::6], BENCH)
-    return fmean(float(value) for one in made for value in one.u_chunk)
+    made = roll_out(dead, here.policies, here.episodes, config)
+    yield from lines(f"copy of the last frame, with the U of {name}", seed, "online", here, here.read(made), made)
 
 
-def throughput(world: DynamicsWorld, here: Scene) -> dict[str, float]:
-    """Rollouts a CPU second, one by one and in batches."""
-    found = {}
-    for size in BATCHES:
-        chosen, begun = here.episodes[:16], process_time()
-        for first in range(0, len(chosen), size):
-            roll_out(world.world(), here.policies, chosen[first : first + size], BENCH)
-        found[str(size)] = len(chosen) / (process_time() - begun)
-    return found
+def _fake_lines(effort: Effort) -> list[Line]:
+    torch.set_num_threads(1)
+    return list(fakes(scene(effort.starts)))
 
 
-def experiment(
-    folder: Path, effort: Effort, seeds: Sequence[int], starts: int, variants: Sequence[Variant] = VARIANTS
-) -> dict[str, object]:
+def _ceiling_lines(where: Path, effort: Effort) -> list[Line]:
+    torch.set_num_threads(1)
+    ceiling = through_tokeniser(tokeniser(where, effort))
+    return list(evaluate("simulator through tokeniser", 0, ceiling, scene(effort.starts)))
+
+
+def _variant_lines(where: Path, effort: Effort, variant: Variant, seed: int) -> list[Line]:
+    torch.set_num_threads(1)
+    world = model(where, effort, variant, seed)
+    return list(learned(world, variant, seed, scene(effort.starts), variant.folder(where, seed)))
+
+
+def experiment(where: Path, effort: Effort, processes: int) -> dict[str, object]:
     """All lines; those of a finished part are kept in the folder and not made again."""
-    reader = annotator(folder, effort)
-    here, held_out = scene(reader, starts), scene(reader, HELD_OUT, "tuning")
-    found = _once(folder / "fakes.json", lambda: list(fakes(here)))
-    eyes = tokeniser(folder, effort)
-    found += _once(
-        folder / "ceiling.json", lambda: list(evaluate("simulator through tokeniser", 0, through_tokeniser(eyes), here))
-    )
-    for seed in seeds:
-        for variant in variants:
-            spot = folder / f"{variant.name.replace(' ', '-')}-{seed}.json"
-            full = held_out if variant.name == "full" else None
-            found += _once(spot, lambda v=variant, s=seed, f=full: _variant(folder, v, s, effort, here, f))  # type: ignore[misc]
-    first = model(folder, variants[0], seeds[0], effort)
-    error = 1 - np.mean([a == b for a, b in zip(here.read(here.truth), here.outcomes, strict=True)])
+    where.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
+        parts = [_once(pool, where / "fakes.json", _fake_lines, effort)]
+        tokeniser(where, effort)
+        parts.append(_once(pool, where / "ceiling.json", _ceiling_lines, where, effort))
+        for seed in effort.seeds:
+            for variant in effort.variants:
+                spot = variant.folder(where, seed).with_suffix(".json")
+                parts.append(_once(pool, spot, _variant_lines, where, effort, variant, seed))
+        found = [line for part in parts for line in part()]
+    here, painted = scene(effort.starts), through_tokeniser(tokeniser(where, effort))
     return {
         "lines": [asdict(line) for line in found],
-        "annotator_error": float(error),
-        "mean_u_of_a_dead_world": dead_world_u(first, here),
-        "rollouts_a_cpu_second": throughput(first, here),
-        "starts": starts,
-        "seeds": list(seeds),
+        "annotator_error": annotator_error(here),
+        "annotator_error_on_painted_frames": annotator_error(here, painted),
+        "starts": effort.starts,
+        "seeds": list(effort.seeds),
     }
 
 
-def _variant(
-    folder: Path, variant: Variant, seed: int, effort: Effort, here: Scene, held_out: Scene | None
-) -> list[Line]:
-    return list(learned(model(folder, variant, seed, effort), variant.name, seed, here, held_out))
+def annotator_error(here: Scene, world: WorldModel | None = None) -> dict[str, float]:
+    """How often the annotator is wrong, by criterion: on the table itself, or on the table as a tokeniser paints it."""
+    made = roll_out(world, here.policies, here.recorded(), BENCH) if world else here.truth
+    pairs = list(zip(here.read(made), here.outcomes, strict=True))
+    return {name: fmean(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in CRITERIA}
 
 
-def _once(path: Path, make: Callable[[], list[Line]]) -> list[Line]:
-    if not path.is_file():
-        path.write_text(json.dumps([asdict(line) for line in make()]))
-    return [Line(**row) for row in json.loads(path.read_text())]
+def _once(
+    pool: ProcessPoolExecutor, path: Path, make: Callable[..., list[Line]], *given: object
+) -> Callable[[], list[Line]]:
+    """The lines of a part, begun now if they are not there, and waited for when they are asked for."""
+    begun = None if path.is_file() else pool.submit(_kept, path, make, *given)
+
+    def wait() -> list[Line]:
+        if begun is not None:
+            begun.result()
+        return [Line(**row) for row in json.loads(path.read_text())]
+
+    return wait
 
 
-COLUMNS = ("pearson_r", "mmrv", "pearson_r_within", "reproduction", "rate_error", "psnr", "stopped", "mean_u")
-
-
-def tables(found: Sequence[Line]) -> Iterator[Table]:
-    """Mean over seeds, with the least and the greatest in brackets; a table a mode and split."""
-    for mode in ("offline", "online"):
-        for split in SPLITS:
-            table = Table("evaluator", *COLUMNS, title=f"{mode}, {split}")
-            for name in dict.fromkeys(line.evaluator for line in found):
-                same = [x for x in found if (x.evaluator, x.mode, x.split) == (name, mode, split)]
-                if same:
-                    table.add_row(name, *(_spread([getattr(x, column) for x in same]) for column in COLUMNS))
-            yield table
-        table = Table("evaluator", *Category, title=f"{mode}, reproduction by category, pooled")
-        for name in dict.fromkeys(line.evaluator for line in found):
-            same = [x for x in found if (x.evaluator, x.mode, x.split) == (name, mode, "pooled")]
-            if same:
-                table.add_row(name, *(_spread([x.categories[category] for x in same]) for category in Category))
-        yield table
-
-
-def _spread(values: Sequence[float | None]) -> str:
-    known = [value for value in values if value is not None]
-    if not known:
-        return "—"
-    ends = f" [{min(known):.2f}, {max(known):.2f}]" if len(known) > 1 else ""
-    return f"{fmean(known):.3f}{ends}"
+def _kept(path: Path, make: Callable[..., list[Line]], *given: object) -> None:
+    write_whole(path, json.dumps([asdict(line) for line in make(*given)]).encode())
 
 
 def main() -> int:
-    """The whole experiment, three seeds."""
+    """The whole experiment, three seeds, on all cores."""
     torch.set_num_threads(1)
-    begun = process_time()
-    found = experiment(FOLDER, Effort(), SEEDS, 36)
-    console = Console(width=170)
-    listed = [Line(**line) for line in found["lines"]]  # type: ignore[attr-defined]
-    for table in tables(listed):
+    begun, effort = time(), Effort()
+    found = experiment(effort.folder(), effort, multiprocessing.cpu_count())
+    console = Console(width=150)
+    for table in tables([Line(**line) for line in found["lines"]]):  # type: ignore[attr-defined]
         console.print(table)
-    rows = {name: value for name, value in found.items() if name != "lines"}
-    console.print(rows)
-    console.print(shown("CPU seconds of this process", process_time() - begun))
+    console.print({name: value for name, value in found.items() if name != "lines"})
+    console.print(f"{(time() - begun) / 60:.1f} minutes (what was kept from an earlier run is not in them)")
     FOLDER.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
     return 0
 

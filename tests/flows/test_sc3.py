@@ -13,6 +13,7 @@ from evaluators.suites.sc3.reading import read
 from evaluators.suites.sc3.samples import policies, samples
 from evaluators.worlds.policies_http import serve_policy
 from flows.sc3 import CannotRollOut, Wish, pack, read_servers, roll_out
+from flows.sc3_training import CannotTrain, Plan, train_here
 from tests.command import Machine
 from tests.suites.sc3.rolled import model_folder, said
 
@@ -93,3 +94,37 @@ def test_what_is_wrong_with_model_folder_or_server_is_told(model: Path, tmp_path
         pack(tmp_path / "empty", tmp_path / "bundle.zip", said())
     with pytest.raises(CannotRollOut, match="1 to 7"):
         read_servers(["two=http://localhost"])
+
+
+@pytest.mark.xdist_group("embedded")
+def test_a_model_of_any_size_is_trained_by_the_command_line_and_has_its_tau(tmp_path: Path) -> None:
+    sizes = tmp_path / "sizes.json"
+    sizes.write_text(json.dumps({"dynamics": {"width": 16, "depth": 1, "heads": 2, "horizon": 16, "strides": [1]}}))
+    few = ("--steps", "2", "--sight-steps", "2", "--batch", "4", "--episodes", "6")
+
+    told = Machine(tmp_path / "home").run("sc3", "train", str(tmp_path / "made"), "--config", str(sizes), *few)
+
+    made = json.loads((tmp_path / "made" / "config.json").read_text())
+    assert "Hand it in" in told and (made["width"], made["horizon"]) == (16, 16)
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["config.json", "model.safetensors"]
+    assert (made["tau"] is None) == ("never stops" in told)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "without", "words"),
+    [
+        ("{", (), "cannot be read as JSON"),
+        ("[1]", (), "must hold an object"),
+        ('{"dynamics": {"wide": 3}}', (), "unexpected keyword argument 'wide'"),
+        ('{"dynamics": {"horizon": 25}}', (), "horizon is 25"),
+        ("{}", ("forward",), "no mode that can be left out"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_in_words(
+    tmp_path: Path, sizes: str, without: tuple[str, ...], words: str
+) -> None:
+    path = tmp_path / "sizes.json"
+    path.write_text(sizes)
+
+    with pytest.raises(CannotTrain, match=words):
+        train_here(Plan(tmp_path / "made", path, 1, 1, 1, 1e-3, 1, without, 0), lambda *_told: None)

@@ -54,17 +54,17 @@ class Unusable:
 def produce(production: Production) -> Generator:
     """A generator around the dynamics model in a folder; its own tau, if it has one, stops it online."""
     try:
-        return Rollouts(*open_folder(production.folder, "handed in"))
+        return Rollouts(*open_folder(production.folder, "handed in", production.device))
     except BadFolder as error:
         return Unusable(str(error))
 
 
-def open_folder(folder: Path, name: str) -> tuple[WorldModel, RolloutConfig]:
+def open_folder(folder: Path, name: str, device: str = "cpu") -> tuple[WorldModel, RolloutConfig]:
     """The world model in a folder and the loops as it needs them: its horizon, its tau, its size of picture."""
     from evaluators.models.dynamics_world import open_world
 
     try:
-        opened = open_world(folder, name)
+        opened = open_world(folder, name, device)
         model, eyes = opened.model.config, opened.tokeniser.config
         if model.views != BENCH.views:
             raise ValueError(f"It is made for {model.views} views; this suite shows {BENCH.views}.")

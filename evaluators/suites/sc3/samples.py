@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 
 from evaluators.contracts import Facets, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
@@ -14,6 +15,9 @@ from evaluators.worlds.bussing_starts import Start
 from evaluators.worlds.policies import Policy, checkpoints, starts_of
 
 MODES = ("offline", "online")
+SHIPPED = Path(__file__).parent / "data"
+"""Where the annotator and two small dynamics models lie."""
+
 DEMO_STARTS = 3
 
 

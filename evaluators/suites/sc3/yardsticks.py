@@ -11,9 +11,9 @@ from evaluators.contracts import Sample, Yardstick
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.producing import Rollouts
+from evaluators.suites.sc3.producing import Rollouts, open_folder
 from evaluators.suites.sc3.rollouts import BENCH
-from evaluators.suites.sc3.samples import on_the_table, starts, truth
+from evaluators.suites.sc3.samples import SHIPPED, on_the_table, starts, truth
 from evaluators.suites.sc3.trajectories import Annotation, to_bytes
 from evaluators.suites.sc3.worlds import (
     NOISE_LEVELS,
@@ -32,18 +32,28 @@ def yardsticks() -> tuple[Yardstick, ...]:
     """All of them; none is ever ranked."""
     worlds = [("Copy of the last frame", copy_last_frame()), ("Never grasps (simulated)", never_grasps().world())]
     worlds += [(f"Noisy simulator {level:g}", noisy_simulator(level).world()) for level in NOISE_LEVELS]
+    learned = [("Small dynamics model", "full"), ("Small dynamics model, forward only", "forward_only")]
     fakes: list[tuple[str, Fake]] = [("Criterion mean", criterion_mean), ("Shuffled policies", shuffled_policies)]
     return (
         Yardstick("Simulator", "ceiling", "trajectory", partial(_rolled, simulator().world())),
         *(Yardstick(title, "baseline", "trajectory", partial(_rolled, world)) for title, world in worlds),
+        *(Yardstick(title, "baseline", "trajectory", partial(_learned, SHIPPED / name)) for title, name in learned),
         *(Yardstick(title, "sanity", "trajectory", partial(_faked, fake)) for title, fake in fakes),
     )
 
 
 def _rolled(world: WorldModel, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+    return _files(Rollouts(world, BENCH), samples, folder)
+
+
+def _learned(model: Path, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+    """A shipped model, rolled out as one that is handed in."""
+    return _files(Rollouts(*open_folder(model, model.name)), samples, folder)
+
+
+def _files(rollouts: Rollouts, samples: Sequence[Sample], folder: Path) -> Mapping[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    made = Rollouts(world, BENCH).generate(samples, folder)
-    return {output.sample_id: output.file for output in made if output.file}
+    return {made.sample_id: made.file for made in rollouts.generate(samples, folder) if made.file}
 
 
 def _faked(fake: Fake, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:

@@ -26,7 +26,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
 
 
 def test_every_yardstick_is_taken_at_the_door_and_has_numbers_for_every_rollout(board: Board) -> None:
-    assert len(board) == len(SUITE.yardsticks) == 8
+    assert len(board) == len(SUITE.yardsticks) == 10
     for found in board.values():
         for mode in ("offline", "online"):
             whole = cell(found, "reproduction_average", ALL, mode)
@@ -39,6 +39,7 @@ def test_the_simulator_is_the_ceiling_and_whoever_looks_at_nothing_stays_below(b
     assert max(reproduced, key=reproduced.__getitem__) == "Simulator" and reproduced["Simulator"] > 0.9
     for name in ("Copy of the last frame", "Criterion mean", "Shuffled policies"):
         assert reproduced[name] < 0.6
+        assert reproduced[name] < reproduced["Small dynamics model, forward only"]
     assert cell(board["Copy of the last frame"], "pearson_r", "pooled", "online").value is None
 
 

@@ -1,0 +1,75 @@
+"""Training a dynamics model for SC3 from the command line: what is asked for becomes a course."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MODES = ("cross_view", "inverse")
+
+
+class CannotTrain(ValueError):
+    """What is asked for cannot be trained; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Where to, how large, how long, and which modes are left out."""
+
+    to: Path
+    config: Path | None
+    steps: int
+    sight_steps: int
+    batch: int
+    rate: float
+    episodes: int
+    without: tuple[str, ...]
+    seed: int
+
+
+def train_here(plan: Plan, told: Callable[[str, int, float], None]) -> float | None:
+    """Train, or go on training; the tau that was chosen, None if it never stops."""
+    from evaluators.models.dynamics import DynamicsConfig
+    from evaluators.models.dynamics_course import Course, make
+    from evaluators.models.dynamics_eyes import EyesConfig
+    from evaluators.models.dynamics_flow import SHARES
+    from evaluators.models.dynamics_sight import SightPlan
+    from evaluators.models.dynamics_training import TrainingPlan
+
+    if unknown := set(plan.without) - set(MODES):
+        raise CannotTrain(f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: {', '.join(MODES)}.")
+    shares = {mode: share for mode, share in SHARES.items() if mode not in plan.without}
+    said = _read(plan.config)
+    try:
+        course = Course(
+            sight=SightPlan(min(SightPlan().episodes, plan.episodes), plan.sight_steps, seed=plan.seed),
+            training=TrainingPlan(
+                steps=plan.steps, batch=plan.batch, rate=plan.rate, seed=plan.seed, shares=shares,
+                warm_up=min(TrainingPlan().warm_up, plan.steps // 10),
+            ),
+            episodes=plan.episodes,
+            eyes=EyesConfig(**said.get("eyes", {})),
+            dynamics=DynamicsConfig(**_tuples(said.get("dynamics", {}))).checked(),
+        )  # fmt: skip
+    except (TypeError, ValueError) as error:
+        raise CannotTrain(f"{plan.config} does not fit: {error}") from None
+    return make(plan.to, course, told).tau
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        said = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise CannotTrain(f"{path} cannot be read as JSON ({error}).") from None
+    if not isinstance(said, dict) or not all(isinstance(part, dict) for part in said.values()):
+        raise CannotTrain(f'{path} must hold an object like {{"dynamics": {{"width": 96}}, "eyes": {{"height": 24}}}}.')
+    return said
+
+
+def _tuples(said: dict[str, Any]) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in said.items()}
