@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor, ProcessPoolExecutor
 from dataclasses import asdict, dataclass, replace
+from functools import cache
 from pathlib import Path
 from statistics import fmean
 from time import time
@@ -71,6 +72,7 @@ class Scene:
         ]
 
 
+@cache
 def scene(starts: int) -> Scene:
     """The policies on the bench itself."""
     policies = {one.id: one.policy for one in checkpoints()}
@@ -196,18 +198,17 @@ def _variant_lines(where: Path, effort: Effort, variant: Variant, seed: int) -> 
     return list(learned(world, variant, seed, scene(effort.starts), variant.folder(where, seed)))
 
 
-def experiment(where: Path, effort: Effort, processes: int) -> dict[str, object]:
+def experiment(where: Path, effort: Effort, pool: Executor) -> dict[str, object]:
     """All lines; those of a finished part are kept in the folder and not made again."""
     where.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(processes, multiprocessing.get_context("spawn")) as pool:
-        parts = [_once(pool, where / "fakes.json", _fake_lines, effort)]
-        tokeniser(where, effort)
-        parts.append(_once(pool, where / "ceiling.json", _ceiling_lines, where, effort))
-        for seed in effort.seeds:
-            for variant in effort.variants:
-                spot = variant.folder(where, seed).with_suffix(".json")
-                parts.append(_once(pool, spot, _variant_lines, where, effort, variant, seed))
-        found = [line for part in parts for line in part()]
+    parts = [_once(pool, where / "fakes.json", _fake_lines, effort)]
+    tokeniser(where, effort)
+    parts.append(_once(pool, where / "ceiling.json", _ceiling_lines, where, effort))
+    for seed in effort.seeds:
+        for variant in effort.variants:
+            spot = variant.folder(where, seed).with_suffix(".json")
+            parts.append(_once(pool, spot, _variant_lines, where, effort, variant, seed))
+    found = [line for part in parts for line in part()]
     here, painted = scene(effort.starts), through_tokeniser(tokeniser(where, effort))
     return {
         "lines": [asdict(line) for line in found],
@@ -225,9 +226,7 @@ def annotator_error(here: Scene, world: WorldModel | None = None) -> dict[str, f
     return {name: fmean(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in CRITERIA}
 
 
-def _once(
-    pool: ProcessPoolExecutor, path: Path, make: Callable[..., list[Line]], *given: object
-) -> Callable[[], list[Line]]:
+def _once(pool: Executor, path: Path, make: Callable[..., list[Line]], *given: object) -> Callable[[], list[Line]]:
     """The lines of a part, begun now if they are not there, and waited for when they are asked for."""
     begun = None if path.is_file() else pool.submit(_kept, path, make, *given)
 
@@ -247,8 +246,9 @@ def main() -> int:
     """The whole experiment, three seeds, on all cores."""
     torch.set_num_threads(1)
     begun, effort = time(), Effort()
-    found = experiment(effort.folder(), effort, multiprocessing.cpu_count())
-    console = Console(width=150)
+    with ProcessPoolExecutor(multiprocessing.cpu_count(), multiprocessing.get_context("spawn")) as pool:
+        found = experiment(effort.folder(), effort, pool)
+    console = Console(width=200)
     for table in tables([Line(**line) for line in found["lines"]]):  # type: ignore[attr-defined]
         console.print(table)
     console.print({name: value for name, value in found.items() if name != "lines"})

@@ -50,7 +50,7 @@ def _correlations(found: Sequence[Line]) -> Table:
     columns = [(split, mode, metric) for split in SPLITS[:2] for mode in MODES for metric in ("pearson_r", "mmrv")]
     table = Table("evaluator", *(f"{SHORT[s]} {m} {'r' if x == 'pearson_r' else 'MMRV'}" for s, m, x in columns))
     table.title = "Table 1: correlation of predicted and real success rates (simulated bench)"
-    for name in _names(found, lambda name: not _is_sweep(name)):
+    for name in _names(found, _is_itself):
         table.add_row(name, *(_spread(_values(found, name, m, s, x)) for s, m, x in columns))
     return table
 
@@ -68,8 +68,9 @@ def _ablations(found: Sequence[Line]) -> Table:
 def _beside(found: Sequence[Line]) -> Table:
     """What a pooled r alone would hide."""
     metrics = ("pearson_r", "pearson_r_within", "mmrv", "reproduction", "rate_error", "stopped", "mean_u")
-    table = Table("evaluator, all points", "mode", *metrics, title="Beside Table 1: what a pooled r alone would hide")
-    for name in _names(found, lambda name: not _is_sweep(name)):
+    heads = ("r", "r within", "MMRV", "reproduction", "error of rates", "stopped", "mean U")
+    table = Table("evaluator, all points", "mode", *heads, title="Beside Table 1: what a pooled r alone would hide")
+    for name in _names(found, _is_itself):
         for mode in MODES:
             if any(_values(found, name, mode, "pooled", metric) for metric in metrics):
                 table.add_row(
@@ -102,7 +103,7 @@ def _outcomes(found: Sequence[Line]) -> Table:
     """Table 6."""
     table = Table("evaluator, all policies", "mode", *(str(c).replace("_", " ") for c in Category), "average")
     table.title = "Table 6: outcomes reproduced"
-    for name in _names(found, lambda name: not _is_sweep(name)):
+    for name in _names(found, _is_itself):
         for mode in MODES:
             same = _lines(found, name, mode, "pooled")
             if same:
@@ -117,6 +118,11 @@ def _names(found: Sequence[Line], keep: Callable[[str], bool]) -> Iterable[str]:
 
 def _is_sweep(name: str) -> bool:
     return "quantile of U" in name or "as many by chance" in name
+
+
+def _is_itself(name: str) -> bool:
+    """Neither a threshold of the sweep nor another way to stop the same model."""
+    return not _is_sweep(name) and not name.endswith(("never stopped", "stopped by chance"))
 
 
 def _is_learned(name: str) -> bool:
@@ -135,5 +141,5 @@ def _spread(values: Sequence[float | None], digits: int = 3) -> str:
     known = [value for value in values if value is not None]
     if not known:
         return "—"
-    ends = f" [{min(known):.{digits}f}, {max(known):.{digits}f}]" if len(known) > 1 else ""
+    ends = f" [{min(known):.{digits}f}, {max(known):.{digits}f}]" if max(known) > min(known) else ""
     return f"{fmean(known):.{digits}f}{ends}"

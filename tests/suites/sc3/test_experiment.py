@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -17,8 +18,8 @@ from tests.bench.sc3_models import VARIANTS, Effort
 from tests.bench.sc3_tables import Line, tables
 
 SHORT = Effort(
-    course=Course(training=TrainingPlan(steps=400, warm_up=30, second_stride=0.0), episodes=300),
-    starts=5,
+    course=Course(training=TrainingPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240),
+    starts=4,
     seeds=(0,),
     variants=tuple(variant for variant in VARIANTS if variant.name in ("full", "forward only")),
     shipped_eyes=True,
@@ -27,7 +28,8 @@ SHORT = Effort(
 
 @pytest.fixture(scope="module")
 def found(tmp_path_factory: pytest.TempPathFactory) -> list[Line]:
-    made = experiment(tmp_path_factory.mktemp("experiment"), SHORT, processes=1)
+    with ThreadPoolExecutor(1) as pool:
+        made = experiment(tmp_path_factory.mktemp("experiment"), SHORT, pool)
     return [Line(**line) for line in made["lines"]]  # type: ignore[attr-defined]
 
 
