@@ -263,7 +263,7 @@ class Yardstick:
     """A row that is made rather than handed in and stands beside the ranking, never in it.
 
     `make` writes one file a sample into a folder; where `spoils` is true it changes the outputs of an entry, which it
-    is given by sample.
+    is given by sample. `statement` says what made it, if that was a model.
     """
 
     title: str
@@ -271,6 +271,7 @@ class Yardstick:
     modality: str
     make: Callable[[Sequence[Sample], Mapping[str, Path], Path], Mapping[str, Path]]
     spoils: bool = False
+    statement: str = ""
 
 
 @dataclass(frozen=True, slots=True)

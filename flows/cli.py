@@ -169,7 +169,7 @@ def board(
         rows = ranking(db, suite, metric, Address(scenario, task, setting, modality))
         if format == "table":
             table([row.brief() for row in rows])
-            if not rows:
+            if all(row.value is None for row in rows):
                 _elsewhere(suite, places(db, suite, metric_named(db, suite, metric).name))
         else:
             sys.stdout.write(as_csv(rows) if format == "csv" else as_json(rows))
@@ -324,8 +324,8 @@ def _send(server: str, token: str, bundle: Path) -> None:
 
 
 def _elsewhere(suite: str, found: list[Place]) -> None:
-    """Nothing stands here: name some addresses where something does."""
-    for place in found[:8]:
+    """Nothing stands here: name some addresses where something does, those with entries of the board first."""
+    for place in sorted(found, key=lambda place: not place.ours)[:8]:
         chosen = [(facet, getattr(place.at, facet)) for facet in ("scenario", "task", "setting", "modality")]
         options = " ".join(f"--{facet} {value}" for facet, value in chosen if value != "*")
         say(f"Figures stand at: armillary board {suite} {options}")

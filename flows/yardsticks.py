@@ -118,6 +118,7 @@ def _file(store: Store, row: Output, folder: Path) -> Path:
 
 def _declaration(wanted: Wanted, source: str, partial: bool) -> Mapping[str, Any]:
     made_from = f"the outputs of {source}" if source else "nothing but the samples"
+    statement = wanted.yardstick.statement or f"No model: made from {made_from}."
     return {
         "suite": wanted.suite.name,
         "suite_version": wanted.suite.version,
@@ -133,6 +134,6 @@ def _declaration(wanted: Wanted, source: str, partial: bool) -> Mapping[str, Any
             "licence": "CC0-1.0",
             "open_weights": True,
         },
-        "disclosure": {"trained_on_suite_data": "no", "statement": f"No model: made from {made_from}."},
+        "disclosure": {"trained_on_suite_data": "no", "statement": statement},
         "sampling": {"seed": 0},
     }

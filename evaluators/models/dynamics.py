@@ -36,7 +36,7 @@ class DynamicsConfig:
     """Sizes and habits; the same code serves a small model here and a large one on a GPU.
 
     With `nearness` the network is told how near the hand comes to each object: hand-built knowledge, which needs
-    latents laid out as our tokeniser's.
+    latents laid out as our tokeniser's. One that never practised its `inverse` has no U.
     """
 
     views: int = 3
@@ -49,6 +49,7 @@ class DynamicsConfig:
     steps: int = 1
     strides: tuple[int, ...] = (1, 2)
     nearness: bool = True
+    inverse: bool = True
     action_mean: tuple[float, ...] = (0.0,) * ACTION
     action_scale: tuple[float, ...] = (1.0,) * ACTION
     tau: float | None = None

@@ -53,8 +53,7 @@ def make(folder: Path, course: Course, told: Told) -> DynamicsConfig:
             eyes = kept_eyes(folder / EYES, course, told)
         learn_to_foresee(folder, course, eyes, told)
     if state.is_main_process:
-        if "inverse" in course.training.shares:
-            keep_tau(folder, choose_tau(*open_folder(folder, folder.name)))
+        keep_tau(folder, choose_tau(*open_folder(folder, folder.name)))
         (folder / EYES).unlink(missing_ok=True)
     state.wait_for_everyone()
     return load(folder)[0].config

@@ -92,7 +92,8 @@ def train(
     from accelerate import Accelerator
     from diffusers.optimization import get_cosine_schedule_with_warmup
 
-    config = replace(config or DynamicsConfig(), action_mean=lessons.mean, action_scale=lessons.scale).checked()
+    config = replace(config or DynamicsConfig(), inverse="inverse" in plan.shares).checked()
+    config = replace(config, action_mean=lessons.mean, action_scale=lessons.scale)
     torch.manual_seed(plan.seed)
     model, shadow = Dynamics(config), Dynamics(config)
     model.middle.copy_(tokeniser.mean)

@@ -32,10 +32,11 @@ class DynamicsWorld:
         self.mean = torch.tensor(model.config.action_mean, device=self.device)
         self.scale = torch.tensor(model.config.action_scale, device=self.device)
 
-    def world(self, inverse: bool = True) -> WorldModel:
-        """The interface; without its inverse there is no U."""
+    def world(self) -> WorldModel:
+        """The interface; one that never practised its inverse has none, and so no U."""
         scale = self.scale.cpu().numpy().astype(np.float32)
-        return WorldModel(self.name, self.forward, self.inverse if inverse else None, scale, self.revision)
+        inverse = self.inverse if self.model.config.inverse else None
+        return WorldModel(self.name, self.forward, inverse, scale, self.revision)
 
     @torch.no_grad()
     def forward(self, context: Context, actions: Actions) -> Frames:

@@ -140,14 +140,14 @@ def fakes(here: Scene) -> Iterator[Line]:
 def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Scene, folder: Path) -> Iterator[Line]:
     """A trained variant: stopped by its U online if it has one, beside never stopping and the same stops by chance."""
     config, name = replace(BENCH, horizon=world.model.config.horizon), variant.name
-    view = world.world(inverse=variant.looks_back)
+    view = world.world()
     offline = roll_out(view, here.policies, here.recorded(), config)
     yield from lines(name, seed, "offline", here, here.read(offline), offline)
     online = roll_out(view, here.policies, here.episodes, config)
-    tau = choose_tau(view, config) if variant.looks_back else None
+    tau = choose_tau(view, config)
     keep_tau(folder, tau)
     ways = {name: [cut(one, tau, config.execute) for one in online]}
-    if variant.looks_back:
+    if view.inverse:
         ways |= {
             f"{name}, never stopped": list(online),
             f"{name}, stopped by chance": random_stops(online, stops(online, tau), config.execute, seed),

@@ -30,11 +30,6 @@ class Variant:
     horizon: int = 24
     nearness: bool = True
 
-    @property
-    def looks_back(self) -> bool:
-        """Without practice in reading actions off frames there is no U."""
-        return "inverse" in self.shares
-
     def folder(self, where: Path, seed: int) -> Path:
         """Where its model of that seed lies."""
         return where / f"{self.name.replace(' ', '-')}-{seed}"

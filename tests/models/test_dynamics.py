@@ -35,6 +35,7 @@ from evaluators.suites.sc3.reading import annotate
 from evaluators.suites.sc3.rollouts import BENCH, Episode, real, roll_out
 from evaluators.suites.sc3.samples import SHIPPED
 from evaluators.suites.sc3.trajectories import CRITERIA
+from evaluators.suites.sc3.tuning import choose_tau
 from evaluators.suites.sc3.worlds import Context, simulator
 from evaluators.worlds.bussing import set_table
 from evaluators.worlds.bussing_views import render
@@ -166,6 +167,17 @@ def test_a_model_folder_rolls_out_online_and_offline_with_a_u_a_chunk(tokeniser:
 
     assert all(len(one.u_chunk) == 4 and one.frames.shape == (3, 57, 24, 24, 3) for one in first)
     assert all(np.array_equal(one.frames, other.frames) for one, other in zip(first, again, strict=True))
+
+
+def test_a_model_that_never_practised_its_inverse_has_no_u_and_keeps_no_tau(
+    lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path
+) -> None:
+    train(lessons, tokeniser, TrainingPlan(steps=1, batch=2, warm_up=0, shares={"forward": 1.0}), tmp_path, SMALL)
+
+    world = open_world(tmp_path).world()
+    (made,) = roll_out(world, POLICIES, EPISODES[:1], BENCH)
+
+    assert world.inverse is None and len(made.u_chunk) == 0 and choose_tau(world, BENCH) is None
 
 
 def test_another_view_can_be_painted_from_one(tokeniser: Tokeniser) -> None:

@@ -21,7 +21,7 @@ VISION_LANGUAGE = (
 OURS = ("ArmillaryDynamics",)
 OUR_KEYS = (
     *("views", "latent", "horizon", "group", "depth", "heads", "steps", "strides", "action_mean", "action_scale"),
-    *("tau", "eyes", "fine", "coarse", "nearness"),
+    *("tau", "eyes", "fine", "coarse", "nearness", "inverse"),
 )
 PROCESSING = ("ImageProcessor", "ImageProcessorFast", "ImageProcessorPil", "FeatureExtractor", "Processor")
 NEVER = {"auto_map", "trust_remote_code", "custom_pipelines", "kwargs", "args", "self", "config", "config_class"}

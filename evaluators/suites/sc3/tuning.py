@@ -20,6 +20,8 @@ HELD_OUT = 5
 
 def choose_tau(world: WorldModel, config: RolloutConfig, starts: int = HELD_OUT) -> float | None:
     """The tau with the best pooled r on held-out starts, as the automatic annotator reads them; None never stops."""
+    if world.inverse is None:
+        return None
     splits = {one.id: one.split for one in checkpoints()}
     episodes = [Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts, "tuning")]
     begun = [episode.start for episode in episodes]

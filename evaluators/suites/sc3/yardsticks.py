@@ -24,6 +24,8 @@ from evaluators.suites.sc3.worlds import (
     simulator,
 )
 
+PRACTISED = "A small dynamics model of ours, trained on practice on the same simulated table, from other starts."
+
 Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
 Given = Mapping[str, Path]
 
@@ -37,7 +39,10 @@ def yardsticks() -> tuple[Yardstick, ...]:
     return (
         Yardstick("Simulator", "ceiling", "trajectory", partial(_rolled, simulator().world())),
         *(Yardstick(title, "baseline", "trajectory", partial(_rolled, world)) for title, world in worlds),
-        *(Yardstick(title, "baseline", "trajectory", partial(_learned, SHIPPED / name)) for title, name in learned),
+        *(
+            Yardstick(title, "baseline", "trajectory", partial(_learned, SHIPPED / name), statement=PRACTISED)
+            for title, name in learned
+        ),
         *(Yardstick(title, "sanity", "trajectory", partial(_faked, fake)) for title, fake in fakes),
     )
 

@@ -17,6 +17,8 @@ from tests.bench.sc3 import experiment
 from tests.bench.sc3_models import VARIANTS, Effort
 from tests.bench.sc3_tables import Line, tables
 
+pytestmark = pytest.mark.xdist_group("sc3 experiment")
+
 SHORT = Effort(
     course=Course(training=TrainingPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240),
     starts=4,

@@ -62,3 +62,7 @@ def test_a_dynamics_model_folder_is_rolled_out_and_reaches_the_board(machine: Ma
     assert (entry["trust"], entry["n_scored"], entry["n_expected"]) == ("A", 21, 21)
     assert entry["value"] > 0.8 and entry["low"] is not None
     assert "All agree with the board" in machine.run("verify", submission)
+
+
+def test_the_bare_command_says_where_figures_stand(machine: Machine) -> None:
+    assert "armillary board sc3 --task pooled --setting online" in machine.run("board", "sc3")

@@ -10,6 +10,8 @@ from evaluators.suites.sc3.scoring import tabulate
 from submissions.answers import Rule, value_facts
 from tests.suites.sc3.rolled import DEMO, cell, scored
 
+pytestmark = pytest.mark.xdist_group("sc3 yardsticks")
+
 Board = dict[str, tuple[Cell, ...]]
 
 
