@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from evaluators.models.device import pick_device
 from evaluators.models.dynamics_data import Practice
 from evaluators.models.dynamics_eyes import (
     COLOURS,
@@ -63,6 +64,10 @@ class Scenes:
         """Some of them."""
         return Scenes(self.frames[chosen], self.places[chosen], self.finger[chosen], self.states[chosen])
 
+    def to(self, device: str) -> Scenes:
+        """The same where the eyes are."""
+        return Scenes(*(getattr(self, name).to(device) for name in ("frames", "places", "finger", "states")))
+
     @property
     def there(self) -> Tensor:
         """Which things are in which view, [n, views, things]."""
@@ -77,22 +82,25 @@ def train_tokeniser(
 ) -> Tokeniser:
     """Eyes and brush together; then the scale of the latents and a linear read-out of the table's state."""
     torch.manual_seed(plan.seed)
-    made, scenes = Tokeniser(config or EyesConfig()), scenes_of(practice)
+    device, scenes = pick_device("auto"), scenes_of(practice)
+    made = Tokeniser(config or EyesConfig()).to(device)
     with torch.no_grad():
         some = scenes.frames[:: max(1, len(scenes.frames) // 1500)]
-        ground = some.flatten(2, 3).float().median(0).values / 255
+        ground = (some.flatten(2, 3).float().median(0).values / 255).to(device)
         made.brush.ground.copy_(ground)
     parameters = [*made.eyes.parameters(), *made.brush.parameters()]
     optimiser = torch.optim.Adam(parameters, plan.rate)
     slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, plan.rate, total_steps=plan.steps, pct_start=0.1)
     for step in range(plan.steps):
-        loss = _loss(made, scenes.rows(torch.randint(0, len(scenes.frames), (plan.batch,))), ground)
+        rows = torch.randint(0, len(scenes.frames), (plan.batch,))
+        loss = _loss(made, scenes.rows(rows).to(device), ground)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
         slower.step()
         each(step + 1, loss.item())
+    made = made.to("cpu")
     _fit(made, scenes.rows(torch.randperm(len(scenes.frames))[:FITTED]))
     return made.eval()
 
