@@ -8,7 +8,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
@@ -156,11 +155,6 @@ def open_annotator(path: Path) -> Annotator:
     made = Annotator()
     made.load_state_dict(load_file(path))
     return made.eval()
-
-
-def revision(path: Path) -> str:
-    """What identifies an annotator: the hash of its file."""
-    return sha256(path.read_bytes()).hexdigest()
 
 
 def main() -> None:
