@@ -79,7 +79,7 @@ def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_on
     third_time = RuledVideo(succeeds=lambda _, seed: seed % 3 == 2)
     script = Script(goals=("The mug is full.",))
 
-    trace = run(tmp_path, script, third_time, subgoals=1, seed=pick_seed(1))
+    trace = run(tmp_path, script, third_time, subgoals=1, seed=pick_seed(tmp_path / "seed", 1))
 
     (step,) = trace.steps
     assert trace.end == "completed"
@@ -92,14 +92,14 @@ def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_on
     assert script.counted()["observe"] == 1, "only the accepted clip is looked at"
 
 
-def pick_seed(goals: int) -> int:
+def pick_seed(folder: Path, goals: int) -> int:
     """A seed with which the first attempt of the first step is divisible by three."""
     from evaluators.suites.liva.course import Course
     from evaluators.suites.liva.loop import seed_of
 
     class Told(Course):
         def __init__(self, seed: int) -> None:
-            self.options, self.case = Options(seed=seed), small_case(Path("/nowhere"), goals)
+            self.options, self.case = Options(seed=seed), small_case(folder, goals)
 
     return next(seed for seed in range(100) if seed_of(Told(seed), 0) % 3 == 0)
 
