@@ -15,7 +15,7 @@ from diffusers.models.embeddings import get_timestep_embedding
 from torch import Tensor, nn
 from torch.nn import functional
 
-from evaluators.models.dynamics_eyes import HAND, LATENT, PLACES, THINGS
+from evaluators.models.dynamics_eyes import HAND, LATENT, PLACES, THINGS, fitted
 
 ACTION, SUMMED = 7, 4
 """Numbers an action has, and those of them whose sum since the last known frame is given too: x, y, z, turn."""
@@ -187,9 +187,7 @@ class Dynamics(nn.Module):
         acts = self._acts(clip.actions).flatten(0, 1)
         change = torch.unflatten(clip.video - clip.before[:, :, None], 2, (config.groups, config.group))
         wanted = change.transpose(1, 2).flatten(0, 1).flatten(1)
-        given = torch.cat([acts, torch.ones(len(acts), 1)], dim=1).double()
-        square = given.T @ given + RIDGE * len(given) * torch.eye(given.shape[1])
-        found = torch.linalg.solve(square, given.T @ wanted.double()).float()
+        found = fitted(acts, wanted, RIDGE * len(acts))
         self.drift.weight.copy_(found[:-1].T)
         self.drift.bias.copy_(found[-1])
 

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evaluators.worlds.bussing import Actions, Floats, Table, arm_after, met, run, set_table
 from evaluators.worlds.bussing_starts import BINS, FORWARD, Start, draw_start, seed_of
-from evaluators.worlds.bussing_views import SMALL, WRIST_HALF, Frames, Size, film
+from evaluators.worlds.bussing_views import SMALL, WRIST_HALF, Frames, Size, film, fingers_of
 from evaluators.worlds.policies_plans import OPEN, Leg, Observation, Wish, fetch, follow, plan
 
 STEPS = 56
@@ -119,8 +119,11 @@ def _state(table: Table) -> Floats:
 
 def _places(table: Table) -> Floats:
     """Where utensil, trash, both fingers and both bins are in each view: x, y downwards, 0 to 1."""
-    fingers = (0.065 + 0.04 * table.width)[:, None] * np.stack([np.cos(table.turn), np.sin(table.turn)], axis=1)
-    hand, bins = table.hand, [np.broadcast_to(place, (len(table.hand), 2)) for place in BINS]
+    fingers, hand, bins = (
+        fingers_of(table),
+        table.hand,
+        [np.broadcast_to(place, (len(table.hand), 2)) for place in BINS],
+    )
     flat = [table.objects[:, 0, :2], table.objects[:, 1, :2], hand[:, :2] - fingers, hand[:, :2] + fingers, *bins]
     top = np.stack([_spot(at, (0, 1), (0, 1)) for at in flat], axis=1)
     sides, low = fingers * (1, 0), [place * (1, 0) for place in bins]

@@ -208,6 +208,14 @@ def with_one(features: Tensor) -> Tensor:
     return torch.cat([features, features.new_ones(len(features), 1)], dim=1)
 
 
+def fitted(features: Tensor, wanted: Tensor, ridge: float) -> Tensor:
+    """Ridge regression [features + 1, wanted]: what the features, and one, are multiplied with to come near."""
+    given = with_one(features).double()
+    square = given.T @ given + ridge * torch.eye(given.shape[1])
+    solved: Tensor = torch.linalg.solve(square, given.T @ wanted.double())
+    return solved.float()
+
+
 def _points(middle: Tensor, said: Tensor) -> Tensor:
     """Both fingers become a hand: its middle, and from there to the second finger."""
     places, shown = middle + NUDGE * said[..., :2], torch.sigmoid(said[..., 2:])

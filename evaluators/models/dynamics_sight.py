@@ -19,9 +19,9 @@ from evaluators.models.dynamics_eyes import (
     THINGS,
     EyesConfig,
     Tokeniser,
+    fitted,
     in_parts,
     to_bytes,
-    with_one,
 )
 
 STIR, HEAVY = 0.08, 4.0
@@ -168,7 +168,4 @@ def _fit(made: Tokeniser, scenes: Scenes) -> None:
     made.mean.copy_(points.mean(0))
     made.deviation.copy_(points.std(0).clamp(min=FLAT))
     again = in_parts(lambda part: made.eyes(to_bytes(made.brush(part))), points)
-    features = with_one(torch.cat([points, again]).flatten(1)).double()
-    square = features.T @ features + RIDGE * torch.eye(features.shape[1])
-    wanted = torch.cat([scenes.states] * 2).double()
-    made.eyes.state.copy_(torch.linalg.solve(square, features.T @ wanted).float())
+    made.eyes.state.copy_(fitted(torch.cat([points, again]).flatten(1), torch.cat([scenes.states] * 2), RIDGE))

@@ -111,7 +111,7 @@ def _above(size: Size) -> Camera:
 def _top(table: Table, colours: Canvas, size: Size) -> Canvas:
     camera = _above(size)
     canvas = _bins(_blank(1, camera, TABLE_COLOUR), camera, np.zeros((1, 2))).repeat(len(colours), axis=0)
-    return _things(canvas, camera, table, colours, table.objects[:, :, :2], table.hand[:, :2], _fingers(table))
+    return _things(canvas, camera, table, colours, table.objects[:, :, :2], table.hand[:, :2], fingers_of(table))
 
 
 def _wrist(table: Table, colours: Canvas, size: Size) -> Canvas:
@@ -119,7 +119,7 @@ def _wrist(table: Table, colours: Canvas, size: Size) -> Canvas:
     camera, centre = Camera(-WRIST_HALF, WRIST_HALF, -WRIST_HALF, WRIST_HALF, size), table.hand[:, :2]
     canvas = _bins(_blank(len(colours), camera, TABLE_COLOUR), camera, centre)
     objects = table.objects[:, :, :2] - centre[:, None]
-    return _things(canvas, camera, table, colours, objects, np.zeros_like(centre), _fingers(table))
+    return _things(canvas, camera, table, colours, objects, np.zeros_like(centre), fingers_of(table))
 
 
 def _front(table: Table, colours: Canvas, size: Size) -> Canvas:
@@ -130,11 +130,11 @@ def _front(table: Table, colours: Canvas, size: Size) -> Canvas:
     for place, colour in zip(BINS, BIN_COLOURS, strict=True):
         _box(canvas, camera, (place[0], 0.0), (BIN_SIZE, 0.04), colour)
     canvas = canvas.repeat(len(colours), axis=0)
-    fingers = _fingers(table) * (1.0, 0.0)
+    fingers = fingers_of(table) * (1.0, 0.0)
     return _things(canvas, camera, table, colours, table.objects[:, :, [0, 2]], table.hand[:, [0, 2]], fingers)
 
 
-def _fingers(table: Table) -> Floats:
+def fingers_of(table: Table) -> Floats:
     """From the middle of the hand to a finger: further the wider it is open, turned as the hand is."""
     spread = 0.065 + 0.04 * table.width
     fingers: Floats = np.stack([np.cos(table.turn), np.sin(table.turn)], axis=1) * spread[:, None]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from statistics import fmean
@@ -24,12 +24,12 @@ from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.models.dynamics_training import keep_tau
 from evaluators.models.dynamics_world import DynamicsWorld, through_tokeniser
-from evaluators.suites.sc3.agreement import Match, agree
+from evaluators.suites.sc3.agreement import agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.reading import annotate
-from evaluators.suites.sc3.rollouts import BENCH, Episode, RolloutConfig, real, roll_out
+from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig, roll_out
 from evaluators.suites.sc3.stopping import cut, random_stops, stops
 from evaluators.suites.sc3.trajectories import CRITERIA, Trajectory, write_whole
+from evaluators.suites.sc3.trial import Trial, try_out
 from evaluators.suites.sc3.tuning import choose_tau
 from evaluators.suites.sc3.worlds import (
     NOISE_LEVELS,
@@ -39,7 +39,6 @@ from evaluators.suites.sc3.worlds import (
     noisy_simulator,
     simulator,
 )
-from evaluators.worlds.policies import Policy, checkpoints, starts_of
 from tests.bench.sc3_models import FOLDER, Effort, Variant, model, tokeniser
 from tests.bench.sc3_tables import SPLITS, Line, tables
 
@@ -47,43 +46,12 @@ SWEPT = (0.98, 0.95, 0.9, 0.8, 0.5)
 """Quantiles of U at which the sweep of tau stops."""
 
 
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """What every evaluator is compared with: the policies, their starts, and what really happened."""
-
-    policies: Mapping[int, Policy]
-    episodes: tuple[Episode, ...]
-    truth: tuple[Trajectory, ...]
-    outcomes: tuple[ObjectOutcome, ...]
-
-    def recorded(self) -> tuple[Episode, ...]:
-        """The same starts, driven by the recorded actions."""
-        return tuple(replace(e, recorded=t.actions) for e, t in zip(self.episodes, self.truth, strict=True))
-
-    def read(self, made: Sequence[Trajectory]) -> tuple[ObjectOutcome, ...]:
-        """What the annotator of the board sees in rollouts."""
-        return annotate(made, [episode.start for episode in self.episodes])
-
-    def matches(self, found: Sequence[ObjectOutcome]) -> list[Match]:
-        splits = {one.id: one.split for one in checkpoints()}
-        return [
-            Match(e.start.id, e.policy, splits[e.policy], (was,), (now,))
-            for e, was, now in zip(self.episodes, self.outcomes, found, strict=True)
-        ]
-
-
-@cache
-def scene(starts: int) -> Scene:
-    """The policies on the bench itself."""
-    policies = {one.id: one.policy for one in checkpoints()}
-    episodes = tuple(Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts))
-    truth = real(policies, episodes, BENCH)
-    outcomes = simulator().outcomes([e.start for e in episodes], [t.actions for t in truth])
-    return Scene(policies, episodes, truth, outcomes)
+scene = cache(try_out)
+"""One trial a process, however many parts of the experiment it does."""
 
 
 def lines(
-    name: str, seed: int, mode: str, here: Scene, found: Sequence[ObjectOutcome], made: Sequence[Trajectory] = ()
+    name: str, seed: int, mode: str, here: Trial, found: Sequence[ObjectOutcome], made: Sequence[Trajectory] = ()
 ) -> Iterator[Line]:
     """An evaluator's numbers per split and pooled; PSNR offline only."""
     matches = here.matches(found)
@@ -115,14 +83,14 @@ def _psnr(made: Trajectory, truth: Trajectory) -> float:
     return value or 0.0
 
 
-def evaluate(name: str, seed: int, world: WorldModel, here: Scene, config: RolloutConfig = BENCH) -> Iterator[Line]:
+def evaluate(name: str, seed: int, world: WorldModel, here: Trial, config: RolloutConfig = BENCH) -> Iterator[Line]:
     """A world model in both modes, never stopped."""
     for mode, episodes in (("offline", here.recorded()), ("online", here.episodes)):
         made = roll_out(world, here.policies, episodes, config)
         yield from lines(name, seed, mode, here, here.read(made), made)
 
 
-def fakes(here: Scene) -> Iterator[Line]:
+def fakes(here: Trial) -> Iterator[Line]:
     """Evaluators that know nothing of any policy, or too little; those of outcomes alone have no frames."""
     for fake, found in (
         ("criterion mean", criterion_mean(here.matches(here.outcomes))),
@@ -137,7 +105,7 @@ def fakes(here: Scene) -> Iterator[Line]:
     yield from evaluate("simulator", 0, simulator().world(), here)
 
 
-def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Scene, folder: Path) -> Iterator[Line]:
+def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Trial, folder: Path) -> Iterator[Line]:
     """A trained variant: stopped by its U online if it has one, beside never stopping and the same stops by chance."""
     config, name = replace(BENCH, horizon=world.model.config.horizon), variant.name
     view = world.world()
@@ -160,7 +128,7 @@ def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Scene, fold
         yield from _dead(view, name, seed, here, config)
 
 
-def _sweep(online: Sequence[Trajectory], name: str, seed: int, here: Scene, config: RolloutConfig) -> Iterator[Line]:
+def _sweep(online: Sequence[Trajectory], name: str, seed: int, here: Trial, config: RolloutConfig) -> Iterator[Line]:
     us = [u for one in online for u in one.u_chunk]
     for level in SWEPT:
         tau = float(np.quantile(us, level))
@@ -174,7 +142,7 @@ def _sweep(online: Sequence[Trajectory], name: str, seed: int, here: Scene, conf
             yield from (replace(x, tau=tau) for x in lines(what, seed, "online", here, here.read(made), made))
 
 
-def _dead(view: WorldModel, name: str, seed: int, here: Scene, config: RolloutConfig) -> Iterator[Line]:
+def _dead(view: WorldModel, name: str, seed: int, here: Trial, config: RolloutConfig) -> Iterator[Line]:
     """What the model's own U says of a world in which nothing happens, whatever is done."""
     dead = WorldModel("copy with U", copy_last_frame().forward, view.inverse, view.scale)
     made = roll_out(dead, here.policies, here.episodes, config)
@@ -219,7 +187,7 @@ def experiment(where: Path, effort: Effort, pool: Executor) -> dict[str, object]
     }
 
 
-def annotator_error(here: Scene, world: WorldModel | None = None) -> dict[str, float]:
+def annotator_error(here: Trial, world: WorldModel | None = None) -> dict[str, float]:
     """How often the annotator is wrong, by criterion: on the table itself, or on the table as a tokeniser paints it."""
     made = roll_out(world, here.policies, here.recorded(), BENCH) if world else here.truth
     pairs = list(zip(here.read(made), here.outcomes, strict=True))

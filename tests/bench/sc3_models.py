@@ -9,7 +9,7 @@ from pathlib import Path
 from time import process_time
 
 from evaluators.models.dynamics import Mode
-from evaluators.models.dynamics_course import Course, kept_eyes, learn_to_foresee, lessons
+from evaluators.models.dynamics_course import EYES, Course, kept_eyes, learn_to_foresee, lessons
 from evaluators.models.dynamics_eyes import Tokeniser
 from evaluators.models.dynamics_flow import SHARES
 from evaluators.models.dynamics_training import Lessons, load
@@ -66,7 +66,7 @@ def tokeniser(where: Path, effort: Effort) -> Tokeniser:
     """Trained once and kept, or the shipped one: all seeds and variants see with the same eyes."""
     if effort.shipped_eyes:
         return load(SHIPPED / "full")[1]
-    return kept_eyes(where / "tokeniser.safetensors", effort.course, told("tokeniser"))
+    return kept_eyes(where / EYES, effort.course, told("tokeniser"))
 
 
 _LESSONS: dict[Path, Lessons] = {}

@@ -13,6 +13,7 @@ from evaluators.metrics.outcomes import Category
 SPLITS = ("in_distribution", "out_of_distribution", "pooled")
 SHORT = {"in_distribution": "InD", "out_of_distribution": "OOD", "pooled": "all"}
 MODES = ("offline", "online")
+AGREEMENT = {"pearson_r": "r", "mmrv": "MMRV"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +48,8 @@ def tables(found: Sequence[Line]) -> Iterator[Table]:
 
 def _correlations(found: Sequence[Line]) -> Table:
     """Table 1."""
-    columns = [(split, mode, metric) for split in SPLITS[:2] for mode in MODES for metric in ("pearson_r", "mmrv")]
-    table = Table("evaluator", *(f"{SHORT[s]} {m} {'r' if x == 'pearson_r' else 'MMRV'}" for s, m, x in columns))
+    columns = [(split, mode, metric) for split in SPLITS[:2] for mode in MODES for metric in AGREEMENT]
+    table = Table("evaluator", *(f"{SHORT[s]} {m} {AGREEMENT[x]}" for s, m, x in columns))
     table.title = "Table 1: correlation of predicted and real success rates (simulated bench)"
     for name in _names(found, _is_itself):
         table.add_row(name, *(_spread(_values(found, name, m, s, x)) for s, m, x in columns))
@@ -89,8 +90,8 @@ def _pictures(found: Sequence[Line]) -> Table:
 
 def _sweep(found: Sequence[Line]) -> Table:
     """Table 5, each threshold with the same number of stops by chance under it."""
-    columns = [(split, metric) for split in SPLITS[:2] for metric in ("pearson_r", "mmrv")]
-    heads = [f"{SHORT[s]} {'r' if x == 'pearson_r' else 'MMRV'}" for s, x in columns]
+    columns = [(split, metric) for split in SPLITS[:2] for metric in AGREEMENT]
+    heads = [f"{SHORT[s]} {AGREEMENT[x]}" for s, x in columns]
     table = Table("the full model, online", "tau", "stopped", *heads, title="Table 5: early termination")
     for name in _names(found, lambda name: name == "full, never stopped" or _is_sweep(name)):
         tau = "inf" if name == "full, never stopped" else _spread(_values(found, name, "online", "pooled", "tau"))

@@ -32,9 +32,10 @@ from evaluators.models.dynamics_training import (
 )
 from evaluators.models.dynamics_world import DynamicsWorld, open_world, through_tokeniser
 from evaluators.suites.sc3.reading import annotate
-from evaluators.suites.sc3.rollouts import BENCH, Episode, real, roll_out
+from evaluators.suites.sc3.rollouts import BENCH, Episode, roll_out
 from evaluators.suites.sc3.samples import SHIPPED
 from evaluators.suites.sc3.trajectories import CRITERIA
+from evaluators.suites.sc3.trial import try_out
 from evaluators.suites.sc3.tuning import choose_tau
 from evaluators.suites.sc3.worlds import Context, simulator
 from evaluators.worlds.bussing import set_table
@@ -191,16 +192,13 @@ def test_another_view_can_be_painted_from_one(tokeniser: Tokeniser) -> None:
 
 
 def test_the_shipped_annotator_agrees_with_the_truth_of_the_bench() -> None:
-    episodes = [Episode(one.id, start) for one in checkpoints() for start in starts_of(one, 8, "annotator")]
-    starts = [episode.start for episode in episodes]
-    seen = real(POLICIES, episodes, BENCH)
-    truth = simulator().outcomes(starts, [one.actions for one in seen])
+    seen = try_out(8, "annotator")
 
-    found = annotate(seen, starts)
+    pairs = list(zip(seen.read(seen.truth), seen.outcomes, strict=True))
 
-    wrong = np.mean([[getattr(a, c) != getattr(b, c) for c in CRITERIA] for a, b in zip(found, truth, strict=True)], 0)
+    wrong = np.mean([[getattr(a, c) != getattr(b, c) for c in CRITERIA] for a, b in pairs], 0)
     print("the annotator's error on language, lifting, placing:", wrong)
-    assert len(set(truth)) > 3 and (wrong <= 0.04).all()
+    assert len(set(seen.outcomes)) > 3 and (wrong <= 0.04).all()
 
 
 def test_a_rollout_longer_than_practice_is_looked_at_to_its_end() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from importlib.resources import as_file, files
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +14,7 @@ from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig
-from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts
+from evaluators.suites.sc3.samples import SHIPPED, criteria_of, on_the_table, starts
 from evaluators.suites.sc3.trajectories import BadTrajectory, Trajectory, from_bytes
 from evaluators.worlds.bussing_starts import Start
 from evaluators.worlds.bussing_views import Frames
@@ -27,7 +26,7 @@ AUTOMATIC = "automatic"
 OWN = "submitter"
 """Whose labels they are: not what an annotator is called, since a submitter may call theirs as they like."""
 
-ANNOTATOR = files("evaluators.suites.sc3").joinpath("data", "annotator.safetensors")
+ANNOTATOR = SHIPPED / "annotator.safetensors"
 SAME_ACTION = 1e-4
 """How far an offline rollout's actions may lie from the recorded ones: they may have been rounded on their way."""
 
@@ -41,13 +40,11 @@ NOTE = (
 
 def card() -> JudgeCard:
     """Who says what holds: labels handed in with a rollout, otherwise the small classifier of this file."""
-    with as_file(ANNOTATOR) as path:
-        revision = sha256_file(path)
     return JudgeCard(
         name="SC3 annotator",
         kind="auto",
         model="small classifier that reads simulated frames",
-        revision=revision,
+        revision=sha256_file(ANNOTATOR),
         prompt_sha256="",
         decoding="three independent answers a rollout, threshold 0.5",
         frames="15 of up to 57, three views",
@@ -168,8 +165,7 @@ def annotate(trajectories: Sequence[Trajectory], begun: Sequence[Start]) -> tupl
 def _annotator() -> Annotator:
     from evaluators.models.dynamics_annotator import open_annotator
 
-    with as_file(ANNOTATOR) as path:
-        return open_annotator(path)
+    return open_annotator(ANNOTATOR)
 
 
 def _resized(frames: Frames, size: tuple[int, ...]) -> Frames:

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 
 from evaluators.metrics.uncertainty import exceeds
-from evaluators.suites.sc3.rollouts import BENCH
 from evaluators.suites.sc3.trajectories import Trajectory
 
 QUANTILES = (0.5, 0.7, 0.8, 0.9, 0.95, 0.98)
@@ -40,9 +39,7 @@ def random_stops(
 
 
 def tune(
-    held_out: Sequence[Trajectory],
-    pearson: Callable[[Sequence[Trajectory]], float | None],
-    execute: int = BENCH.execute,
+    held_out: Sequence[Trajectory], pearson: Callable[[Sequence[Trajectory]], float | None], execute: int
 ) -> float | None:
     """Of some quantiles of U and of never stopping, the tau with the best r on other starts; of equals the larger."""
     us = [float(u) for one in held_out for u in one.u_chunk]

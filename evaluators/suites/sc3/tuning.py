@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
-from evaluators.suites.sc3.agreement import Match, agree
-from evaluators.suites.sc3.reading import annotate
-from evaluators.suites.sc3.rollouts import Episode, RolloutConfig, real, roll_out
-from evaluators.suites.sc3.samples import policies
+from evaluators.suites.sc3.agreement import agree
+from evaluators.suites.sc3.rollouts import RolloutConfig, roll_out
 from evaluators.suites.sc3.stopping import tune
-from evaluators.suites.sc3.trajectories import Trajectory
-from evaluators.suites.sc3.worlds import WorldModel, simulator
-from evaluators.worlds.policies import checkpoints, starts_of
+from evaluators.suites.sc3.trial import try_out
+from evaluators.suites.sc3.worlds import WorldModel
 
 HELD_OUT = 5
 """Starts of each policy: 35 rollouts; the paper takes 30."""
@@ -22,14 +18,6 @@ def choose_tau(world: WorldModel, config: RolloutConfig, starts: int = HELD_OUT)
     """The tau with the best pooled r on held-out starts, as the automatic annotator reads them; None never stops."""
     if world.inverse is None:
         return None
-    splits = {one.id: one.split for one in checkpoints()}
-    episodes = [Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts, "tuning")]
-    begun = [episode.start for episode in episodes]
-    truth = simulator().outcomes(begun, [one.actions for one in real(policies(), episodes, config)])
-    made = roll_out(world, policies(), episodes, replace(config, tau=None))
-
-    def pearson(rollouts: Sequence[Trajectory]) -> float | None:
-        rows = zip(episodes, truth, annotate(rollouts, begun), strict=True)
-        return agree([Match(e.start.id, e.policy, splits[e.policy], (was,), (now,)) for e, was, now in rows]).pearson_r
-
-    return tune(made, pearson, config.execute)
+    held_out = try_out(starts, "tuning", config)
+    made = roll_out(world, held_out.policies, held_out.episodes, replace(config, tau=None))
+    return tune(made, lambda cut: agree(held_out.matches(held_out.read(cut))).pearson_r, config.execute)

@@ -158,7 +158,7 @@ def test_stops_are_cut_after_the_fact_as_they_would_have_happened() -> None:
     assert stops([whole, whole], 0.5) == [2, 2]
     assert cut(whole, 0.5, 16).tau == 0.5
     assert sum(one.terminated_at is not None for one in random_stops([whole] * 5, [2, 1], 16, 0)) == 2
-    assert tune([whole], lambda made: float(made[0].terminated_at == 1)) == pytest.approx(0.15, abs=0.1)
+    assert tune([whole], lambda made: float(made[0].terminated_at == 1), execute=16) == pytest.approx(0.15, abs=0.1)
     assert tune([whole], lambda made: float(made[0].steps == 8), execute=8) == pytest.approx(0.15, abs=0.1)
 
 
