@@ -4,15 +4,23 @@ BIN := .venv/bin
 SERVE ?= yes
 NAME ?=
 
-.PHONY: install demo serve test test-long check fix bench clean
+.PHONY: install upgrade demo serve test test-long test-newest check fix bench clean
+
+PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
+EVERYTHING := --editable '.[board,models,dev]'
 
 install: .venv/installed
 
-.venv/installed: pyproject.toml
+.venv/installed: pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@echo "Installing into .venv (a few minutes the first time)"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[board,models,dev]'
+	@$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt pip setuptools
+	@$(BIN)/python $(PIP_INSTALL) --constraint constraints.txt --build-constraint constraints.txt $(EVERYTHING)
 	@touch $@
+
+upgrade: install
+	@echo "Resolving the newest versions inside the ranges of pyproject.toml"
+	@$(BIN)/python -m infra.lock
 
 demo: install
 	@$(BIN)/armillary demo $(if $(filter no,$(SERVE)),--no-serve,--serve)
@@ -27,6 +35,15 @@ test: install
 test-long: install
 	@tests/servers/install
 	@$(BIN)/python -m pytest -m "" $(ARGS)
+
+test-newest:
+	@tests/servers/install
+	@echo "Installing the newest versions into .venv-newest, without the lock"
+	@rm -rf .venv-newest
+	@$(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python $(PIP_INSTALL) --upgrade pip setuptools
+	@.venv-newest/bin/python $(PIP_INSTALL) $(EVERYTHING)
+	@.venv-newest/bin/python -m pytest -n 3 --dist loadgroup tests/models tests/judges tests/leaderboard tests/test_golden.py $(ARGS)
 
 check: install
 	@$(BIN)/ruff check .
@@ -43,4 +60,4 @@ bench: install
 		$(BIN)/python -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 clean:
-	rm -rf .venv .armillary .armillary-tools
+	rm -rf .venv .venv-newest .armillary .armillary-tools
