@@ -18,7 +18,7 @@ from evaluators.models.adapt_batches import Batch, Lesson, Mask, Taught, Teacher
 from evaluators.models.adapt_checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from evaluators.models.adapt_strategies import Strategy, counts, ready, trained
 
-CODE = "adapt-1"
+CODE = "adapt-2"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from torch import Tensor
 from evaluators.media import Pixels
 from evaluators.models.packing import Packed, Row, Segment, additive, pack, visible
 from evaluators.models.vlm_decoder import to_device
+from evaluators.models.vlm_head import head_of
 from evaluators.models.vlm_paligemma import FIRST_POSITION, PROMPT
 
 Mask = Literal["own", "image_first"]
@@ -107,8 +108,7 @@ class Teacher:
         """
         hidden = self.hidden(batch) if hidden is None else hidden
         wanted = batch.labels.to(hidden.device) != IGNORED
-        found: Tensor = self.model.get_output_embeddings()(hidden[wanted]).float()
-        return found
+        return head_of(self.model).logits(hidden[wanted])
 
     def loss(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
         """The mean cross-entropy of the answers' tokens."""

@@ -24,7 +24,7 @@ from evaluators.models.vlm_menu import Menu, failed, menu_of, reply, wording
 from evaluators.models.vlm_paligemma import PROMPT as PALIGEMMA_PROMPT
 from evaluators.models.vlm_paligemma import PaliGemmaFamily
 
-CODE = "vlm-1"
+CODE = "vlm-2"
 AHEAD = 4
 """Clips decoded before they are needed, while the device works on others."""
 

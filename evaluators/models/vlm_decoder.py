@@ -12,6 +12,7 @@ from torch import Tensor
 
 from evaluators.models.packing import Packed, Row, Segment, Slots, Tables, additive, pack, visible
 from evaluators.models.vlm_attention import in_strips
+from evaluators.models.vlm_head import head_of
 
 HEAD_ROWS = 64
 """Positions whose logits are held at once; a vocabulary can have 257,000 words."""
@@ -52,7 +53,7 @@ class Decoder:
 
     def __init__(self, model: Any) -> None:
         self.body, self.embed = model.get_decoder(), model.get_input_embeddings()
-        self.head, self.dtype, self.device = model.get_output_embeddings(), model.dtype, model.device
+        self.head, self.dtype, self.device = head_of(model), model.dtype, model.device
         self.text = text = model.config.get_text_config()
         kernel = str(text._attn_implementation)
         self.attention = "eager in strips" if kernel == "eager" else kernel
@@ -78,9 +79,8 @@ class Decoder:
         return hidden
 
     def logits(self, hidden: Tensor) -> Tensor:
-        """Logits in full precision."""
-        found: Tensor = self.head(hidden).float()
-        return found
+        """Logits in full precision, capped where the model caps them."""
+        return self.head.logits(hidden)
 
     def _mask(self, kind: str, tables: Tables, queries: Slots, keys: Slots) -> Tensor:
         window = self.window if kind == "sliding_attention" else None

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from evaluators.models import small
+from tests.models.families import make_capped, make_gemma_1
 
 torch.set_num_threads(1)
 
@@ -20,6 +21,16 @@ def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def paligemma(models: Path) -> Path:
     return small.make_paligemma(models / "paligemma")
+
+
+@pytest.fixture(scope="session")
+def paligemma_capped(models: Path) -> Path:
+    return make_capped(models / "paligemma_capped")
+
+
+@pytest.fixture(scope="session")
+def paligemma_1(models: Path) -> Path:
+    return make_gemma_1(models / "paligemma_1")
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -22,6 +23,14 @@ from evaluators.models.vlm_paligemma import PaliGemmaFamily
 Family = ChatFamily | PaliGemmaFamily
 WINDOW = 24
 """Far shorter than the visual prefix of two frames."""
+
+LOW_CAPS = {"final_logit_softcapping": 0.25, "attn_logit_softcapping": 8.0, "query_pre_attn_scalar": 20}
+"""Below the logits and attention scores of a small model: whoever forgets a cap is far off; answers still differ."""
+
+GEMMA_2_ONLY = frozenset({
+    "final_logit_softcapping", "attn_logit_softcapping", "query_pre_attn_scalar", "sliding_window", "layer_types",
+    "hidden_activation", "model_type",
+})  # fmt: skip
 
 QWEN_TOKENS = ("<|image_pad|>", "<|video_pad|>", "<|vision_start|>", "<|vision_end|>")
 
@@ -61,11 +70,37 @@ def family(name: str, folder: Path, seed: int = 0) -> Family:
     if name == "qwen2_5_vl":
         return _qwen(seed)
     size = VlmSize(window=WINDOW) if name.endswith("window") else VlmSize()
-    make = small.make_paligemma if name.startswith("paligemma") else small.make_chat_vlm
+    make = MAKERS.get(name) or (small.make_paligemma if name.startswith("paligemma") else small.make_chat_vlm)
     model, processor = load_model(make(folder / f"{name}-{seed}", seed, size))
     if name.startswith("paligemma"):
         return PaliGemmaFamily(model, processor)
     return ChatFamily(_as_smolvlm(model) if name == "smolvlm" else model, processor)
+
+
+def make_capped(folder: Path, seed: int = 0, size: VlmSize = small.SMALL) -> Path:
+    """Save a PaliGemma 2 whose config asks for low caps."""
+    path = small.make_paligemma(folder, seed, size) / "config.json"
+    config = json.loads(path.read_text())
+    config["text_config"] |= LOW_CAPS
+    path.write_text(json.dumps(config))
+    return folder
+
+
+def make_gemma_1(folder: Path, seed: int = 0, size: VlmSize = small.SMALL) -> Path:
+    """Save a PaliGemma of the first version, on Gemma 1: no caps, no sliding window."""
+    path = small.make_paligemma(folder, seed, size) / "config.json"
+    config = json.loads(path.read_text())
+    text = {key: value for key, value in config["text_config"].items() if key not in GEMMA_2_ONLY}
+    torch.manual_seed(seed)
+    model = hf.PaliGemmaForConditionalGeneration(
+        hf.PaliGemmaConfig(**{**config, "text_config": {**text, "model_type": "gemma"}})
+    )
+    model.get_input_embeddings().weight.data *= size.embedding
+    model.eval().save_pretrained(folder)
+    return folder
+
+
+MAKERS = {"paligemma-capped": make_capped, "paligemma1": make_gemma_1}
 
 
 def alone(one: Family, frames: Pixels, prompt: str, limit: int) -> tuple[tuple[int, ...], Tensor]:

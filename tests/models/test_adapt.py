@@ -22,6 +22,7 @@ from evaluators.models.adapt_folder import NoBase, base_of, load_adapted, open_a
 from evaluators.models.adapt_strategies import PARTS, Strategy, counts, part_of, ready
 from evaluators.models.vlm import read_folder
 from evaluators.models.vlm_paligemma import PaliGemmaFamily
+from tests.models.families import LOW_CAPS
 
 MASKS: tuple[Mask, ...] = ("own", "image_first")
 PLAN = Plan(steps=3, batch=2, accumulate=2, rate=1e-2)
@@ -78,17 +79,66 @@ def test_a_token_of_an_answer_does_not_see_those_after_it(mask: Mask, paligemma:
     assert same[0] and not same[-1]
 
 
-def test_the_own_mask_gives_the_logits_of_the_plain_model(paligemma: Path) -> None:
-    model, processor = opened(paligemma)
+@pytest.fixture(params=["paligemma", "paligemma_capped", "paligemma_1"])
+def version(request: pytest.FixtureRequest) -> Path:
+    """PaliGemma 2 with the usual caps and with low ones, and PaliGemma 1."""
+    folder: Path = request.getfixturevalue(request.param)
+    return folder
+
+
+def example(processor: Any) -> dict[str, Tensor]:
+    """A question with its answer, as the plain model learns it."""
+    return dict(
+        processor(images=[list(frames(1))], text=["<image><image>answer en What?"], suffix=["turn left"],
+                  return_tensors="pt")
+    )  # fmt: skip
+
+
+def test_the_own_mask_gives_the_logits_of_the_plain_model(version: Path) -> None:
+    model, processor = opened(version)
     teacher = Teacher(model, processor, "own")
-    given = processor(images=[list(frames(1))], text=["<image><image>answer en What?"], suffix=["turn left"],
-                      return_tensors="pt")  # fmt: skip
+    given = example(processor)
 
     with torch.no_grad():
         plain = model(**given).logits[0]
     wanted = plain[:-1][given["labels"][0, 1:] != IGNORED]
 
-    assert torch.allclose(logits(teacher, [("What?", "turn left")])[0], wanted, atol=1e-4)
+    assert torch.allclose(logits(teacher, [("What?", "turn left")])[0], wanted, atol=1e-5)
+
+
+def test_loss_and_gradients_are_those_of_the_plain_model(version: Path) -> None:
+    model, processor = opened(version)
+    teacher = Teacher(model, processor, "own")
+    batch = teacher.batch([teacher.read(Lesson(frames(1), (("What?", "turn left"),)))])
+    names, weights = zip(*model.named_parameters(), strict=True)
+    plain = model(**example(processor)).loss
+
+    loss = teacher.loss(batch)
+
+    assert float(loss.detach()) == pytest.approx(float(plain.detach()), abs=1e-5)
+    own, wanted = (torch.autograd.grad(value, weights) for value in (loss, plain))
+    far = [name for name, one, other in zip(names, own, wanted, strict=True) if not _near(one, other)]
+    assert far == []
+
+
+def _near(gradient: Tensor, wanted: Tensor) -> bool:
+    """Equal up to rounding; the bias of keys has no gradient but that."""
+    return bool((gradient - wanted).norm() < 1e-4 * wanted.norm() + 1e-6)
+
+
+def test_a_low_cap_changes_logits_and_loss_of_the_teacher(paligemma_capped: Path) -> None:
+    model, processor = opened(paligemma_capped)
+    teacher = Teacher(model, processor, "own")
+    batch = teacher.batch([teacher.read(Lesson(frames(1), (("What?", "turn left"),)))])
+    labels = batch.labels[batch.labels != IGNORED]
+
+    with torch.no_grad():
+        capped, loss = teacher.logits(batch), teacher.loss(batch)
+        bare = model.lm_head(teacher.hidden(batch)[batch.labels != IGNORED])
+
+    assert float(capped.abs().max()) < LOW_CAPS["final_logit_softcapping"] < float(bare.abs().max())
+    assert float((bare - capped).abs().max()) > 0.1
+    assert abs(float(torch.nn.functional.cross_entropy(bare, labels) - loss)) > 1e-3
 
 
 def test_frames_of_the_models_size_become_the_pixels_of_its_processor(paligemma: Path) -> None:

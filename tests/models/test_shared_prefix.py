@@ -18,7 +18,7 @@ QUESTIONS = ("Is the dog red?", "What?", "Rate how realistic the motion looks fr
 LIMIT = 5
 
 
-@pytest.fixture(scope="module", params=["paligemma", "paligemma-window"])
+@pytest.fixture(scope="module", params=["paligemma", "paligemma-window", "paligemma-capped"])
 def shared(request: pytest.FixtureRequest, models: Path) -> PaliGemmaFamily:
     exact = family(request.param, models / "shared")
     assert isinstance(exact, PaliGemmaFamily)
@@ -51,7 +51,8 @@ def by_hand(one: PaliGemmaFamily, frames: Pixels, prompt: str) -> tuple[tuple[in
         mask = masks(prepared.images, len(prepared.asks[0].tokens), len(said), model.config.text_config.sliding_window)
         places = torch.arange(1, whole.shape[1] + 1)[None]
         hidden = model.get_decoder()(inputs_embeds=whole, attention_mask=mask, position_ids=places, use_cache=False)
-        logits = model.lm_head(hidden.last_hidden_state[0, -1])
+        cap = model.config.text_config.final_logit_softcapping
+        logits = cap * torch.tanh(model.lm_head(hidden.last_hidden_state[0, -1]) / cap)
         first = logits if first is None else first
         said.append(int(logits.argmax()))
     assert first is not None

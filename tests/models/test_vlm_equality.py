@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +15,14 @@ from torch import Tensor
 from evaluators.media import Pixels
 from evaluators.models import vlm_attention, vlm_decoder
 from evaluators.models.packing import Tables, visible
-from tests.models.families import WINDOW, Family, alone, clip, family
+from evaluators.models.vlm_chat import ChatFamily
+from evaluators.models.vlm_drawing import drawn
+from tests.models.families import LOW_CAPS, WINDOW, Family, alone, clip, family
 
 LIMIT = 6
 CLOSE = 1e-4
-FAMILIES = ("idefics3", "idefics3-window", "smolvlm", "qwen2_5_vl", "paligemma", "paligemma-window")
+PALIGEMMA = ("paligemma", "paligemma-window", "paligemma-capped", "paligemma1")
+FAMILIES = ("idefics3", "idefics3-window", "smolvlm", "qwen2_5_vl", *PALIGEMMA)
 CAUSAL = tuple(name for name in FAMILIES if not name.startswith("paligemma"))
 
 QUESTIONS = (
@@ -162,6 +165,67 @@ def test_a_forgotten_window_is_caught(folder: Path, monkeypatch: pytest.MonkeyPa
     found = gap(one, [clip(70)], [QUESTIONS[:4]])
 
     assert found.logits > CLOSE
+
+
+def test_caps_on_logits_are_those_the_plain_models_apply(folder: Path) -> None:
+    caps = {name: family(name, folder).decoder.head.cap for name in FAMILIES}
+
+    low = LOW_CAPS["final_logit_softcapping"]
+    capped = {"paligemma": 30.0, "paligemma-window": 30.0, "paligemma-capped": low}
+    assert caps == dict.fromkeys(FAMILIES) | capped
+    assert family("paligemma1", folder).model.config.text_config.model_type == "gemma"
+
+
+def test_a_forgotten_cap_on_logits_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one = family("paligemma-capped", folder)
+    monkeypatch.setattr(one.decoder, "head", replace(one.decoder.head, cap=None))
+
+    found = gap(one, [clip(70)], [QUESTIONS[:4]])
+
+    assert found.tokens == 0
+    assert found.logits > 0.1
+
+
+def test_a_forgotten_cap_on_attention_scores_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    strips = vlm_attention.strips
+
+    def uncapped(*tensors: Any, softcap: float | None = None, **settings: Any) -> tuple[Tensor, None]:
+        return strips(*tensors, **settings)
+
+    monkeypatch.setattr(vlm_attention, "strips", uncapped)
+
+    found = gap(family("paligemma-capped", folder), [clip(70)], [QUESTIONS[:4]])
+
+    assert found.logits > 0.1
+
+
+def test_a_cap_that_the_plain_model_ignores_is_ignored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = family("idefics3", folder)
+    text = plain.model.config.get_text_config()
+    monkeypatch.setattr(text, "final_logit_softcapping", LOW_CAPS["final_logit_softcapping"], raising=False)
+
+    found = gap(ChatFamily(plain.model, plain.processor), [clip(70)], [QUESTIONS[:4]])
+
+    assert found.logits < CLOSE
+
+
+@torch.inference_mode()
+def test_words_are_drawn_as_often_as_the_plain_models_logits_say(folder: Path) -> None:
+    one, temperature, draws = family("paligemma-capped", folder), 0.05, 4000
+    read: list[Tensor] = []
+    hook = one.model.lm_head.register_forward_hook(lambda _module, hidden, _logits: read.append(hidden[0][0, -1]))
+    _, first = alone(one, clip(70), QUESTIONS[0], 1)
+    hook.remove()
+
+    with drawn(one.decoder, temperature, seed=0):
+        words = one.decoder.logits(read[0].expand(draws, -1)).argmax(-1)
+
+    word = int(first.argmax())
+    share, bare = float((words == word).float().mean()), one.model.lm_head(read[0])
+    expected, uncapped = (float(torch.softmax(logits / temperature, -1)[word]) for logits in (first, bare))
+    error = (expected * (1 - expected) / draws) ** 0.5
+    assert abs(share - expected) < 4 * error
+    assert abs(uncapped - expected) > 8 * error
 
 
 def option_scores_alone(one: Family, frames: Pixels, prompt: str, option: Sequence[int]) -> float:
