@@ -10,7 +10,8 @@ from typing import Literal
 
 from evaluators.metrics.text import normalise
 
-DecidedBy = Literal["mode", "tie", "all_unique"]
+DecidedBy = Literal["mode", "tie", "all_unique", "none"]
+"""What settled a vote; `none` where nobody voted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class Vote:
 
     answer: str | None
     candidates: tuple[str, ...]
-    decided_by: DecidedBy | None
+    decided_by: DecidedBy
     count: int
 
 
@@ -49,9 +50,9 @@ def _draw(candidates: Sequence[str], ticket: Ticket) -> str | None:
     return candidates[int.from_bytes(sha256(key).digest()) % len(candidates)] if candidates else None
 
 
-def _decided_by(candidates: Sequence[str], count: int) -> DecidedBy | None:
+def _decided_by(candidates: Sequence[str], count: int) -> DecidedBy:
     if not candidates:
-        return None
+        return "none"
     if len(candidates) == 1:
         return "mode"
     return "all_unique" if count == 1 else "tie"

@@ -98,13 +98,20 @@ def test_tickets_spread_their_choice_over_all_that_tie() -> None:
 
 @pytest.mark.parametrize(
     ("answers", "decided_by"),
-    [(["a", "a", "b"], "mode"), (["a"], "mode"), (["a", "a", "b", "b", "c"], "tie"), (["a", "b"], "all_unique")],
+    [
+        (["a", "a", "b"], "mode"),
+        (["a"], "mode"),
+        (["a", "a", "b", "b", "c"], "tie"),
+        (["a", "b"], "all_unique"),
+        ([], "none"),
+        (["", " ", None], "none"),
+    ],
 )
-def test_a_vote_says_what_decided_it(answers: list[str], decided_by: str) -> None:
+def test_a_vote_says_what_decided_it(answers: list[str | None], decided_by: str) -> None:
     assert majority_vote(answers, Ticket(0, "r", "q")).decided_by == decided_by
 
 
 def test_only_blank_answers_are_no_answer() -> None:
     result = majority_vote(["", " ", None], Ticket(0, "r", "q"))
 
-    assert (result.answer, result.candidates, result.decided_by, result.count) == (None, (), None, 0)
+    assert (result.answer, result.candidates, result.decided_by, result.count) == (None, (), "none", 0)
