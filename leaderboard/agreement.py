@@ -26,7 +26,7 @@ class Estimate:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Closed questions: share of equal answers, kappa, alpha. Ratings: Spearman's rho and alpha on their intervals."""
+    """Closed questions: share of equal answers, kappa, alpha. Ratings: Spearman's rho and ordinal alpha."""
 
     closed: int
     equal: Estimate
@@ -42,7 +42,6 @@ def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
     ratings = [(float(one), float(two)) for one, two in pairs if _is_number(one) and _is_number(two)]
     closed = [(one, two) for one, two in pairs if not (_is_number(one) and _is_number(two))]
     words, values = _table(closed), _table(ratings)
-    scale = np.array(sorted({value for pair in ratings for value in pair}), np.float64)
     return Agreement(
         closed=len(closed),
         equal=_equal(words),
@@ -50,7 +49,7 @@ def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
         alpha=_estimate(words, alpha),
         ratings=len(ratings),
         spearman=_estimate(values, spearman),
-        rating_alpha=_estimate(values, lambda table: alpha(table, np.square(scale[:, None] - scale[None, :]))),
+        rating_alpha=_estimate(values, ordinal_alpha),
     )
 
 
@@ -105,7 +104,7 @@ def kappa(table: Table) -> float | None:
 
 
 def alpha(table: Table, distance: Table | None = None) -> float | None:
-    """Krippendorff's alpha of two coders: nominal, or with the squared distances of a scale; None without variation.
+    """Krippendorff's alpha of two coders: nominal, or with squared distances; None without variation.
 
     >>> round(alpha(np.array([[2.0, 0.0], [1.0, 1.0]])), 3)
     0.533
@@ -115,6 +114,17 @@ def alpha(table: Table, distance: Table | None = None) -> float | None:
     counts, n = pairs.sum(axis=0), pairs.sum()
     by_chance = float((np.outer(counts, counts) * apart).sum() / (n - 1)) if n > 1 else 0.0
     return None if by_chance == 0 else 1 - float((pairs * apart).sum()) / by_chance
+
+
+def ordinal_alpha(table: Table) -> float | None:
+    """Krippendorff's alpha of two coders whose answers have an order: two answers are as far apart as their ranks.
+
+    >>> round(ordinal_alpha(np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 2.0]])), 3)
+    0.884
+    """
+    counts = (table + table.T).sum(axis=0)
+    ranks = np.cumsum(counts) - counts / 2
+    return alpha(table, np.square(ranks[:, None] - ranks[None, :]))
 
 
 def spearman(table: Table) -> float | None:

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,9 @@ import numpy.typing as npt
 from evaluators.metrics.means import mean
 from evaluators.metrics.ranking import pearson
 
-Level = Literal["nominal", "interval"]
+Level = Literal["nominal", "ordinal", "interval"]
+"""What two values tell: that they differ, which is more, or by how much. Ratings from 0 to 5 are ordinal."""
+
 Ratings = Sequence[Sequence[float | None]]
 """One row a rater, one column a unit, None where the rater gave nothing."""
 
@@ -83,10 +85,12 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> Alpha:
     Alpha(value=0.5333333333333333, n_pairable_units=4)
     """
     _check_rows(ratings)
-    if level not in ("nominal", "interval"):
-        raise ValueError(f"The level is {level!r}. Give 'nominal' or 'interval'.")
+    if level not in get_args(Level):
+        raise ValueError(f"The level is {level!r}. Give one of {', '.join(get_args(Level))}.")
     columns = ([value for value in column if value is not None] for column in zip(*ratings, strict=True))
     units = [unit for unit in columns if len(unit) > 1]
+    if level == "ordinal":
+        units = _ranked(units)
     pooled = [value for unit in units for value in unit]
     expected = _disagreement(pooled, level) if len(set(pooled)) > 1 else 0.0
     observed = sum(_disagreement(unit, level) for unit in units)
@@ -124,6 +128,12 @@ def _kappa(table: npt.NDArray[np.float64], weights: npt.NDArray[np.int64]) -> fl
     expected = float((weights * chance).sum())
     observed = float((weights * table).sum())
     return 1 - observed * float(table.sum()) / expected if expected else None
+
+
+def _ranked(units: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Each value's average rank among all; the ordinal distance of two values is that between their ranks."""
+    ranks = iter(_average_ranks([value for unit in units for value in unit]).tolist())
+    return [[next(ranks) for _ in unit] for unit in units]
 
 
 def _disagreement(values: Sequence[float], level: Level) -> float:

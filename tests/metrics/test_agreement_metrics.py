@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import krippendorff  # type: ignore[import-untyped, unused-ignore]
 import numpy as np
 import pytest
@@ -17,7 +19,7 @@ Grid = list[list[float | None]]
 
 PAIRS = st.lists(st.tuples(st.sampled_from(ORDER), st.sampled_from(ORDER)), min_size=1, max_size=20)
 UNITS = st.lists(st.lists(st.one_of(st.none(), st.integers(0, 4).map(float)), min_size=3, max_size=3), max_size=12)
-LEVELS: st.SearchStrategy[Level] = st.sampled_from(("nominal", "interval"))
+LEVELS: st.SearchStrategy[Level] = st.sampled_from(("nominal", "ordinal", "interval"))
 
 
 def random_grid(seed: int) -> Grid:
@@ -76,7 +78,7 @@ def test_raters_with_different_numbers_of_ratings_are_refused() -> None:
         cohen_kappa(["correct"], [], ORDER)
 
 
-@pytest.mark.parametrize("level", ["nominal", "interval"])
+@pytest.mark.parametrize("level", ["nominal", "ordinal", "interval"])
 @pytest.mark.parametrize("seed", range(15))
 def test_alpha_is_that_of_krippendorff(seed: int, level: Level) -> None:
     grid = random_grid(seed)
@@ -108,10 +110,40 @@ def test_a_unit_with_one_rating_changes_no_alpha(units: Grid, level: Level) -> N
     assert krippendorff_alpha(more, level) == krippendorff_alpha(ratings, level)
 
 
-def test_no_raters_have_no_alpha() -> None:
-    alpha = krippendorff_alpha([], "nominal")
+@given(UNITS)
+def test_ordinal_alpha_knows_the_order_of_values_and_not_their_distances(units: Grid) -> None:
+    stretched: Grid = [[None if value is None else value**3 for value in unit] for unit in units]
+    ratings, other = ([list(row) for row in zip(*table, strict=True)] for table in (units, stretched))
 
-    assert (alpha.value, alpha.n_pairable_units) == (None, 0)
+    assert krippendorff_alpha(other, "ordinal") == krippendorff_alpha(ratings, "ordinal")
+
+
+def test_all_levels_agree_where_there_are_but_two_values() -> None:
+    ratings: Grid = [[0, 1, 1, 0, None], [0, 1, 0, 0, 1]]
+
+    found = {level: krippendorff_alpha(ratings, level).value for level in get_args(Level)}
+
+    assert set(found) == {"nominal", "ordinal", "interval"}
+    assert list(found.values()) == pytest.approx([8 / 15] * 3)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "pairable"),
+    [
+        ([], 0),
+        ([[], []], 0),
+        ([[1.0, 2.0, 3.0]], 0),
+        ([[1.0, None], [None, 2.0]], 0),
+        ([[None, None], [None, None]], 0),
+        ([[0.1, 0.1, 0.1], [0.1, 0.1, 0.1]], 3),
+        ([[0.1, 0.1, 5.0], [0.1, 0.1, None]], 2),
+    ],
+)
+@pytest.mark.parametrize("level", get_args(Level))
+def test_without_two_values_that_can_be_paired_there_is_no_alpha(ratings: Grid, pairable: int, level: Level) -> None:
+    alpha = krippendorff_alpha(ratings, level)
+
+    assert (alpha.value, alpha.n_pairable_units) == (None, pairable)
 
 
 def test_rows_of_different_length_are_refused() -> None:
@@ -120,8 +152,8 @@ def test_rows_of_different_length_are_refused() -> None:
 
 
 def test_an_unknown_level_is_refused() -> None:
-    with pytest.raises(ValueError, match="'ordinal'"):
-        krippendorff_alpha([[1.0], [1.0]], "ordinal")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="'ratio'"):
+        krippendorff_alpha([[1.0], [1.0]], "ratio")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(20))
