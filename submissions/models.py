@@ -25,6 +25,8 @@ ALLOWED = (".safetensors", ".json", ".txt", ".model", ".md", ".jinja")
 MOST_SMALL = 64 << 20
 PIECES_TAG = 0x0A
 """How a SentencePiece model begins: its first field, the pieces, each with a length."""
+MOST_FIELDS = 4_000_000
+"""Ten times the largest vocabularies; an empty field takes two bytes, so a file could hold many more."""
 
 
 @lru_cache(maxsize=1)
@@ -121,21 +123,22 @@ def _is_text(data: bytes) -> bool:
 
 def _is_pieces(data: bytes) -> bool:
     """A SentencePiece file is fields one after the other; walk them to the end."""
-    at = 0
-    while at < len(data):
+    at = fields = 0
+    while at < len(data) and fields < MOST_FIELDS:
         tag, at = _varint(data, at)
-        if tag & 7 != 2 or not 1 <= tag >> 3 <= 5 or at < 0:
-            return False
         length, at = _varint(data, at)
-        at += length
+        if at > len(data) or tag & 7 != 2 or not 1 <= tag >> 3 <= 5:
+            return False
+        at, fields = at + length, fields + 1
     return data[:1] == bytes([PIECES_TAG]) and at == len(data)
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number and the place behind it; one that does not end within the data ends behind all of it."""
     value = shift = 0
     while at < len(data) and shift < 64:
         byte = data[at]
         value, at, shift = value | (byte & 0x7F) << shift, at + 1, shift + 7
         if byte < 0x80:
             return value, at
-    return 0, -1
+    return 0, len(data) + 1
