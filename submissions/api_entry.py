@@ -15,10 +15,9 @@ from infra.store import Store
 from infra.tables import Submission
 from submissions.bundle import expected_of
 from submissions.entry import check_entry
-from submissions.errors import IntakeError
 from submissions.intake import Received, bundle_key, catalogue, new_row, report_key, submission_key
 from submissions.lifecycle import State, record
-from submissions.manifest import Manifest, Part, problem_of
+from submissions.manifest import Manifest, Part, refused
 
 
 class Endpoint(Part):
@@ -44,7 +43,7 @@ def enter(db: Session, store: Store, declaration: Mapping[str, Any]) -> Received
     try:
         manifest = ApiManifest.model_validate_json(raw)
     except ValidationError as error:
-        raise IntakeError([problem_of(detail) for detail in error.errors()]) from None
+        raise refused(error) from None
     _suite, expected = expected_of(manifest.model_copy(update={"kind": "model"}), catalogue(db))
     check_entry(db, manifest, None, {})
     sha256 = hashlib.sha256(raw).hexdigest()

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
+from submissions import manifest as manifests
+from submissions import strict_json
 from submissions.errors import refusal, shown
+from submissions.strict_json import BadJson
 
 DECLARATION = "armillary.json"
 """What it is called in a model's folder."""
@@ -16,12 +18,14 @@ def read_declaration(path: Path, name: str | None = None) -> dict[str, Any]:
     """Read a declaration; `name` is what to call it in a message, its path if nothing is given."""
     where = shown(name or str(path))
     try:
-        declaration = json.loads(path.read_text("utf-8"))
+        if path.stat().st_size > manifests.MOST_BYTES:
+            raise manifests.too_large(path.stat().st_size)
+        declaration = strict_json.read(path.read_bytes())
     except FileNotFoundError:
         hint = f"Write one (see submissions/README.md) and name it with --manifest, or put it there as {DECLARATION}."
         raise refusal("E_MANIFEST_MISSING", where, "There is no declaration.", hint) from None
-    except (ValueError, RecursionError):
-        raise refusal("E_MANIFEST_JSON", where, "This is not JSON.", "Check it with python -m json.tool.") from None
+    except BadJson as bad:
+        raise refusal(f"E_MANIFEST_{bad.kind}", where, f"This is not plain JSON: {bad.message}", bad.hint) from None
     if not isinstance(declaration, dict):
         raise refusal("E_SCHEMA", where, "The top level is not an object.", "Begin with {.")
     return {name: value for name, value in declaration.items() if name != "files"}

@@ -21,10 +21,10 @@ class Problem:
 
 
 class IntakeError(Exception):
-    """A bundle that cannot be taken, with every problem found, at most fifty."""
+    """A bundle that cannot be taken, with every problem found, at most fifty; `total` counts those left out too."""
 
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.total = len(problems)
+    def __init__(self, problems: Sequence[Problem], total: int | None = None) -> None:
+        self.total = len(problems) if total is None else total
         self.problems = tuple(problems[:MOST_PROBLEMS])
         super().__init__(
             "; ".join(f"{problem.code} at {problem.where}: {problem.message}" for problem in self.problems)

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, HttpUrl, Vali
 from pydantic_core import PydanticCustomError
 
 from submissions import strict_json
-from submissions.errors import IntakeError, Problem, refusal, shown
+from submissions.errors import MOST_PROBLEMS, IntakeError, Problem, refusal, shown
 from submissions.names import check_name
 from submissions.strict_json import BadJson
 
@@ -141,7 +141,13 @@ def parse(raw: bytes) -> Manifest:
     try:
         return Manifest.model_validate_json(raw)
     except ValidationError as error:
-        raise IntakeError([problem_of(detail) for detail in error.errors()]) from None
+        raise refused(error) from None
+
+
+def refused(error: ValidationError) -> IntakeError:
+    """The first problems that a schema finds, and how many there are; a hint for each of a million takes minutes."""
+    details = error.errors(include_url=False, include_context=False)
+    return IntakeError([problem_of(detail) for detail in details[:MOST_PROBLEMS]], len(details))
 
 
 def json_schema() -> dict[str, Any]:

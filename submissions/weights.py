@@ -17,6 +17,8 @@ from submissions.strict_json import BadJson
 
 HINT = "Save the model with save_pretrained(folder, safe_serialization=True) and remove everything else."
 MOST_HEADER = 25 << 20
+MOST_DIMENSIONS = 64
+"""As many as torch has; the product of a million numbers takes hours."""
 TENSOR_NAME = re.compile(r"[\w.\-/:]{1,500}")
 BYTES = {
     **dict.fromkeys(("F64", "I64", "U64"), 8),
@@ -159,7 +161,7 @@ def _tensor(name: str, entry: Any) -> Tensor:
     if entry.keys() != {"dtype", "shape", "data_offsets"} or entry["dtype"] not in BYTES:
         raise Unsound("A tensor has no known dtype, shape and offsets.")
     shape, offsets = entry["shape"], entry["data_offsets"]
-    if not _counts(shape) or not _counts(offsets) or len(offsets) != 2:
+    if not _counts(shape) or not _counts(offsets) or len(offsets) != 2 or len(shape) > MOST_DIMENSIONS:
         raise Unsound("A tensor's shape or offsets are not whole numbers.")
     if offsets[1] - offsets[0] != math.prod(shape) * BYTES[entry["dtype"]]:
         raise Unsound("A tensor's offsets do not agree with its shape.")

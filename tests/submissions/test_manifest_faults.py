@@ -1,0 +1,58 @@
+"""Manifests and declarations with very many faults, or very many bytes: counted, and told in bounded work."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from submissions import manifest as manifests
+from submissions.declarations import read_declaration
+from submissions.errors import MOST_PROBLEMS, IntakeError
+from tests.bundles import declaration
+
+FAULTS = 5_000
+
+
+def test_only_the_problems_that_are_told_get_a_hint(monkeypatch: pytest.MonkeyPatch) -> None:
+    searches: list[str] = []
+
+    def counted(word: str, *rest: Any) -> list[str]:
+        searches.append(word)
+        return difflib.get_close_matches(word, *rest)
+
+    monkeypatch.setattr(manifests, "get_close_matches", counted)
+    files = [{"path": "outputs/0.png", "sha256": "0" * 64, "sample": "a"}]
+    unknown = {f"modek {number}": 0 for number in range(FAULTS)}
+    raw = json.dumps({**declaration(), "files": files, **unknown}).encode()
+
+    with pytest.raises(IntakeError) as refused:
+        manifests.parse(raw)
+
+    assert refused.value.total == FAULTS
+    assert len(refused.value.problems) == len(searches) == MOST_PROBLEMS
+    assert "Did you mean 'model'?" in refused.value.problems[0].hint
+
+
+DECLARATIONS = {
+    "E_MANIFEST_LARGE": b" " * manifests.MOST_BYTES + b"{}",
+    "E_MANIFEST_DUPKEY": b'{"team": "a", "team": "b"}',
+    "E_MANIFEST_DEPTH": b"[" * 100_000,
+    "E_MANIFEST_ENCODING": b'{"team": "\xff"}',
+    "E_MANIFEST_JSON": b"team: a",
+    "E_SCHEMA": b"[]",
+}
+
+
+@pytest.mark.parametrize("code", DECLARATIONS)
+def test_a_declaration_is_read_as_strictly_as_a_manifest(code: str, tmp_path: Path) -> None:
+    path = tmp_path / "armillary.json"
+    path.write_bytes(DECLARATIONS[code])
+
+    with pytest.raises(IntakeError) as refused:
+        read_declaration(path)
+
+    assert [problem.code for problem in refused.value.problems] == [code]
