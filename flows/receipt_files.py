@@ -17,8 +17,9 @@ from evaluators.columns import scored_metrics, tabulate
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score, Suite
 from evaluators.suites import suite_named
 from flows.board_keys import items_sha256
-from flows.receipts import ADDRESS, cells, code_sha256, lines, records, samples_of, sha256
+from flows.receipts import ADDRESS, cells, lines, records, samples_of, sha256
 from flows.rows import cell_row
+from flows.scoring_code import code_sha256
 from infra import tables
 from infra.store import landing
 from infra.tables_standing import Receipt
@@ -114,7 +115,7 @@ def _shown(row: Mapping[str, Any] | None) -> str:
 
 
 def _notes(receipt: Mapping[str, Any]) -> tuple[str, ...]:
-    if receipt["code"]["evaluators_sha256"] == code_sha256():
+    if receipt["code"]["evaluators_sha256"] == code_sha256(receipt["suite"]["name"]):
         return ()
     release = receipt["code"]["release"] or "an unnamed release"
     return (f"The receipt was written by other code ({release}); a difference may come from there.",)

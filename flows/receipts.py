@@ -5,10 +5,8 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cache
 from importlib import metadata
 from operator import itemgetter
-from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
@@ -16,12 +14,12 @@ import numpy as np
 from sqlalchemy import select as sa_select
 from sqlmodel import Session
 
-import evaluators
 from evaluators.contracts import Answer, Sample, Suite
 from flows.answered import answered
 from flows.board_keys import items_sha256
 from flows.canonical import canonical
 from flows.rows import noise_of
+from flows.scoring_code import code_sha256
 from flows.seals import MEASURED
 from infra import tables
 from infra.db import bare, put
@@ -86,7 +84,7 @@ def _receipt(
             "n_expected": run.n_expected,
         },
         "noise": noise_of(db, run.id),
-        "code": {"evaluators_sha256": code_sha256(), "release": release()},
+        "code": {"evaluators_sha256": code_sha256(suite.name), "release": release()},
         "environment": environment(),
     }
 
@@ -152,21 +150,6 @@ def _lines_sha256(rows: Iterable[Mapping[str, Any]]) -> str:
 def sha256(data: bytes) -> str:
     """The hash in hex."""
     return hashlib.sha256(data).hexdigest()
-
-
-@cache
-def code_sha256() -> str:
-    """The hash of all code and data that numbers are computed with."""
-    folder = Path(evaluators.__file__).parent
-    digest = hashlib.sha256()
-    for path in _sources(folder):
-        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def _sources(folder: Path) -> Iterator[Path]:
-    kinds = {".py", ".jsonl", ".json", ".csv", ".txt", ".md"}
-    yield from sorted(path for path in folder.rglob("*") if path.suffix in kinds and "__pycache__" not in path.parts)
 
 
 def release() -> str:

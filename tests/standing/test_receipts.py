@@ -14,7 +14,7 @@ import rfc8785
 from flows import catalogue, receipt_files
 from flows.audit import audit
 from flows.canonical import canonical
-from flows.receipts import code_sha256
+from flows.scoring_code import code_sha256
 from flows.seals import seal_catalogue
 from infra.db import migrate, session
 from infra.tables_standing import Receipt
@@ -50,7 +50,7 @@ def test_a_receipt_is_canonical_and_names_inputs_outputs_judge_code_and_environm
     receipt = json.loads(data)
 
     assert rfc8785.dumps(receipt) == data
-    assert receipt["code"]["evaluators_sha256"] == code_sha256()
+    assert receipt["code"]["evaluators_sha256"] == code_sha256("tailor")
     assert {"inputs", "outputs", "judge", "numbers", "environment", "suite", "board"} <= receipt.keys()
 
 
