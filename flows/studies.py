@@ -144,9 +144,15 @@ def _item(plan: Plan, number: int, item: Mapping[str, Any], media: Sequence[Medi
         position=number,
         kind=kind,
         form=form.as_row(),
-        behind={"subgoals": len(item.get("subgoals", ())), **item.get("behind", {})},
+        behind={"subgoals": len(item.get("subgoals", ())), "parts": _parts(item), **item.get("behind", {})},
         expected=expected,
     )
+
+
+def _parts(item: Mapping[str, Any]) -> dict[str, str]:
+    """The part of the rubric that each yes/no question belongs to, where it has one."""
+    checklist = [question for question in item.get("questions", ()) if question["kind"] == "yes_no"]
+    return {question["id"]: question["part"] for question in checklist if question.get("part")}
 
 
 def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) -> Form:

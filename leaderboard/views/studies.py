@@ -12,7 +12,7 @@ from infra.db import session
 from infra.settings import Settings
 from infra.tables_study import Study
 from leaderboard import queries
-from leaderboard.studies import overview, running
+from leaderboard.studies import agreeing, overview, running
 from leaderboard.studies.states import TURNS, StudyError
 from leaderboard.widgets import ask_now, downloads, table
 from leaderboard.words import escaped, name, plain
@@ -20,7 +20,6 @@ from submissions import tokens
 from submissions.errors import IntakeError
 
 WORDS = {"open": "Open", "closed": "Close", "published": "Publish"}
-AGREEMENT = {"alpha": "Krippendorff's alpha", "kappa": "Cohen's kappa", "spearman": "Spearman, marks"}
 RATING_PAGE = "http://127.0.0.1:8503"
 
 
@@ -58,12 +57,14 @@ def _results(studies: list[Study]) -> None:
 
 
 def _agreement(found: Mapping[str, Any]) -> None:
-    for column, (key, label) in zip(st.columns(len(AGREEMENT)), AGREEMENT.items(), strict=True):
-        one = found.get(key, {})
-        span = None if one.get("low") is None else f"{one['low']:.2f} to {one['high']:.2f}"
-        value = "—" if one.get("value") is None else f"{one['value']:.2f}"
-        column.metric(label, value, span, border=True, delta_color="off", delta_arrow="off")
+    headlines = agreeing.headlines(found)
+    for column, (title, figure) in zip(st.columns(len(headlines)), headlines.items(), strict=True):
+        span = None if figure["low"] is None else f"{figure['low']:.2f} to {figure['high']:.2f}"
+        value = "—" if figure["value"] is None else f"{figure['value']:.2f}"
+        column.metric(title, value, span, border=True, delta_color="off", delta_arrow="off")
     st.caption(f"{found['raters']} raters, {found['items']} items; 95 % intervals, items drawn again.")
+    if rows := agreeing.rows(found):
+        table(rows)
 
 
 def _figures(found: Mapping[str, Mapping[str, Any]], file: str) -> None:

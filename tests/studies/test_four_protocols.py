@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -11,9 +12,11 @@ from typing import Any
 import krippendorff
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 from sqlmodel import select
 
+from evaluators.metrics.rubric import PARTS
 from flows.staleness import entries
 from flows.studies import Plan, create, invite, move
 from flows.study_board import publish, recomputed
@@ -206,11 +209,60 @@ def test_published_agreement_equals_an_independent_computation(suite: str, held:
     assert found["alpha"]["low"] <= found["alpha"]["value"] <= found["alpha"]["high"]
 
 
+def test_tailors_agreement_is_six_alphas_and_their_mean_and_each_ratings_own(held: Callable[[str], Held]) -> None:
+    study = held("tailor")
+    parts = {(sample.id, ask.id): ask.part for sample in chosen("tailor") for ask in sample.questions}
+
+    found = study.result["all"]["agreement"]
+
+    by_hand = {part: part_alpha(study.seats, parts, part) for part in PARTS}
+    alphas = {part: figure["value"] for part, figure in found["parts"].items()}
+    assert alphas == pytest.approx(by_hand)
+    assert [part for part, alpha in alphas.items() if alpha is None] == ["motion_plausibility"], "pictures do not move"
+    assert found["alpha_mean"]["value"] == pytest.approx(fmean(alpha for alpha in by_hand.values() if alpha))
+    assert found["alpha_mean"]["low"] < found["alpha_mean"]["value"] < found["alpha_mean"]["high"]
+    marks = {name: mark_table(study.seats, name) for name in ("physical_realism", "perceptual_quality")}
+    ratings = found["ratings"]
+    for name, table in marks.items():
+        alpha = krippendorff.alpha(reliability_data=table, level_of_measurement="ordinal")
+        assert ratings[name]["alpha"]["value"] == pytest.approx(alpha)
+        assert ratings[name]["spearman"]["value"] == pytest.approx(mean_rho(table))
+    assert list(ratings) == list(marks)
+    assert found["spearman"]["value"] == pytest.approx(fmean(map(mean_rho, marks.values())))
+
+
+def part_alpha(seats: list[tuple[Seat, StudyItem]], parts: dict[tuple[str, str], str], part: str) -> float | None:
+    """The published package on the closed answers of one part; None if there are none."""
+    mine = [
+        (seat, item, name, value)
+        for seat, item, name, value in closed(seats)
+        if parts[item.behind["samples"]["A"], name] == part
+    ]
+    return unit_alpha(mine) if mine else None
+
+
+def mark_table(seats: list[tuple[Seat, StudyItem]], name: str) -> list[list[float]]:
+    """One rating's marks, raters as rows, items as columns."""
+    given = {(seat.rater_id, item.id): float(seat.answers[name]) for seat, item in seats if item.kind == "real"}
+    raters, items = (sorted({key[at] for key in given}) for at in (0, 1))
+    return [[given.get((rater, item), np.nan) for item in items] for rater in raters]
+
+
+def mean_rho(table: list[list[float]]) -> float:
+    """scipy's rank correlation, averaged over the pairs of raters."""
+    pairs = (stats.spearmanr(first, second, nan_policy="omit") for first, second in combinations(table, 2))
+    return fmean(float(pair.statistic) for pair in pairs)
+
+
 def independent_alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
     """The published package on all closed answers, raters as rows."""
-    raters = sorted({seat.rater_id for seat, _ in seats})
+    return unit_alpha(list(closed(seats)))
+
+
+def unit_alpha(said: list[tuple[Seat, StudyItem, str, float]]) -> float:
+    raters = sorted({seat.rater_id for seat, *_ in said})
     units: dict[tuple[str, str], dict[str, float]] = {}
-    for seat, item, name, value in closed(seats):
+    for seat, item, name, value in said:
         units.setdefault((item.id, name), {})[seat.rater_id] = value
     table = [[unit.get(rater, np.nan) for unit in units.values()] for rater in raters]
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))

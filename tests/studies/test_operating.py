@@ -6,10 +6,14 @@ from pathlib import Path
 
 from streamlit.testing.v1 import AppTest
 
+from evaluators.metrics.rubric import PARTS
+from evaluators.suites.tailor.scoring import RATINGS
 from flows.study_orders import carry_out
 from infra.db import session
 from infra.settings import Settings
 from infra.tables_study import Study
+from leaderboard.studies.agreeing import HEADLINES
+from leaderboard.words import plain
 from submissions import tokens
 from tests.leaderboard.pages import opened, words_of
 from tests.studies.entries import enter
@@ -56,6 +60,12 @@ def test_a_study_from_the_first_click_to_its_results(ready: Settings, tmp_path: 
     assert len(keys) == 3 and state(ready) == "published"
     seen = opened("studies")
     assert not seen.exception and "3 raters" in words_of(seen)
+    assert [one.label for one in seen.metric] == list(HEADLINES.values())
+    by_part = next(one.value for one in seen.dataframe if "Level" in one.value)
+    assert by_part["About"].tolist() == [plain(name) for name in (*PARTS, *RATINGS)]
+    assert by_part["Level"].tolist() == ["nominal"] * len(PARTS) + ["ordinal"] * len(RATINGS)
+    assert by_part["Spearman"].notna().tolist() == [False] * len(PARTS) + [True] * len(RATINGS)
+    assert by_part["Alpha"].notna().tolist() == [name != "motion_plausibility" for name in (*PARTS, *RATINGS)]
 
 
 def test_without_the_scope_nothing_is_shown(ready: Settings) -> None:
