@@ -80,7 +80,7 @@ def people_scores(suite: Suite, sample: Sample, output: Output, said: Sequence[O
     if output.outcome in SUBMITTER_FAILURES:
         return suite.score(sample, output, {})
     single = [suite.score(sample, output, _answers(one)) for one in said]
-    return tuple(_mean([scores[number] for scores in single]) for number in range(len(single[0])))
+    return tuple(mean_of_raters([scores[number] for scores in single]) for number in range(len(single[0])))
 
 
 def by_rater(suite: Suite, sample: Sample, output: Output, said: Sequence[Opinion]) -> dict[str, tuple[Score, ...]]:
@@ -108,7 +108,8 @@ def _answers(opinion: Opinion) -> dict[str, Answer]:
     return {name: Answer(name, Outcome.SCORED, str(value)) for name, value in opinion.answers.items()}
 
 
-def _mean(scores: Sequence[Score]) -> Score:
+def mean_of_raters(scores: Sequence[Score]) -> Score:
+    """One sample's score of one metric from each rater's; those without a value leave the mean."""
     values = [score.value for score in scores if score.value is not None]
     first = scores[0]
     if not values:

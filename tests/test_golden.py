@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 from typing import Any, TypeGuard
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from evaluators.metrics.aggregation import Address, Rating, aggregate, show_percent, show_rating
+from evaluators.columns import tabulate
+from evaluators.contracts import ALL, Cell, Facets, Outcome, Sample, Score
 from evaluators.metrics.agreement import krippendorff_alpha, pairwise_spearman
 from evaluators.metrics.grading import GradedItem, accuracy, primary_agreement
 from evaluators.metrics.image import Frames, psnr
@@ -24,11 +26,15 @@ from evaluators.metrics.sampling import allocate, sample_frames
 from evaluators.metrics.text import exact_match, rouge
 from evaluators.metrics.uncertainty import Chunk, terminate
 from evaluators.metrics.voting import Ticket, majority_vote
+from evaluators.suites.tailor import SUITE as TAILOR
+from flows.study_people import mean_of_raters
+from leaderboard.suite_charts import tailor_tables as tables
 
 Fields = Mapping[str, Any]
 Adapter = Callable[[Fields], Fields]
 
 OURS = Path(__file__).parent / "golden"
+TAILOR_ADDRESS = ("setting", "modality", "model", "scenario", "evaluator", "metric")
 TAILOR_METRICS = ("instruction_adherence", "interaction_accuracy", "physical_realism", "perceptual_quality")
 
 
@@ -169,22 +175,27 @@ def run_spearman_pairwise(given: Fields) -> Fields:
 
 
 def run_tailor_aggregation(given: Fields) -> Fields:
-    ratings = [
-        Rating(_address(record, metric), record["sample_id"], record["annotator"], record[metric])
-        for record in given["records"]
-        for metric in TAILOR_METRICS
-        if metric in record
-    ]
-    cells = [
+    """By the suite's own cells, from the mean of the raters, printed as in the board's grid."""
+    entries: dict[tuple[str, str], list[Fields]] = {}
+    for record in given["records"]:
+        entries.setdefault((record["model"], record["evaluator"]), []).append(record)
+    rows = [
         {
-            **asdict(cell.address),
+            "setting": cell.facets.setting,
+            "modality": cell.facets.modality,
+            "scenario": cell.facets.scenario,
+            "model": model,
+            "evaluator": evaluator,
+            "metric": cell.metric,
             "value": cell.value,
-            "n_samples": cell.n_samples,
-            "display": _display(cell.address.metric, cell.value),
+            "n_samples": cell.n_scored,
         }
-        for cell in aggregate(ratings)
+        for (model, evaluator), records in entries.items()
+        for cell in _tailor_cells(records)
+        if ALL not in (cell.facets.setting, cell.facets.modality, cell.facets.scenario) and cell.facets.task == ALL
     ]
-    return {"cells": cells}
+    printed = _printed(rows)
+    return {"cells": [{**row, "display": printed.get(tuple(row[name] for name in TAILOR_ADDRESS))} for row in rows]}
 
 
 def run_tsr(given: Fields) -> Fields:
@@ -343,20 +354,46 @@ def _frames(pixels: list[Any]) -> Frames:
     return np.array(pixels, dtype=np.uint8) if pixels else np.zeros((0, 1, 1, 3), dtype=np.uint8)
 
 
-def _address(record: Fields, metric: str) -> Address:
-    return Address(
-        record["setting"], record["modality"], record["model"], record["scenario"], record["evaluator"], metric
-    )
+def _tailor_cells(records: Sequence[Fields]) -> tuple[Cell, ...]:
+    """The cells of one entry under one evaluator; a sample is known by where it stands and its id."""
+    samples: dict[str, Sample] = {}
+    by_sample: dict[str, list[Fields]] = {}
+    for record in records:
+        facets = Facets(record["scenario"], "any action", record["setting"], record["modality"])
+        name = "/".join((*astuple(facets), record["sample_id"]))
+        samples[name] = Sample(name, facets, cluster=name, prompt="")
+        by_sample.setdefault(name, []).append(record)
+    scores = [
+        mean_of_raters([_score(name, metric, record.get(metric)) for record in ratings])
+        for name, ratings in by_sample.items()
+        for metric in TAILOR_METRICS
+        if any(metric in record for record in records)
+    ]
+    return tabulate(TAILOR, list(samples.values()), scores)
 
 
-def _display(metric: str, value: float | None) -> str | None:
-    return show_rating(value) if metric in ("physical_realism", "perceptual_quality") else show_percent(value)
+def _score(sample_id: str, metric: str, value: float | None) -> Score:
+    return Score(sample_id, metric, Outcome.JUDGE_ERROR if value is None else Outcome.SCORED, value)
+
+
+def _printed(rows: Sequence[Fields]) -> dict[tuple[str, ...], str]:
+    """What the grid of the board's TailOR page prints, by address; nothing where there is no value."""
+    if not rows:
+        return {}
+    keys = ["setting", "modality", "model", "scenario"]
+    grid = tables.grid(pd.DataFrame([{**row, "task": ALL} for row in rows]))
+    return {
+        (*address, evaluator, metric): text
+        for *address, metric, both in grid[[*keys, "metric", "shown"]].itertuples(index=False)
+        for evaluator, text in zip(("auto", "human"), both.split(" / "), strict=True)
+        if text != "—"
+    }
 
 
 def _ordered(rows: list[Any]) -> list[Any]:
     """Put a table's cells in the order of their address, which the definition leaves open."""
     is_table = all(isinstance(row, dict) and "scenario" in row for row in rows)
-    return sorted(rows, key=lambda row: [str(row[field]) for field in Address.__slots__]) if is_table else rows
+    return sorted(rows, key=lambda row: [str(row[field]) for field in TAILOR_ADDRESS]) if is_table else rows
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -112,14 +112,21 @@ def items() -> pd.DataFrame:
         return pd.read_csv(file)
 
 
+def printed(value: float, metric: str) -> str:
+    """A value as the paper prints it: percents whole, ratings with one digit, halves rounded up.
+
+    >>> printed(37.5, "interaction_accuracy"), printed(2.4499999999999997, "physical_realism")
+    ('38%', '2.5')
+    """
+    # Nine decimals first, so that rounding in a mean does not turn a half into less.
+    nearby = Decimal(f"{value:.9f}")
+    if SCALES[metric] == 1:
+        return f"{nearby.quantize(Decimal(1), ROUND_HALF_UP)}%"
+    return str(nearby.quantize(Decimal("0.1"), ROUND_HALF_UP))
+
+
 def _pair(auto: float, human: float, metric: str) -> str:
-    """Percents as whole numbers, ratings with one digit, halves away from zero as the paper prints them."""
-    step = Decimal(1) if SCALES[metric] == 1 else Decimal("0.1")
-    return " / ".join("—" if pd.isna(value) else _rounded(value, step) for value in (auto, human))
-
-
-def _rounded(value: float, step: Decimal) -> str:
-    return str(Decimal(str(value)).quantize(step, ROUND_HALF_UP))
+    return " / ".join("—" if pd.isna(value) else printed(value, metric) for value in (auto, human))
 
 
 def _best(auto: bool, human: bool) -> str:
