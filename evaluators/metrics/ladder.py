@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-from evaluators.metrics.comparison import Difference
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A submission minus the best so far on the samples both have; no error with fewer than two clusters."""
+
+    value: float | None
+    error: float | None
+    clusters: int
+    n: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import krippendorff
 import pytest
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 from sqlmodel import select
+from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped, unused-ignore]
 
 from evaluators.judges.card import question_key, request_key
 from infra import tables
@@ -74,6 +75,27 @@ def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
     assert clear is not None and none is not None
     assert clear.low > 0 and clear.p < 0.01 and clear.clusters == 20
     assert none.low < 0 < none.high and none.p > 0.01
+
+
+@pytest.mark.parametrize(("mean", "error", "tasks"), [(2.0, 1.0, 80), (0.5, 0.22, 20), (3.0, 2.0, 12), (9.0, 1.0, 80)])
+def test_the_tasks_needed_are_those_of_statsmodels(mean: float, error: float, tasks: int) -> None:
+    exact = TTestPower().solve_power(mean / (error * tasks**0.5), alpha=0.05, power=0.8)
+
+    assert paired.clusters_needed(mean, error, tasks) == pytest.approx(exact, abs=1.5)
+
+
+def test_a_difference_of_nothing_or_next_to_nothing_needs_more_tasks_than_there_ever_are() -> None:
+    assert paired.clusters_needed(0.0, 1.0, 80) is None
+    assert paired.clusters_needed(0.0, 0.0, 7) is None
+    assert paired.clusters_needed(1e-9, 1.0, 80) is None
+    assert paired.Difference(0.0, -1.0, 1.0, 1.0, 80, 80, 1.0).note == "No number of tasks would separate these two."
+
+
+def test_a_difference_says_how_many_tasks_would_find_it() -> None:
+    unsure, enough = (paired.Difference(mean, 0.0, 9.0, 0.1, 80, 80, 1.0).note for mean in (2.0, 5.0))
+
+    assert unsure == "About 159 tasks would find it four times in five; there are 80."
+    assert enough.startswith("Found four times in five with ") and enough.endswith("; there are 80.")
 
 
 def test_one_common_task_is_no_ground_for_a_difference() -> None:

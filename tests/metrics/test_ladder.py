@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 import pytest
+from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.comparison import Difference, difference
-from evaluators.metrics.ladder import climb
+from evaluators.metrics.ladder import Difference, climb
 
 TASKS, PER_TASK, ATTEMPTS = 80, 20, 500
-CLUSTERS = np.repeat(np.arange(TASKS), PER_TASK)
-CHANCE_ERROR = 0.5 / len(CLUSTERS) ** 0.5
+SAMPLES = TASKS * PER_TASK
+CHANCE_ERROR = 0.5 / SAMPLES**0.5
 Bits = npt.NDArray[np.int64]
 
 
@@ -29,15 +29,21 @@ class Attack:
 def _attack(seed: int, changed: int | None, grows: bool = True) -> Attack:
     """Submit random bits, or the best so far with a few bits changed, and keep what the Ladder lets climb."""
     random = np.random.default_rng(seed)
-    truth, hidden = random.integers(0, 2, (2, len(CLUSTERS)))
-    best = first = random.integers(0, 2, len(CLUSTERS))
+    truth, hidden = random.integers(0, 2, (2, SAMPLES))
+    best = first = random.integers(0, 2, SAMPLES)
     step = 0.0
     for attempt in range(2, ATTEMPTS + 2):
-        new = random.integers(0, 2, len(CLUSTERS)) if changed is None else _change(random, best, changed)
-        rung = climb(difference(_right(new, truth), _right(best, truth), CLUSTERS), attempt=attempt if grows else 2)
+        new = random.integers(0, 2, SAMPLES) if changed is None else _change(random, best, changed)
+        rung = climb(_difference(_right(new, truth), _right(best, truth)), attempt=attempt if grows else 2)
         best, step = (new if rung.moves else best), rung.step or step
     public, private = (float(_right(best, key).mean() - _right(first, key).mean()) for key in (truth, hidden))
     return Attack(public, private, step)
+
+
+def _difference(new: npt.NDArray[np.float64], best: npt.NDArray[np.float64]) -> Difference:
+    """The paired difference with its standard error between tasks, all of one size."""
+    by_task = (new - best).reshape(TASKS, PER_TASK).mean(axis=1)
+    return Difference(float(by_task.mean()), float(stats.sem(by_task)), TASKS, len(new))
 
 
 def _change(random: np.random.Generator, bits: Bits, changed: int) -> Bits:
@@ -74,9 +80,9 @@ def test_a_step_that_stays_at_one_error_would_be_climbed_by_patience() -> None:
 
 def test_a_real_gain_moves_the_score_even_late() -> None:
     random = np.random.default_rng(0)
-    old, new = ((random.random(len(CLUSTERS)) < rate).astype(float) for rate in (0.5, 0.6))
+    old, new = ((random.random(SAMPLES) < rate).astype(float) for rate in (0.5, 0.6))
 
-    assert climb(difference(new, old, CLUSTERS), attempt=20).moves
+    assert climb(_difference(new, old), attempt=20).moves
 
 
 def test_the_second_attempt_must_be_better_by_one_standard_error() -> None:
@@ -86,10 +92,10 @@ def test_the_second_attempt_must_be_better_by_one_standard_error() -> None:
 
 
 def test_the_same_again_does_not_move_nor_does_worse() -> None:
-    scores = np.random.default_rng(0).random(len(CLUSTERS))
+    scores = np.random.default_rng(0).random(SAMPLES)
 
-    assert not climb(difference(scores, scores, CLUSTERS)).moves
-    assert not climb(difference(scores - 1, scores, CLUSTERS)).moves
+    assert not climb(_difference(scores, scores)).moves
+    assert not climb(_difference(scores - 1, scores)).moves
 
 
 def test_where_lower_is_better_less_moves() -> None:

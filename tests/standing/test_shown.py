@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
+from scipy import stats
 from sqlmodel import Session
 
-from evaluators.metrics.comparison import compare as exactly
-from evaluators.metrics.power import clusters_needed
+from evaluators.metrics.intervals import estimate, intervals
 from evaluators.suites import suite_named
 from flows import changes, hidden
 from infra import tables
@@ -54,25 +54,28 @@ def run_of(api: TestClient, name: str) -> str:
     )
 
 
-def test_a_comparison_is_that_of_the_library_from_the_boards_rows_alone(api: TestClient) -> None:
+def test_a_comparison_is_that_of_scipy_with_the_boards_intervals_from_the_boards_rows_alone(api: TestClient) -> None:
     first, second = run_of(api, "high"), run_of(api, "low")
     samples = asked(ENTRIES[0])
-    a, b = ({s.sample_id: s.value for s in scored(one, samples) if s.metric == "index"} for one in ENTRIES[1::-1])
-    by_task = np.array([int(s.cluster.removeprefix("task")) for s in samples])
-    parts = np.array([int(s.facets.scenario == "rare") for s in samples])
-    values = [np.array([some[s.id] for s in samples], float) for some in (a, b)]
-    expected = exactly(values[0], values[1], by_task, parts)
+    scores = [{s.sample_id: s.value for s in scored(dice, samples) if s.metric == "index"} for dice in ENTRIES[1::-1]]
+    values = np.array([[by_sample[s.id] for s in samples] for by_sample in scores], float)
+    tasks = np.array([int(s.cluster.removeprefix("task")) for s in samples])
+    by_task = np.stack([values[:, tasks == task].mean(axis=1) for task in range(12)], axis=1)
+    gap = by_task[0] - by_task[1]
+    ends = intervals(estimate(gap[:, None], np.arange(12)))
+    by_flipping = stats.permutation_test(
+        tuple(by_task), lambda a, b, axis: (a - b).mean(axis=axis), permutation_type="samples", vectorized=True
+    )
 
     found = api.get("/v1/compare", params={"first": first, "second": second, "metric": "index"}).json()
 
-    assert expected.low is not None and expected.difference.value is not None and expected.difference.error
-    assert found["difference"] == pytest.approx(expected.difference.value, abs=1e-9)
-    assert found["error"] == pytest.approx(expected.difference.error, rel=1e-4)
-    assert [found["low"], found["high"]] == pytest.approx([expected.low, expected.high], abs=0.08 * found["error"])
-    assert found["p"] == pytest.approx(expected.p, abs=0.02)
-    assert (found["won"], found["tied"], found["lost"]) == (expected.wins, expected.ties, expected.losses)
-    needed = clusters_needed(found["difference"], found["error"], 12)
-    assert (found["tasks"], found["samples"], str(needed) in found["note"]) == (12, 48, True)
+    assert found["difference"] == pytest.approx(gap.mean(), abs=1e-9)
+    assert found["error"] == pytest.approx(stats.sem(gap), rel=1e-4)
+    assert [found["low"], found["high"]] == pytest.approx([ends.low[0], ends.high[0]], abs=0.08 * found["error"])
+    assert found["p"] == pytest.approx(by_flipping.pvalue, abs=0.02)
+    ahead = np.sign(values[0] - values[1]).tolist()
+    assert [found["won"], found["tied"], found["lost"]] == [ahead.count(sign) for sign in (1, 0, -1)]
+    assert (found["tasks"], found["samples"]) == (12, 48)
 
 
 def test_entries_of_different_boards_or_of_none_are_not_compared(api: TestClient) -> None:
