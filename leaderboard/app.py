@@ -8,7 +8,7 @@ import streamlit as st
 
 from infra.settings import Settings
 from leaderboard import snapshot
-from leaderboard.reading import NoBoard
+from leaderboard.reading import BadQuestion, NoBoard
 from leaderboard.views import (
     compare,
     gaps,
@@ -70,3 +70,5 @@ try:
         notice()
 except NoBoard as missing:
     no_board(str(missing))
+except BadQuestion as bad:
+    st.info(f"{bad} Choose a page above.", icon=":material/info:")

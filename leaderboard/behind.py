@@ -18,6 +18,7 @@ from leaderboard.queries import ALL, FACETS, Address
 from submissions.intake import PRIVATE
 
 PAGE = 24
+MOST_PAGES = 1_000_000_000
 Show = Literal["all", "failures", "lowest", "highest", "disagreements", "flagged"]
 SHOWS: tuple[Show, ...] = ("all", "lowest", "highest", "failures", "disagreements", "flagged")
 
@@ -124,7 +125,9 @@ def items(db: Session, run: RunFacts, metric: str, at: Address, show: Show, page
         query = query.where(col(Sample.id).in_(select(Flag.sample_id).where(Flag.submission_id == run.submission_id)))
     total = int(db.execute(select(func.count()).select_from(query.subquery())).scalar_one())
     order = {"lowest": [col(Score.value).asc()], "highest": [col(Score.value).desc()]}.get(show, [])
-    rows = db.execute(query.order_by(*order, col(Sample.position)).limit(size).offset(size * max(page - 1, 0)))
+    rows = db.execute(
+        query.order_by(*order, col(Sample.position)).limit(size).offset(size * min(max(page - 1, 0), MOST_PAGES))
+    )
     return Items(total, tuple(Item(*row) for row in rows))
 
 

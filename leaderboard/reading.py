@@ -12,7 +12,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import (
+    DataError,
+    DBAPIError,
+    DisconnectionError,
+    InterfaceError,
+    OperationalError,
+    ProgrammingError,
+)
+from sqlalchemy.exc import TimeoutError as NoFreeConnection
 from sqlmodel import Session
 
 from infra.db import session
@@ -25,10 +33,17 @@ T = TypeVar("T")
 KEEP_SECONDS = 5.0
 REST_SECONDS = 2.0
 MOST_ANSWERS = 2000
+GONE = (OperationalError, InterfaceError, DisconnectionError, NoFreeConnection)
+"""What the drivers raise when a database cannot be reached, as against a value that it does not take."""
+UNDEFINED_TABLE = "42P01"
 
 
 class NoBoard(Exception):
     """There is no database, or it holds no tables, and no earlier answer either; the message says why."""
+
+
+class BadQuestion(Exception):
+    """The database answers, and takes no such value; asking again is of no use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,24 +84,29 @@ class Reader:
         return value
 
     def _ask(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """A database that just did not answer is not asked again at once: every reader would wait for it."""
+        """A database that just could not be reached is not asked again at once: every reader would wait for it."""
         if time.monotonic() < self._gone_until:
             raise NoBoard("The database does not answer.")
         try:
             return self.ask_now(question, *args, **kwargs)
-        except NoBoard:
-            self._gone_until = time.monotonic() + REST_SECONDS
+        except NoBoard as gone:
+            if isinstance(gone.__cause__, GONE):
+                self._gone_until = time.monotonic() + REST_SECONDS
             raise
 
     def ask_now(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """Answer from the database, or raise NoBoard."""
+        """Answer from the database, or raise NoBoard; BadQuestion if the fault lies in what is asked."""
         if not snapshot.is_there(self.url):
             raise NoBoard("There is no database yet.")
         try:
             with session(self.url) as db:
                 return question(db, *args, **kwargs)
-        except DBAPIError as error:
+        except (*GONE, ProgrammingError) as error:
+            if isinstance(error, ProgrammingError) and not _has_no_tables(error):
+                raise
             raise NoBoard("The database does not answer, or has no tables.") from error
+        except (DataError, UnicodeEncodeError) as error:
+            raise BadQuestion("The board cannot hold such a text or number.") from error
 
     def _ask_snapshot(
         self, gone: NoBoard, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
@@ -111,6 +131,10 @@ class Reader:
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_ANSWERS:
                 self._kept.popitem(last=False)
+
+
+def _has_no_tables(error: ProgrammingError) -> bool:
+    return getattr(error.orig, "sqlstate", None) == UNDEFINED_TABLE
 
 
 def reader(settings: Settings) -> Reader:

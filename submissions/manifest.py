@@ -158,6 +158,9 @@ def json_schema() -> dict[str, Any]:
 def _json(raw: bytes) -> Any:
     if len(raw) > MOST_BYTES:
         raise too_large(len(raw))
+    if strict_json.holds_nul(raw):
+        message = "It holds the character NUL, which no database keeps."
+        raise _one("E_MANIFEST_TEXT", "$", message, "Leave it out.")
     try:
         return strict_json.read(raw)
     except BadJson as bad:

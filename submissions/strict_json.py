@@ -52,6 +52,15 @@ def read(raw: bytes) -> Any:
         raise BadJson("JSON", at, f"{error.msg}.", "Check it with `python -m json.tool manifest.json`.") from None
 
 
+def holds_nul(raw: bytes) -> bool:
+    r"""Whether a string of the text holds the character NUL, which JSON can only spell as an escape.
+
+    >>> holds_nul(rb'["a\u0000"]'), holds_nul(rb'["a\\u0000"]')
+    (True, False)
+    """
+    return rb"\u0000" in raw.replace(rb"\\", b"")
+
+
 def _text(raw: bytes) -> str:
     try:
         text = raw.decode("utf-8")

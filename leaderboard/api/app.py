@@ -11,9 +11,9 @@ from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
 from leaderboard.api import health, routes, standing, submissions
-from leaderboard.api.problems import refusals
+from leaderboard.api.problems import bad_value, refusals
 from leaderboard.queries import NotOnBoard
-from leaderboard.reading import NoBoard, reader
+from leaderboard.reading import BadQuestion, NoBoard, reader
 
 CACHE = "public, max-age=30, stale-while-revalidate=300"
 ABSENT: dict[int | str, dict[str, Any]] = {
@@ -38,6 +38,7 @@ def create(settings: Settings) -> FastAPI:
     app.middleware("http")(tagged)
     app.exception_handler(NotOnBoard)(_not_found)
     app.exception_handler(NoBoard)(_unavailable)
+    app.exception_handler(BadQuestion)(bad_value)
     return app
 
 

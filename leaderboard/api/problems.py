@@ -86,6 +86,13 @@ def away(_request: Request, error: Exception) -> JSONResponse:
     return said
 
 
+def bad_value(_request: Request, error: Exception) -> JSONResponse:
+    """The answer to a value that no database takes: the fault of the request, and of nothing of ours."""
+    log.info("%s: %s", type(error).__name__, error)
+    message = "It holds a text or number that cannot be stored."
+    return answer(refusal("E_REQUEST", "request", message, "See /v1/docs."))
+
+
 def wrong_method(request: Request, _error: Exception) -> JSONResponse:
     """405 with every method that the place knows; the framework itself names only those of one route."""
     known = {

@@ -126,7 +126,9 @@ def cells(ask: Ask, run: str) -> list[Figure]:
 
 
 @router.get("/runs/{run}/samples")
-def samples(ask: Ask, run: str, metric: str, at: At, show: Show = "all", page: int = Query(1, ge=1)) -> dict[str, Any]:
+def samples(
+    ask: Ask, run: str, metric: str, at: At, show: Show = "all", page: int = Query(1, ge=1, le=behind.MOST_PAGES)
+) -> dict[str, Any]:
     """What is behind a cell, 24 a page."""
     found = ask(behind.items, _run(ask, run), metric, at, show, page)
     following = page + 1 if page * behind.PAGE < found.total else None

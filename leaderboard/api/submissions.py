@@ -10,19 +10,20 @@ from fastapi import APIRouter, FastAPI, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from sqlalchemy.exc import OperationalError
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy.exc import DataError, DisconnectionError, InterfaceError, OperationalError
 from sqlmodel import col, select
-from starlette.requests import ClientDisconnect
 
 from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, open_store
 from infra.tables import Submission, Suite, Upload
+from leaderboard.api import bodies
 from leaderboard.api.caller import Conf, Reads, Submits
-from leaderboard.api.problems import WORDS, away, refusals, refused, wrong_method
-from submissions import inbox, strict_json, uploads, validation
-from submissions.errors import IntakeError, Problem, refusal, shown
+from leaderboard.api.problems import WORDS, away, bad_value, refusals, refused, wrong_method
+from leaderboard.api.screen import Screen
+from submissions import inbox, uploads, validation
+from submissions.errors import IntakeError, refusal, shown
 from submissions.intake import report_key
 from submissions.lifecycle import State, advance, state_of, timeline
 from submissions.links import takes_links, upload_link
@@ -32,6 +33,8 @@ from submissions.strict_json import BadJson
 
 router = APIRouter(tags=["submissions"])
 MOST_BODY = 6 << 20
+MOST_ADDRESS = 64 << 10
+"""The longest body that only names a place."""
 TYPES = ("application/octet-stream", "application/zip")
 ID = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,60}$")]
 Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=100, pattern=r"^[\x21-\x7e]+$")]
@@ -51,19 +54,21 @@ class Create(BaseModel):
 
 def install(app: FastAPI) -> None:
     """Add the routes and the shape of their refusals to an application that has `app.state.settings`."""
+    app.add_middleware(Screen)
     app.include_router(router, prefix="/v1", responses=refusals(*WORDS))
     app.exception_handler(IntakeError)(refused)
     app.exception_handler(405)(wrong_method)
     app.exception_handler(StoreError)(away)
-    app.exception_handler(OperationalError)(away)
+    for gone in (OperationalError, InterfaceError, DisconnectionError):
+        app.exception_handler(gone)(away)
+    app.exception_handler(DataError)(bad_value)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(400)(_unreadable)
 
 
 def _invalid(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError)
-    found = [_problem(detail) for detail in error.errors()]
-    return refused(request, IntakeError(found))
+    return refused(request, bodies.refused(error.errors()))
 
 
 def _unreadable(request: Request, _error: Exception) -> JSONResponse:
@@ -71,36 +76,24 @@ def _unreadable(request: Request, _error: Exception) -> JSONResponse:
     return refused(request, refusal("E_REQUEST", "body", "This is not JSON in UTF-8.", "See /v1/docs."))
 
 
-def _problem(detail: Any) -> Problem:
-    where = ".".join(str(part) for part in detail["loc"])
-    return Problem("E_REQUEST", where[:80], f"{detail['msg']}.", "See /v1/docs.")
-
-
-@router.post("/submissions", status_code=201, openapi_extra={
-    "requestBody": {"required": True, "content": {"application/json": {"schema": Create.model_json_schema()}}}
-})  # fmt: skip
+@router.post("/submissions", status_code=201, openapi_extra=bodies.schema_of(Create))
 async def create(request: Request, response: Response, settings: Conf, who: Submits, key: Key) -> dict[str, Any]:
     """Promise a bundle; the same key and body again is the same upload."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
-        raise refusal("E_MEDIA_TYPE", "content-type", "The body is not JSON.", "Send application/json.")
-    asked = _read_create(await _body(request, MOST_BODY))
-    upload, new = await run_in_threadpool(_create, settings, who.team, key, asked)
+    body = await bodies.json_bytes(request, MOST_BODY)
+    upload, new = await run_in_threadpool(_create, settings, who.team, key, body)
     response.status_code = 201 if new else 200
     return await run_in_threadpool(_upload, settings, upload)
 
 
 def _read_create(body: bytes) -> Create:
-    if not body:
-        raise refusal("E_EMPTY", "body", "The body is empty.", "Send the manifest, the size and the SHA-256.")
     try:
-        return Create.model_validate(strict_json.read(body))
+        return bodies.parsed(body, Create)
     except BadJson as bad:
         raise refusal(f"E_MANIFEST_{bad.kind}", f"body {bad.where}", bad.message, bad.hint) from None
-    except ValidationError as error:
-        raise IntakeError([_problem(detail) for detail in error.errors()]) from None
 
 
-def _create(settings: Settings, team: str, key: str, asked: Create) -> tuple[Upload, bool]:
+def _create(settings: Settings, team: str, key: str, body: bytes) -> tuple[Upload, bool]:
+    asked = _read_create(body)
     promise = uploads.read_promise(asked.manifest, asked.size, asked.sha256, settings)
     with session(settings.database) as db:
         return uploads.create(db, settings, team, key, promise)
@@ -133,11 +126,10 @@ def upload(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
 })  # fmt: skip
 async def part(request: Request, settings: Conf, who: Submits, upload_id: ID, number: int) -> Response:
     """Send one part, exactly its bytes; sending it again is harmless."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() not in TYPES:
-        raise refusal("E_MEDIA_TYPE", "content-type", "A part is plain bytes.", f"Send {TYPES[0]}.")
+    bodies.check_type(request, TYPES, "A part is plain bytes.")
     row = await run_in_threadpool(_find, settings, who.team, upload_id)
     size = uploads.part_named(row, number).size
-    data = await _body(request, size, f"part {number}")
+    data = await bodies.read(request, size, f"part {number}")
     store = open_store(settings.objects, settings.s3_endpoint)
     await run_in_threadpool(uploads.put_part, store, row, number, data)
     return Response(status_code=204)
@@ -158,22 +150,6 @@ def link(settings: Conf, who: Submits, upload_id: ID, number: int, sha256: Sha25
 def _find(settings: Settings, team: str, upload_id: str) -> Upload:
     with session(settings.database) as db:
         return uploads.find(db, team, upload_id)
-
-
-async def _body(request: Request, most: int, where: str = "body") -> bytes:
-    """The body, refused by its length before it is read, or cut when it goes on too long."""
-    promised = request.headers.get("content-length", "")
-    if promised.isdecimal() and int(promised) > most:
-        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {most}.", "Send less.", most)
-    found = bytearray()
-    try:
-        async for chunk in request.stream():
-            found += chunk
-            if len(found) > most:
-                raise refusal("E_TOO_LARGE", where, f"Over {most} bytes.", "Send less.", most)
-    except ClientDisconnect:
-        raise refusal("E_INCOMPLETE", where, "The connection was cut.", "Send it again.") from None
-    return bytes(found)
 
 
 @router.post("/submissions/uploads/{upload_id}/finish", status_code=202)
@@ -198,10 +174,19 @@ class FromInbox(BaseModel):
     uri: Annotated[str, Field(min_length=1, max_length=2000)]
 
 
-@router.post("/inbox", status_code=202)
-def from_inbox(settings: Conf, who: Submits, asked: FromInbox) -> dict[str, Any]:
+@router.post("/inbox", status_code=202, openapi_extra=bodies.schema_of(FromInbox))
+async def from_inbox(request: Request, settings: Conf, who: Submits) -> dict[str, Any]:
     """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked through."""
-    taken = inbox.hand_in_now(settings, who.team, asked.uri)
+    body = await bodies.json_bytes(request, MOST_ADDRESS)
+    return await run_in_threadpool(_from_inbox, settings, who.team, body)
+
+
+def _from_inbox(settings: Settings, team: str, body: bytes) -> dict[str, Any]:
+    try:
+        asked = bodies.parsed(body, FromInbox)
+    except BadJson as bad:
+        raise refusal("E_REQUEST", f"body {bad.where}", bad.message, "See /v1/docs.") from None
+    taken = inbox.hand_in_now(settings, team, asked.uri)
     warnings = [asdict(warning) for warning in taken.problems]
     return {"submission": taken.submission_id, "state": taken.state, "warnings": warnings}
 

@@ -83,7 +83,7 @@ def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
     show: Show = next((one for one in SHOWS if one == said.get("show")), "all")
     press("show", "Show", SHOWS, show, WORDS.__getitem__, then=_first_page)
     at = Address(**{facet: said.get(facet, ALL) for facet in FACETS})
-    number_ = int(said["page"]) if said.get("page", "").isdigit() else 1
+    number_ = _page_number(said.get("page", ""))
     found = ask(behind.items, run, metric, at, show, number_)
     pages = max(1, -(-found.total // PAGE))
     st.caption(f"{found.total} samples, page {min(number_, pages)} of {pages}.")
@@ -96,6 +96,10 @@ def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
         _pages(min(number_, pages), pages)
     if found.shown:
         downloads(item_table(found.shown), f"armillary-{run.run_id}-{metric}")
+
+
+def _page_number(text: str) -> int:
+    return int(text) if text.isdecimal() and len(text) < len(str(behind.MOST_PAGES)) else 1
 
 
 def _pages(now: int, pages: int) -> None:

@@ -11,11 +11,14 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 from sqlmodel import col
 
-from infra.db import session
+from flows import catalogue
+from infra.db import migrate, session
 from infra.settings import Settings
 from infra.tables import Attempt, Event, QuotaUse, Submission, Team, Token, Upload
 from leaderboard.api.door import create_app
 from submissions import tokens
+from tests.servers.postgres import PostgresServer
+from tests.submissions.bad.values import add_suite
 from tests.submissions.conftest import machine, rows, shelf, spot
 
 __all__ = ["machine", "rows", "shelf", "spot"]
@@ -35,8 +38,26 @@ class Desk:
         return {"Authorization": f"Bearer {self.token}", **more}
 
 
+ON_BOTH = pytest.mark.parametrize("desk", ["machine", "machine_on_postgres"], indirect=True)
+"""For tests that are to hold on the embedded database and on PostgreSQL."""
+
+
+@pytest.fixture(scope="session")
+def machine_on_postgres(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """The same catalogue in a PostgreSQL database."""
+    url = postgres_server.fresh_database()
+    settings = Settings(home=tmp_path_factory.mktemp("machine-on-postgres"), database_url=url)
+    migrate(url)
+    with session(url) as db:
+        catalogue.load(db)
+        add_suite(db)
+    return settings
+
+
 @pytest.fixture
-def desk(machine: Settings) -> Iterator[Desk]:
+def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
+    """A served API over the embedded database, or over the one that the test names."""
+    machine: Settings = request.getfixturevalue(getattr(request, "param", "machine"))
     settings = machine.model_copy(update={"rate_requests": 100_000, "rate_address": 100_000})
     with session(settings.database) as db:
         tokens.add_team(db, TEAM)

@@ -13,8 +13,10 @@ from submissions import tokens
 from submissions.lifecycle import State, advance
 from tests.submissions.bad.case import bundle, pictures
 
-from .conftest import Desk
+from .conftest import ON_BOTH, Desk
 from .handing_in import hand_in
+
+pytestmark = ON_BOTH
 
 
 @pytest.fixture

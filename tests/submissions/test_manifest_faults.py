@@ -37,6 +37,16 @@ def test_only_the_problems_that_are_told_get_a_hint(monkeypatch: pytest.MonkeyPa
     assert "Did you mean 'model'?" in refused.value.problems[0].hint
 
 
+@pytest.mark.parametrize("field", ["contact", "suite"])
+def test_nul_in_a_manifest_is_refused_for_no_database_keeps_it(field: str) -> None:
+    raw = json.dumps({**declaration(), "files": [], field: "a\0b"}).encode()
+
+    with pytest.raises(IntakeError) as refused:
+        manifests.parse(raw)
+
+    assert [problem.code for problem in refused.value.problems] == ["E_MANIFEST_TEXT"]
+
+
 DECLARATIONS = {
     "E_MANIFEST_LARGE": b" " * manifests.MOST_BYTES + b"{}",
     "E_MANIFEST_DUPKEY": b'{"team": "a", "team": "b"}',

@@ -67,7 +67,7 @@ def test_a_string_may_lie_across_the_windows_of_the_walk(monkeypatch: pytest.Mon
 def test_more_values_or_bytes_than_the_limits_are_refused_before_they_are_made(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(strict_json.json, "loads", _never)
+    monkeypatch.setattr(json, "loads", _never)
 
     with pytest.raises(BadJson) as values:
         strict_json.read(b"[" + b"0," * strict_json.MOST_VALUES + b"0]")

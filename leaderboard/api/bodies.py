@@ -1,0 +1,71 @@
+"""The body of a request, read by a route when the caller is known: refused by its length, counted, and strict JSON."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from fastapi import Request
+from pydantic import BaseModel, ValidationError
+from starlette.requests import ClientDisconnect
+
+from submissions import strict_json
+from submissions.errors import MOST_PROBLEMS, IntakeError, Problem, refusal
+
+Asked = TypeVar("Asked", bound=BaseModel)
+
+
+def schema_of(asked: type[BaseModel]) -> dict[str, Any]:
+    """How a route that reads its body itself describes it."""
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": asked.model_json_schema()}}}}
+
+
+async def json_bytes(request: Request, most: int) -> bytes:
+    """A body that says it is JSON, within a limit and not empty."""
+    check_type(request, ("application/json",), "The body is not JSON.")
+    body = await read(request, most)
+    if not body:
+        raise refusal("E_EMPTY", "body", "The body is empty.", "Send what /v1/docs describes.")
+    return body
+
+
+def check_type(request: Request, taken: tuple[str, ...], message: str) -> None:
+    """Refuse a body of another type than those taken."""
+    if request.headers.get("content-type", "").partition(";")[0].strip() not in taken:
+        raise refusal("E_MEDIA_TYPE", "content-type", message, f"Send {taken[0]}.")
+
+
+async def read(request: Request, most: int, where: str = "body") -> bytes:
+    """The body, refused by its length before it is read, or cut when it goes on too long."""
+    promised = request.headers.get("content-length", "")
+    if promised.isdecimal() and int(promised) > most:
+        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {most}.", "Send less.", most)
+    body = bytearray()
+    try:
+        async for chunk in request.stream():
+            body += chunk
+            if len(body) > most:
+                raise refusal("E_TOO_LARGE", where, f"Over {most} bytes.", "Send less.", most)
+    except ClientDisconnect:
+        raise refusal("E_INCOMPLETE", where, "The connection was cut.", "Send it again.") from None
+    return bytes(body)
+
+
+def parsed(body: bytes, asked: type[Asked]) -> Asked:
+    """What a body asks for; BadJson or IntakeError says what is wrong with it."""
+    if strict_json.holds_nul(body):
+        message = "It holds the character NUL, which is part of no name here."
+        raise refusal("E_REQUEST", "body", message, "Leave it out.")
+    try:
+        return asked.model_validate(strict_json.read(body))
+    except ValidationError as error:
+        raise refused(error.errors(include_url=False, include_context=False)) from None
+
+
+def refused(details: Any) -> IntakeError:
+    """What a schema has against a request, the first problems and how many there are."""
+    return IntakeError([_problem(detail) for detail in details[:MOST_PROBLEMS]], len(details))
+
+
+def _problem(detail: Any) -> Problem:
+    where = ".".join(str(part) for part in detail["loc"])
+    return Problem("E_REQUEST", where[:80], f"{detail['msg']}.", "See /v1/docs.")
