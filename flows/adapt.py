@@ -54,9 +54,10 @@ def adapt(wish: Wish, plan: Plan, device: str, told: Callable[[Step], None] | No
     from evaluators.models.adapt_batches import Teacher
     from evaluators.models.adapt_checkpoint import AnotherRun, drop_checkpoint
     from evaluators.models.adapt_exam import exam
-    from evaluators.models.adapt_folder import PACKAGED, base_of, packaged_base, save_adapted
+    from evaluators.models.adapt_folder import base_of, save_adapted
     from evaluators.models.device import pick_device
     from evaluators.models.vlm import read_folder
+    from evaluators.models.vlm_adapter import PACKAGED, packaged_base
 
     count, policy = _frames(wish.frames)
     kept, held = split(_annotations(wish.data), wish.held_out, plan.seed)

@@ -74,7 +74,8 @@ def worker(
     name: Annotated[str, typer.Option(help="What it is called; default: the machine and its process.")] = "",
 ) -> None:
     """Start a worker on this machine; it runs until somebody stops it."""
-    from flows.engine import become, prepare, served
+    from flows.deployments import become
+    from flows.engine import prepare, served
 
     with told() as settings:
         if (pool is None) == (not scheduler):

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import socket
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from flows.nights import schedule
 from infra.settings import Settings
@@ -99,3 +103,15 @@ def worker_command(pool: str, limit: int, name: str) -> list[str]:
 
     program = [sys.executable, "-m", "prefect", "worker", "start", "--pool", pool, "--type", "process"]
     return [*program, "--limit", str(limit), "--name", name, "--install-policy", "never"]
+
+
+def become(pool: str | None, scheduler: str, limit: int, name: str) -> NoReturn:
+    """Replace this process by a worker. Ctrl-C counts again: a script that starts it behind itself has it ignored."""
+    from flows import cluster
+
+    name = name or f"{socket.gethostname()}-{os.getpid()}"
+    flows = worker_command(pool, limit, name) if pool else []
+    command = flows or cluster.worker_command(scheduler, name, limit)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdout.flush()
+    os.execv(command[0], command)

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import os
-import signal
-import socket
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NoReturn
+from typing import Any
 
 from flows.costs import dearest_first
 from flows.holding import still_ours
@@ -38,18 +35,6 @@ def prepare(settings: Settings, quiet: bool = True) -> None:
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
     log_to(settings.home, settings.log)
-
-
-def become(pool: str | None, scheduler: str, limit: int, name: str) -> NoReturn:
-    """Replace this process by a worker. Ctrl-C counts again: a script that starts it behind itself has it ignored."""
-    from flows import cluster, deployments
-
-    name = name or f"{socket.gethostname()}-{os.getpid()}"
-    flows = deployments.worker_command(pool, limit, name) if pool else []
-    command = flows or cluster.worker_command(scheduler, name, limit)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.stdout.flush()
-    os.execv(command[0], command)
 
 
 def served() -> bool:

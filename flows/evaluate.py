@@ -7,6 +7,7 @@ import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from prefect import flow
 from sqlalchemy.exc import SQLAlchemyError
@@ -16,7 +17,7 @@ from flows import stages
 from flows.case import Case, Stopped, known, open_case
 from flows.flags import flag
 from flows.holding import LeaseLost, holding
-from flows.private_bank import make_and_judge
+from flows.private_bank import make_and_judge, private_scores
 from flows.replacing import replace_blocked
 from flows.second_look import look_again
 from flows.telling import tell
@@ -76,7 +77,7 @@ def _evaluate(settings: Settings, submission_id: str) -> Evaluated:
         columns = stages.score(case)
         look_again(case)
         make_and_judge(case)
-        stages.publish(case, columns)
+        stages.publish(case, partial(private_scores, case), columns)
     except (LeaseLost, Waits):
         raise
     except CannotProduce as error:

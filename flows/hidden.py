@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import sqrt
 from typing import Any
 
@@ -19,6 +20,14 @@ from infra.tables_standing import Hidden
 
 FEWEST = 5
 """An aggregate over fewer tasks would tell too much about each."""
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateScores:
+    """What a submission scored on the private samples; for aggregates, not to be shown or stored one by one."""
+
+    samples: tuple[Sample, ...]
+    scores: tuple[Score, ...]
 
 
 def store(

@@ -6,7 +6,8 @@ from functools import lru_cache
 from math import inf
 from pathlib import Path
 
-from evaluators.contracts import Judge
+from evaluators.contracts import Judge, Suite
+from evaluators.judges.card import fingerprint
 from evaluators.judges.scripted import ScriptedJudge
 from infra.settings import Settings
 
@@ -34,6 +35,11 @@ def open_judge(name: str, device: str) -> Judge:
     raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
 
+def judge_of(settings: Settings, suite: Suite, setting: str) -> str:
+    """The fingerprint of the judge that a setting names today."""
+    return fingerprint(suite.own_judge or open_judge(setting, settings.device).card)
+
+
 def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> Judge:
     if (folder / "adapter_config.json").is_file():
         return _adapted(folder, device, settings)
@@ -51,8 +57,8 @@ def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> 
 
 def _adapted(folder: Path, device: str, settings: Settings) -> Judge:
     """A judge of our own making, as `armillary adapt` left it; frames and mask are those it was trained with."""
-    from evaluators.models.adapt_folder import NoBase, open_adapted
     from evaluators.models.device import pick_device
+    from evaluators.models.vlm_adapter import NoBase, open_adapted
 
     try:
         return open_adapted(folder, pick_device(device), settings.shelf)

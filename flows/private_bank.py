@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from evaluators.contracts import Sample, Score
 from flows import stages
 from flows.case import Case, Stopped
+from flows.hidden import PrivateScores
 from flows.work import private_samples
-
-
-@dataclass(frozen=True, slots=True)
-class PrivateScores:
-    """What a submission scored on the private samples; for aggregates, not to be shown or stored one by one."""
-
-    samples: tuple[Sample, ...]
-    scores: tuple[Score, ...]
 
 
 def make_and_judge(case: Case) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from sqlalchemy import delete, update
 from sqlmodel import Session, col, select
@@ -17,6 +17,7 @@ from flows import changes, hidden, receipts
 from flows.attempts import attempt
 from flows.case import Case, NoSuchSubmission, Stopped
 from flows.freezing import why_frozen
+from flows.hidden import PrivateScores
 from flows.ranks import enter, leave, renew, store_summary
 from flows.rows import OUTCOMES, store_results
 from flows.seals import seal_board, seal_events, seal_run
@@ -29,13 +30,12 @@ from leaderboard import publication
 from submissions.errors import shown
 from submissions.lifecycle import State, advance, state_of
 
-if TYPE_CHECKING:
-    from flows.private_bank import PrivateScores
-
 PUBLICATION = "publication"
 
 
-def publish(case: Case, stored: Sequence[Any], columns: Columns | None = None) -> None:
+def publish(
+    case: Case, stored: Sequence[Any], private_scores: Callable[[], PrivateScores], columns: Columns | None = None
+) -> None:
     """Put the run on its board; what is there already stays as it is. `columns` are those of its scores, if known."""
     with session(case.settings.database) as db:
         run = db.get_one(tables.Run, case.run.id)
@@ -44,7 +44,7 @@ def publish(case: Case, stored: Sequence[Any], columns: Columns | None = None) -
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
     scores = [Score(name, metric, OUTCOMES[outcome], value, *more) for name, metric, outcome, value, *more in stored]
-    found, private = summaries(case.suite, case.samples, scores, columns), _private(case)
+    found, private = summaries(case.suite, case.samples, scores, columns), private_scores()
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
         run = db.get_one(tables.Run, case.run.id, populate_existing=True)
@@ -52,12 +52,6 @@ def publish(case: Case, stored: Sequence[Any], columns: Columns | None = None) -
             _put_on_board(db, case, run, found)
             if private.samples:
                 hidden.store(db, case.suite, run, (case.samples, scores), (private.samples, private.scores))
-
-
-def _private(case: Case) -> PrivateScores:
-    from flows.private_bank import private_scores  # it runs the stages, and the last of them ends here
-
-    return private_scores(case)
 
 
 def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summary]) -> None:

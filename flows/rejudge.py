@@ -15,7 +15,8 @@ from evaluators.suites import suite_named
 from flows import changes
 from flows.board_keys import board_key
 from flows.case import Stopped
-from flows.staleness import Entry, entries, judge_of
+from flows.judges import judge_of
+from flows.staleness import Entry, entries
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Run

@@ -38,6 +38,8 @@ def train_here(plan: Plan, told: Callable[[str, int, float], None]) -> float | N
     from evaluators.models.dynamics_flow import SHARES
     from evaluators.models.dynamics_sight import SightPlan
     from evaluators.models.dynamics_training import TrainingPlan
+    from evaluators.suites.sc3.producing import open_folder
+    from evaluators.suites.sc3.tuning import choose_tau
 
     if unknown := set(plan.without) - set(MODES):
         raise CannotTrain(f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: {', '.join(MODES)}.")
@@ -56,7 +58,7 @@ def train_here(plan: Plan, told: Callable[[str, int, float], None]) -> float | N
         )  # fmt: skip
     except (TypeError, ValueError) as error:
         raise CannotTrain(f"{plan.config} does not fit: {error}") from None
-    return make(plan.to, course, told).tau
+    return make(plan.to, course, told, lambda folder: choose_tau(*open_folder(folder, folder.name))).tau
 
 
 def _read(path: Path | None) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from flows.asked import Asked, all_asked, output_of
 from flows.case import Case, Stopped
 from flows.engine import each_done
 from flows.fingerprints import put_mark
+from flows.hidden import PrivateScores
 from flows.plain_sample import plain
 from flows.progress import begin, reach
 from flows.rows import noise_of, outputs_of, store_outputs, store_results, store_verdicts, verdicts_of
@@ -211,12 +212,12 @@ def scores_of(case: Case) -> tuple[Score, ...]:
         return tuple(made for one in found for made in score(one.sample, output_of(one.sample, one.row), one.answers))
 
 
-def publish(case: Case, columns: Columns | None = None) -> None:
+def publish(case: Case, private_scores: Callable[[], PrivateScores], columns: Columns | None = None) -> None:
     """Put the run on its board, with its rank; `columns` are those of its scores, where they were just made."""
     if case.run.state != "published":
         stored = publication.stored_scores(case)
         gates.hold(case, gates.before_publication(case, stored))
-        publication.publish(case, stored, columns)
+        publication.publish(case, stored, private_scores, columns)
 
 
 def _blocked(db: Session, case: Case) -> int:

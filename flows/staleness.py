@@ -9,12 +9,11 @@ from typing import Literal
 from sqlalchemy import exists
 from sqlmodel import Session, col, select
 
-from evaluators.contracts import OUR_FAILURES, Suite
-from evaluators.judges.card import fingerprint
+from evaluators.contracts import OUR_FAILURES
 from evaluators.suites import suite_named
 from flows.board_keys import board_key, items_sha256
 from flows.fingerprints import is_current
-from flows.judges import open_judge
+from flows.judges import judge_of
 from infra import tables
 from infra.settings import Settings
 from infra.tables_operations import RunMark
@@ -89,11 +88,6 @@ def _why(db: Session, settings: Settings, entry: Entry) -> Stale | None:
     if run.n_scored != run.n_expected and _has_open_answers(db, run):
         return Stale(entry, "data", "answers that the judge still owes", in_place=True)
     return None
-
-
-def judge_of(settings: Settings, suite: Suite, setting: str) -> str:
-    """The fingerprint of the judge that a setting names today."""
-    return fingerprint(suite.own_judge or open_judge(setting, settings.device).card)
 
 
 def _has_open_answers(db: Session, run: tables.Run) -> bool:

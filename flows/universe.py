@@ -44,7 +44,7 @@ def _answers(settings: Settings, subset: str, name: str, answers: Mapping[str, s
 
 
 def _zero_shot(settings: Settings, subset: str) -> tuple[str, str]:
-    from evaluators.models.adapt_folder import packaged_base
+    from evaluators.models.vlm_adapter import packaged_base
 
     name = "Small arena reader, zero-shot"
     how = "The small packaged model as it is: it read simulated practice rooms, where names mean other looks."

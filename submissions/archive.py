@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from submissions.errors import IntakeError, refusal, shown
-from submissions.layout import ARCHIVES, Limits, contents_problems, data_offset, junk
-from submissions.trajectories import SUFFIX as TRAJECTORY
+from submissions.layout import ARCHIVES, TRAJECTORY, Limits, contents_problems, data_offset, junk
 
 CHUNK = 1 << 20
 EMPTY, MEMBER, END = b"PK\x05\x06", b"PK\x03\x04", b"PK\x05\x06"

@@ -22,6 +22,8 @@ ARCHIVES = {
     b"\xfd7zX": "xz",
     b"\x28\xb5\x2f\xfd": "zstd",
 }
+TRAJECTORY = ".npz"
+"""A rollout's file: a zip by its bytes, and none to look into."""
 NESTED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz", ".zst")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LOCAL_HEADER = 30

@@ -9,8 +9,8 @@ from submissions import manifest as manifests
 from submissions.answers import Rule
 from submissions.archive import Archive
 from submissions.errors import MOST_PROBLEMS, Problem, shown
+from submissions.layout import TRAJECTORY
 from submissions.manifest import File, Manifest
-from submissions.trajectories import SUFFIX as TRAJECTORY
 
 NAMED_AT_ONCE = 20
 MOST_TASKS = 5

@@ -12,7 +12,6 @@ import numpy as np
 
 from submissions.media import MediaFacts, Refused
 
-SUFFIX = ".npz"
 TYPE = "application/x-npz"
 VIEWS = ("view_top", "view_front", "view_wrist")
 FLOATS = ("actions", "recovered", "u_chunk")

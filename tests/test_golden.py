@@ -195,7 +195,7 @@ def run_tailor_aggregation(given: Fields) -> Fields:
         if ALL not in (cell.facets.setting, cell.facets.modality, cell.facets.scenario) and cell.facets.task == ALL
     ]
     printed = _printed(rows)
-    return {"cells": [{**row, "display": printed.get(tuple(row[name] for name in TAILOR_ADDRESS))} for row in rows]}
+    return {"cells": [{**row, "display": printed.get(tuple(str(row[name]) for name in TAILOR_ADDRESS))} for row in rows]}
 
 
 def run_tsr(given: Fields) -> Fields:

@@ -14,8 +14,6 @@ from evaluators.models.dynamics_data import practise
 from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
 from evaluators.models.dynamics_sight import SightPlan, train_tokeniser
 from evaluators.models.dynamics_training import WEIGHTS, Lessons, TrainingPlan, keep_tau, load, prepare, train
-from evaluators.suites.sc3.producing import open_folder
-from evaluators.suites.sc3.tuning import choose_tau
 from evaluators.worlds.bussing_views import Size
 
 EYES = "tokeniser.safetensors"
@@ -42,8 +40,12 @@ class Course:
         return Size(self.eyes.height, self.eyes.width)
 
 
-def make(folder: Path, course: Course, told: Told) -> DynamicsConfig:
-    """The whole course, its tau chosen on held-out starts; a killed one goes on. config.json tells what came out."""
+Tau = Callable[[Path], float | None]
+"""Chooses the threshold of early termination for a finished folder."""
+
+
+def make(folder: Path, course: Course, told: Told, choose_tau: Tau) -> DynamicsConfig:
+    """The whole course, then its tau; a killed one goes on. config.json tells what came out."""
     from accelerate import PartialState
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -53,7 +55,7 @@ def make(folder: Path, course: Course, told: Told) -> DynamicsConfig:
             eyes = kept_eyes(folder / EYES, course, told)
         learn_to_foresee(folder, course, eyes, told)
     if state.is_main_process:
-        keep_tau(folder, choose_tau(*open_folder(folder, folder.name)))
+        keep_tau(folder, choose_tau(folder))
         (folder / EYES).unlink(missing_ok=True)
     state.wait_for_everyone()
     return load(folder)[0].config

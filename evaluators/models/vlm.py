@@ -159,7 +159,7 @@ def load_model(folder: Path, device: str = "cpu", dtype: str = "fp32", shelf: Pa
 @lru_cache(maxsize=1)
 def _load(folder: Path, _changed: int, device: str, dtype: str, shelf: Path | None) -> tuple[Any, Any]:
     if (folder / "adapter_config.json").is_file():
-        from evaluators.models.adapt_folder import load_adapted
+        from evaluators.models.vlm_adapter import load_adapted
 
         model, processor = load_adapted(folder, shelf, dtype)
         return model.to(device).eval(), processor

@@ -26,9 +26,9 @@ from evaluators.metrics.sampling import Policy, sample_frames
 from evaluators.models.adapt import Plan, Step, adapt
 from evaluators.models.adapt_batches import Lesson, Mask, Teacher
 from evaluators.models.adapt_exam import exam
-from evaluators.models.adapt_folder import packaged_base
 from evaluators.models.adapt_strategies import Strategy
 from evaluators.models.vlm import read_folder
+from evaluators.models.vlm_adapter import packaged_base
 from evaluators.suites.universe.questions import FORMATS, TASKS, Pair, pairs
 from evaluators.suites.universe.reader import SPACE, Clips, draw_clips
 from evaluators.worlds.arena_looks import HOME

@@ -18,9 +18,10 @@ from evaluators.media import Pixels, write_mp4
 from evaluators.models.adapt import Adapted, Plan, Step, adapt, order, rate_at
 from evaluators.models.adapt_batches import IGNORED, Lesson, Mask, Teacher
 from evaluators.models.adapt_checkpoint import AnotherRun
-from evaluators.models.adapt_folder import NoBase, base_of, load_adapted, open_adapted, save_adapted
+from evaluators.models.adapt_folder import base_of, save_adapted
 from evaluators.models.adapt_strategies import PARTS, Strategy, counts, part_of, ready
 from evaluators.models.vlm import read_folder
+from evaluators.models.vlm_adapter import NoBase, load_adapted, open_adapted
 from evaluators.models.vlm_paligemma import PaliGemmaFamily
 from tests.models.families import LOW_CAPS
 

@@ -51,8 +51,8 @@ def contact_sheet(frames: Pixels, path: Path, across: int = 5) -> Path:
 
 def produce(given: Production) -> Generator:
     """A whole vision-language model, or an adapter on a base that is known here."""
-    from evaluators.models.adapt_folder import NoBase, open_adapted
     from evaluators.models.device import pick_device
+    from evaluators.models.vlm_adapter import NoBase, open_adapted
 
     try:
         judge = open_adapted(given.folder, pick_device(given.device), given.shelf)
