@@ -9,6 +9,7 @@ from sqlalchemy import JSON, DateTime, Dialect, Index, Text, UniqueConstraint
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
 
+from infra.columns import count_column
 from infra.indexes import only_on_postgresql
 
 SQLModel.metadata.naming_convention = {
@@ -160,8 +161,8 @@ class Run(SQLModel, table=True):
     state: str
     eligible: bool
     why_not: str = text_column()
-    n_scored: int | None = None
-    n_expected: int | None = None
+    n_scored: int | None = count_column(default=None)
+    n_expected: int | None = count_column(default=None)
     created_at: datetime = time_column()
     published_at: datetime | None = time_column(nullable=True)
 
@@ -175,7 +176,7 @@ class Shard(SQLModel, table=True):
     inputs_sha256: str = Field(primary_key=True)
     key: str
     sha256: str
-    items: int
+    items: int = count_column()
     seconds: float
     at: datetime = time_column()
 
@@ -190,7 +191,7 @@ class Output(SQLModel, table=True):
     reason: str = text_column()
     media_sha256: str = Field(default="", index=True)
     media_type: str = ""
-    size: int = 0
+    size: int = count_column(default=0)
     record: dict[str, Any] = json_column()
 
 
@@ -202,8 +203,8 @@ class Reply(SQLModel, table=True):
     judge: str = Field(foreign_key="judge.fingerprint")
     media_sha256: str = Field(index=True)
     raw: str = text_column()
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int = count_column(default=0)
+    tokens_out: int = count_column(default=0)
     cost: float = 0.0
     at: datetime = time_column()
 
@@ -254,8 +255,8 @@ class Cell(SQLModel, table=True):
     spread: float | None = None
     if_worst: float | None = None
     if_best: float | None = None
-    n_scored: int | None = None
-    n_expected: int | None = None
+    n_scored: int | None = count_column(default=None)
+    n_expected: int | None = count_column(default=None)
     why_empty: str = ""
     source: str = text_column()
     note: str = text_column()
@@ -290,8 +291,8 @@ class CurationCall(SQLModel, table=True):
     payload: dict[str, Any] = json_column()
     raw: str = text_column()
     tries: int = 0
-    tokens_in: int = 0
-    tokens_out: int = 0
+    tokens_in: int = count_column(default=0)
+    tokens_out: int = count_column(default=0)
     cost: float = 0.0
     at: datetime = time_column()
 
@@ -355,7 +356,7 @@ class Upload(SQLModel, table=True):
     idempotency_key: str
     request_sha256: str
     suite: str
-    size: int
+    size: int = count_column()
     sha256: str
     state: str = Field(index=True)
     submission_id: str | None = None
@@ -383,8 +384,8 @@ class Attempt(SQLModel, table=True):
 
     __tablename__ = "attempt"
     what: str = Field(primary_key=True)
-    window: int = Field(primary_key=True)
-    count: int = 0
+    window: int = count_column(primary_key=True)
+    count: int = count_column(default=0)
 
 
 # Their own modules, one a subject; known to the metadata by being imported here.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from sqlmodel import Field, SQLModel
 
+from infra.columns import count_column
 from infra.tables import text_column
 
 
@@ -17,8 +18,8 @@ class Place(SQLModel, table=True):
     task: str = Field(primary_key=True)
     setting: str = Field(primary_key=True)
     modality: str = Field(primary_key=True)
-    ours: int
-    papers: int
+    ours: int = count_column()
+    papers: int = count_column()
 
 
 class Declared(SQLModel, table=True):

@@ -9,6 +9,7 @@ from typing import Any
 from sqlalchemy import Date, Index
 from sqlmodel import Column, Field, SQLModel
 
+from infra.columns import count_column
 from infra.tables import json_column, text_column, time_column
 
 
@@ -65,13 +66,13 @@ class Night(SQLModel, table=True):
     started_at: datetime = time_column()
     finished_at: datetime | None = time_column(nullable=True)
     seconds: float = 0.0
-    submissions: int = 0
-    stale: int = 0
-    recomputed: int = 0
-    failed: int = 0
-    judge_calls: int = 0
-    moved: int = 0
-    alarms: int = 0
+    submissions: int = count_column(default=0)
+    stale: int = count_column(default=0)
+    recomputed: int = count_column(default=0)
+    failed: int = count_column(default=0)
+    judge_calls: int = count_column(default=0)
+    moved: int = count_column(default=0)
+    alarms: int = count_column(default=0)
     text: str = text_column()
 
 
@@ -121,8 +122,8 @@ class Drift(SQLModel, table=True):
     suite: str = Field(primary_key=True, foreign_key="suite.name")
     judge: str = Field(primary_key=True, foreign_key="judge.fingerprint")
     what: str = Field(primary_key=True)
-    outputs: int
-    questions: int
+    outputs: int = count_column()
+    questions: int = count_column()
     agreement: float | None = None
     low: float | None = None
     high: float | None = None

@@ -10,6 +10,7 @@ from sqlalchemy import Dialect, Index, LargeBinary
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
 
+from infra.columns import count_column
 from infra.tables import json_column, text_column, time_column
 
 NOTHING = -(1 << 31)
@@ -68,8 +69,8 @@ class Roster(SQLModel, table=True):
     samples_sha256: str = Field(primary_key=True)
     modality: str = Field(primary_key=True)
     suite: str = Field(foreign_key="suite.name")
-    n_samples: int
-    version: int = 0
+    n_samples: int = count_column()
+    version: int = count_column(default=0)
     runs: list[str] = json_column()
     columns: list[list[Any]] = json_column()
 
@@ -89,7 +90,7 @@ class Standing(SQLModel, table=True):
     scenario: str = Field(primary_key=True)
     task: str = Field(primary_key=True)
     setting: str = Field(primary_key=True)
-    clusters: int
+    clusters: int = count_column()
     bar: float
     sizes: list[int] = counts_column()
     rank: list[int] = counts_column()
@@ -134,8 +135,8 @@ class Hidden(SQLModel, table=True):
     value: float | None = None
     low: float | None = None
     high: float | None = None
-    n_scored: int
-    n_expected: int
+    n_scored: int = count_column()
+    n_expected: int = count_column()
     gap: float | None = None
     gap_low: float | None = None
     gap_high: float | None = None
@@ -152,8 +153,8 @@ class Noise(SQLModel, table=True):
     metric: str = Field(primary_key=True)
     source: str = Field(primary_key=True)
     error: float
-    outputs: int
-    times: int
+    outputs: int = count_column()
+    times: int = count_column()
     at: datetime = time_column()
 
 
@@ -195,11 +196,11 @@ class Seal(SQLModel, table=True):
 
     __tablename__ = "seal"
     __table_args__ = (Index("ix_seal_kind_owner", "kind", "owner"),)
-    seq: int = Field(primary_key=True)
+    seq: int = count_column(primary_key=True)
     at: datetime = time_column()
     kind: str
     owner: str
-    rows: int
+    rows: int = count_column()
     digests: bytes = bytes_column()
     previous: str
     sha256: str

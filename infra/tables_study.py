@@ -8,6 +8,7 @@ from typing import Any
 from sqlalchemy import UniqueConstraint
 from sqlmodel import Field, SQLModel
 
+from infra.columns import count_column
 from infra.tables import json_column, text_column, time_column
 
 
@@ -24,7 +25,7 @@ class Study(SQLModel, table=True):
     raters_per_item: int
     session_items: int
     minutes: int
-    seed: int
+    seed: int = count_column()
     instructions: str = text_column()
     consent: str = text_column()
     consent_version: str

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import inspect
+from sqlalchemy import BigInteger, Integer, inspect
 from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel, select
 
@@ -18,6 +18,7 @@ from infra import tables
 from infra.db import DatabaseUnavailable, add_many, add_new, add_rows, claim, downgrade, engine, migrate, put, session
 from infra.indexes import has
 from infra.tables_standing import Standing
+from leaderboard import entries
 from tests.servers.postgres import PostgresServer
 
 
@@ -71,6 +72,42 @@ def test_many_rows_are_there_once_and_whole_or_refused_like_any_others(url: str)
     of_nobody = {"run_id": "nobody's", "sample_id": "a", "outcome": "scored", "value": 0.5, "detail": {}}
     with pytest.raises(IntegrityError), session(url) as db:
         add_many(db, tables.Score, ({**of_nobody, "metric": str(n)} for n in range(2500)))
+
+
+LARGE = 2**31 + 5
+SMALL = ("position", "tries", "attempts", "attempt", "step", "instance", "repeat", "slot", "turn", "number", "id",
+         "event_id", "rank", "rank_before", "raters_per_item", "session_items", "minutes")  # fmt: skip
+"""Places in a list, tries at one thing, and what an operator sets: none of them grows with the data."""
+
+
+def test_every_number_of_bytes_tokens_or_things_has_64_bits() -> None:
+    whole = [column for table in SQLModel.metadata.sorted_tables for column in table.columns
+             if isinstance(column.type, Integer) and column.name not in SMALL]  # fmt: skip
+
+    assert [str(column) for column in whole if not isinstance(column.type, BigInteger)] == []
+    assert {"upload.size", "output.size", "reply.tokens_in"} <= {str(column) for column in whole}
+
+
+def test_sizes_and_counts_of_two_thousand_million_and_more_are_kept(url: str) -> None:
+    migrate(url)
+    judge = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
+    shard = {"owner": "run", "stage": "judge", "key": "k", "sha256": "s", "seconds": 1.0, "at": tables.now()}
+    reply = {"judge": "a", "media_sha256": "m", "raw": "", "cost": 0.0, "at": tables.now()}
+
+    with session(url) as db:
+        put(db, tables.Judge, [judge])
+        add_many(db, tables.Shard, ({**shard, "inputs_sha256": str(n), "items": LARGE} for n in range(2500)))
+        put(db, tables.Reply, [{**reply, "id": "r", "tokens_in": LARGE, "tokens_out": LARGE * 1000}])
+        add_rows(db, tables.Attempt, ("what", "window", "count"), [("a", LARGE, LARGE)])
+
+    with session(url) as db:
+        kept = db.exec(select(tables.Reply)).one()
+        tried = db.exec(select(tables.Attempt)).one()
+        items = set(db.exec(select(tables.Shard.items)))
+        total = entries.progress(db, "run")
+    assert (kept.tokens_in, kept.tokens_out) == (LARGE, LARGE * 1000)
+    assert (tried.window, tried.count, items) == (LARGE, LARGE, {LARGE})
+    assert total == {"judge": 2500 * LARGE} and type(total["judge"]) is int
 
 
 def test_standings_keep_their_numbers_through_a_change_of_their_form(url: str) -> None:
