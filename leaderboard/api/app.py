@@ -11,7 +11,7 @@ from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
 from leaderboard.api import health, routes, standing, submissions
-from leaderboard.api.problems import bad_value, refusals
+from leaderboard.api.problems import bad_value, refusals, route_path
 from leaderboard.queries import NotOnBoard
 from leaderboard.reading import BadQuestion, NoBoard, reader
 
@@ -51,7 +51,7 @@ async def tagged(request: Request, call: Next) -> Response:
     """Give every JSON answer an ETag, and answer 304 where the reader has it already."""
     answer = await call(request)
     answer.headers["X-Content-Type-Options"] = "nosniff"
-    if request.url.path.startswith(PRIVATE):
+    if route_path(request).startswith(PRIVATE):
         answer.headers["Cache-Control"] = "private, no-store"
         return answer
     if request.method != "GET" or answer.status_code != 200 or answer.headers.get("content-type") != "application/json":

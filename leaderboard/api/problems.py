@@ -93,12 +93,17 @@ def bad_value(_request: Request, error: Exception) -> JSONResponse:
     return answer(refusal("E_REQUEST", "request", message, "See /v1/docs."))
 
 
+def route_path(request: Request) -> str:
+    """The path as the routes know it, also where the API is mounted below another address."""
+    return str(request.scope["path"]).removeprefix(request.scope.get("root_path", ""))
+
+
 def wrong_method(request: Request, _error: Exception) -> JSONResponse:
     """405 with every method that the place knows; the framework itself names only those of one route."""
     known = {
         method.upper()
         for path, methods in request.app.openapi()["paths"].items()
-        if compile_path(path)[0].match(request.url.path)
+        if compile_path(path)[0].match(route_path(request))
         for method in methods
     }
     return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(known))})

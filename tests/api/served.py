@@ -8,15 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from infra.settings import Settings
 from leaderboard.api.door import create_app
 
 
 @contextmanager
-def served(settings: Settings) -> Iterator[str]:
-    """The address of a server for these settings."""
-    config = uvicorn.Config(create_app(settings), host="127.0.0.1", port=0, log_level="error", lifespan="off")
+def served(app: Settings | ASGIApp) -> Iterator[str]:
+    """The address of a server for these settings, or of this application."""
+    served_app = create_app(app) if isinstance(app, Settings) else app
+    config = uvicorn.Config(served_app, host="127.0.0.1", port=0, log_level="error", lifespan="off")
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, daemon=True)
     thread.start()

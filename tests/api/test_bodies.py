@@ -1,0 +1,174 @@
+"""Token first, then length, then body: on every route, by itself and under the board's address."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from fastapi.routing import APIRoute
+from fastapi.testclient import TestClient
+from starlette.applications import Starlette
+from starlette.routing import Mount
+
+from infra.db import session
+from infra.settings import Settings
+from leaderboard.api import health, routes, standing, submissions
+from leaderboard.api.app import create
+from leaderboard.api.submissions import MOST_ADDRESS, MOST_BODY
+from submissions import tokens
+from tests.boards import stock
+from tests.servers.process import answers, free_ports, running, wait_until
+from tests.submissions.bad.case import bundle, pictures
+
+from .conftest import TEAM, Desk
+from .handing_in import OCTETS, promise
+from .handing_in import create as promised
+from .served import served
+from .streaming import CHUNK, Line, request
+
+JSON = {"Content-Type": "application/json"}
+LARGE = {"Content-Length": str(400 << 20)}
+CHUNKED = {"Transfer-Encoding": "chunked"}
+KEY = {"Idempotency-Key": "a-key-of-a-test"}
+TAKES_A_BODY = ("POST", "PUT")
+MOST_GROWTH = 60 << 20
+
+
+@pytest.fixture
+def address(desk: Desk) -> Iterator[str]:
+    """The whole API behind a real port, once by itself and once mounted, as the board serves it."""
+    api = create(desk.settings)
+    with served(Starlette(routes=[Mount("/api", api), Mount("/", api)])) as address:
+        yield address
+
+
+def _routes() -> list[tuple[str, str]]:
+    """Every method and path of the API, with names filled in."""
+    paths = create(Settings(home=Path("nowhere"))).openapi()["paths"]
+    return [
+        (method.upper(), re.sub(r"{number}", "1", re.sub(r"{(?!number)\w+}", "a", path)))
+        for path, methods in paths.items()
+        for method in methods
+    ]
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+@pytest.mark.parametrize("length", [LARGE, CHUNKED], ids=["length", "chunked"])
+def test_without_a_token_every_route_answers_before_any_body_is_sent(
+    prefix: str, length: dict[str, str], address: str
+) -> None:
+    statuses = {}
+    for method, path in _routes():
+        with request(address, method, prefix + path, {**JSON, **KEY, **length}) as line:
+            statuses[method, path] = line.status()
+
+    refused = {place: status for place, status in statuses.items() if place[0] in TAKES_A_BODY}
+    assert len(refused) >= 6 and set(refused.values()) == {401}
+    assert set(statuses.values()) <= {200, 400, 401, 404}
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+@pytest.mark.parametrize("path", ["/v1/submissions", "/v1/inbox"])
+def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_sent(
+    prefix: str, path: str, desk: Desk, address: str
+) -> None:
+    with request(address, "POST", prefix + path, desk.headers(**JSON, **KEY, **LARGE)) as line:
+        assert line.status() == 413
+
+
+@pytest.mark.parametrize(("path", "most"), [("/v1/submissions", MOST_BODY), ("/v1/inbox", MOST_ADDRESS)])
+def test_a_body_of_unknown_length_is_cut_at_the_limit(path: str, most: int, desk: Desk, address: str) -> None:
+    with request(address, "POST", path, desk.headers(**JSON, **KEY, **CHUNKED)) as line:
+        for _ in range(most // len(CHUNK) + 1):
+            assert line.chunk()
+
+        assert line.status() == 413
+
+
+def test_a_part_of_unknown_length_is_cut_at_its_size(desk: Desk, address: str, spot: Path) -> None:
+    upload = promised(desk, promise(bundle(spot, pictures(1)))).json()["upload"]
+
+    with request(address, "PUT", upload["parts"][0]["path"], desk.headers(**OCTETS, **CHUNKED)) as line:
+        assert line.chunk()
+
+        assert line.status() == 413
+
+
+def test_no_route_has_its_body_read_before_its_caller_is_known() -> None:
+    routers = (routes.router, standing.router, submissions.router, health.router)
+    known = [route for router in routers for route in router.routes if isinstance(route, APIRoute)]
+
+    assert len(known) >= len(_routes())
+    assert [route.path for route in known if route.body_field is not None] == []
+
+
+@pytest.mark.parametrize("prefix", ["", "/api"])
+def test_what_a_team_reads_of_its_own_is_kept_by_no_cache(prefix: str, desk: Desk) -> None:
+    api = create(desk.settings)
+    client = TestClient(Starlette(routes=[Mount("/api", api), Mount("/", api)]))
+
+    private = client.get(f"{prefix}/v1/teams/me", headers=desk.headers())
+    public = client.get(f"{prefix}/v1/suites")
+    wrong = client.delete(f"{prefix}/v1/submissions")
+
+    assert private.status_code == 200
+    assert private.headers["cache-control"] == "private, no-store"
+    assert "access-control-allow-origin" not in private.headers
+    assert public.headers["cache-control"].startswith("public")
+    assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, POST")
+
+
+@pytest.fixture
+def board(tmp_path: Path) -> Iterator[tuple[str, psutil.Process, str]]:
+    """Page and API at one address, as `armillary serve` starts them, and a team's token."""
+    settings = stock(Settings(home=tmp_path / "home", database_url=""))
+    with session(settings.database) as db:
+        tokens.add_team(db, TEAM)
+        secret = tokens.create(db, TEAM)
+    port = free_ports(1)[0]
+    environment = {**os.environ, "ARMILLARY_HOME": str(settings.home), "ARMILLARY_PORT": str(port)}
+    code = "from flows.serving import run_board; from infra.settings import Settings; run_board(Settings())"
+    with running([sys.executable, "-c", code], tmp_path / "board.log", environment=environment) as server:
+        wait_until(lambda: answers(port, "/api/health/live"), [server], 60)
+        yield f"http://127.0.0.1:{port}", psutil.Process(server.pid), secret
+
+
+def test_the_board_itself_does_not_grow_by_what_strangers_send(board: tuple[str, psutil.Process, str]) -> None:
+    address, server, _ = board
+    before = _resident(server)
+
+    for _ in range(3):
+        with request(address, "POST", "/api/v1/inbox", {**JSON, **CHUNKED}) as line:
+            _pour(line, 128)
+
+    assert _resident(server) - before < MOST_GROWTH
+
+
+def test_the_board_answers_before_a_body_is_sent(board: tuple[str, psutil.Process, str]) -> None:
+    address, _, secret = board
+    bearer = {"Authorization": f"Bearer {secret}"}
+
+    with request(address, "POST", "/api/v1/inbox", {**JSON, **LARGE}) as line:
+        without = line.status()
+    with request(address, "POST", "/api/v1/inbox", {**JSON, **LARGE, **bearer}) as line:
+        too_long = line.status()
+
+    assert (without, too_long) == (401, 413)
+
+
+def _pour(line: Line, count: int) -> None:
+    """Send chunk after chunk, as long as the server takes them."""
+    for _ in range(count):
+        if not line.chunk():
+            return
+
+
+def _resident(server: psutil.Process) -> int:
+    """The most memory that the server had at any time."""
+    text = Path(f"/proc/{server.pid}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+) kB", text)[0]) * 1024
