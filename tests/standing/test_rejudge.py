@@ -42,7 +42,7 @@ def board(ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     def found(name: str, device: str):  # type: ignore[no-untyped-def]
         return second if name == OTHER else open_judge(name, device)
 
-    for module in ("flows.case", "flows.staleness", "flows.work"):
+    for module in ("flows.case", "flows.judges", "flows.work"):
         monkeypatch.setattr(f"{module}.open_judge", found)
     for number in range(ENTRIES):
         model = {**declaration()["model"], "name": f"Painter {number}"}
