@@ -9,8 +9,7 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from evaluators.contracts import Facets
-from evaluators.metrics.agreement import spearman
-from evaluators.metrics.ranking import pearson
+from evaluators.metrics.ranking import pearson, spearman
 from evaluators.suites import suite_named
 from flows.study_people import People
 from infra import tables

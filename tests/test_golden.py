@@ -179,7 +179,7 @@ def run_tailor_aggregation(given: Fields) -> Fields:
     entries: dict[tuple[str, str], list[Fields]] = {}
     for record in given["records"]:
         entries.setdefault((record["model"], record["evaluator"]), []).append(record)
-    rows = [
+    rows: list[Fields] = [
         {
             "setting": cell.facets.setting,
             "modality": cell.facets.modality,

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.metrics.means import mean
-from evaluators.metrics.ranking import pearson
+from evaluators.metrics.ranking import spearman
 
 Level = Literal["nominal", "ordinal", "interval"]
 """What two values tell: that they differ, which is more, or by how much. Ratings from 0 to 5 are ordinal."""
@@ -108,15 +108,6 @@ def pairwise_spearman(ratings: Ratings) -> PairwiseSpearman:
     return PairwiseSpearman(mean([pair.rho for pair in pairs if pair.rho is not None]), pairs)
 
 
-def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Correlate the ranks of two sides, equals sharing their average rank; undefined where Pearson is.
-
-    >>> round(spearman([1, 2, 3], [10, 1000, 100]), 12)
-    0.5
-    """
-    return pearson(_average_ranks(first).tolist(), _average_ranks(second).tolist())
-
-
 def _position(rating: str, categories: Sequence[str]) -> int:
     if rating not in categories:
         raise ValueError(f"A rating is {rating!r}. Give one of {', '.join(categories)}, or None to leave the pair out.")
@@ -132,7 +123,9 @@ def _kappa(table: npt.NDArray[np.float64], weights: npt.NDArray[np.int64]) -> fl
 
 def _ranked(units: Sequence[Sequence[float]]) -> list[list[float]]:
     """Each value's average rank among all; the ordinal distance of two values is that between their ranks."""
-    ranks = iter(_average_ranks([value for unit in units for value in unit]).tolist())
+    from scipy.stats import rankdata
+
+    ranks = iter(rankdata([value for unit in units for value in unit]).tolist())
     return [[next(ranks) for _ in unit] for unit in units]
 
 
@@ -151,12 +144,6 @@ def _rater_pair(ratings: Ratings, first: int, second: int) -> RaterPair:
     enough = len(common) >= FEWEST_COMMON
     rho = spearman([one for one, _ in common], [other for _, other in common]) if enough else None
     return RaterPair(first, second, rho, len(common))
-
-
-def _average_ranks(values: Sequence[float]) -> npt.NDArray[np.float64]:
-    _, inverse, counts = np.unique(np.asarray(values), return_inverse=True, return_counts=True)
-    middle: npt.NDArray[np.float64] = np.cumsum(counts) - (counts - 1) / 2
-    return middle[inverse]
 
 
 def _check_rows(ratings: Ratings) -> None:

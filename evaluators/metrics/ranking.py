@@ -1,4 +1,4 @@
-"""How well one order agrees with another: best-worst scaling, Pearson correlation and MMRV."""
+"""How well one order agrees with another: best-worst scaling, Pearson, Spearman and MMRV."""
 
 from __future__ import annotations
 
@@ -58,8 +58,11 @@ def competition_ranks(scores: Sequence[float | None]) -> tuple[int | None, ...]:
     >>> competition_ranks([5.0, 7.0, None, 5.0, 1.0])
     (2, 1, None, 2, 4)
     """
-    known = [score for score in scores if score is not None]
-    return tuple(None if score is None else 1 + sum(other > score for other in known) for score in scores)
+    from scipy.stats import rankdata
+
+    downwards = [-score for score in scores if score is not None]
+    ranks = iter(rankdata(downwards, method="min").astype(int).tolist())
+    return tuple(None if score is None else next(ranks) for score in scores)
 
 
 def pearson(predicted: Sequence[float], real: Sequence[float]) -> float | None:
@@ -69,9 +72,39 @@ def pearson(predicted: Sequence[float], real: Sequence[float]) -> float | None:
     (-1.0, None)
     """
     x, y = _points(predicted, real)
-    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+    if not _vary(x, y):
         return None
-    return float(np.clip(_unit(x) @ _unit(y), -1.0, 1.0))
+    from scipy.stats import pearsonr
+
+    return float(pearsonr(x, y).statistic)
+
+
+def pearson_p(predicted: Sequence[float], real: Sequence[float]) -> float | None:
+    """Give how often unrelated sides would correlate as strongly; undefined where Pearson is, and of two points.
+
+    >>> round(pearson_p([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0]), 3), pearson_p([1.0, 2.0], [0.0, 1.0])
+    (0.2, None)
+    """
+    x, y = _points(predicted, real)
+    if x.size < 3 or not _vary(x, y):
+        return None
+    from scipy.stats import pearsonr
+
+    return float(pearsonr(x, y).pvalue)
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
+    """Correlate the ranks of two sides, equals sharing their average rank; undefined where Pearson is.
+
+    >>> round(spearman([1, 2, 3], [10, 1000, 100]), 12)
+    0.5
+    """
+    x, y = _points(first, second)
+    if not _vary(x, y):
+        return None
+    from scipy.stats import spearmanr
+
+    return float(spearmanr(x, y).statistic)
 
 
 def mmrv(*, sim: Sequence[float], real: Sequence[float]) -> float | None:
@@ -111,9 +144,5 @@ def _points(first: Sequence[float], second: Sequence[float]) -> tuple[npt.NDArra
     return x, y
 
 
-def _unit(values: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Centre and scale to length one, dividing by the largest first so that tiny values do not vanish when squared."""
-    centred = values - values.mean()
-    centred /= np.abs(centred).max()
-    scaled: npt.NDArray[np.float64] = centred / np.linalg.norm(centred)
-    return scaled
+def _vary(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> bool:
+    return x.size > 1 and bool(np.ptp(x) and np.ptp(y))

@@ -12,7 +12,8 @@ from typer.testing import CliRunner
 from flows.cli import app
 from infra.settings import Settings
 
-HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3")
+HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3",
+         "scipy")  # fmt: skip
 COMMANDS = ["demo", "init", "check", "submit", "status", "evaluate", "board", "publish", "serve", "verify", "doctor"]
 
 
@@ -24,6 +25,23 @@ from flows.cli import app
 said = CliRunner().invoke(app, ["--help"]).output
 assert all(name in said for name in {COMMANDS!r}), said
 heavy = [name for name in {HEAVY!r} if name in sys.modules]
+assert not heavy, heavy
+"""
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+
+    assert done.returncode == 0, done.stderr
+
+
+def test_all_suites_and_metrics_load_without_scipy() -> None:
+    code = """
+import importlib, pkgutil, sys
+import evaluators.columns, evaluators.metrics
+from evaluators.suites import all_suites
+assert len(all_suites()) >= 4
+for module in pkgutil.iter_modules(evaluators.metrics.__path__, "evaluators.metrics."):
+    importlib.import_module(module.name)
+heavy = [name for name in ("scipy", "pandas", "torch") if name in sys.modules]
 assert not heavy, heavy
 """
 

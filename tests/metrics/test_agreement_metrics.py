@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.agreement import Level, cohen_kappa, krippendorff_alpha, pairwise_spearman, spearman
+from evaluators.metrics.agreement import Level, cohen_kappa, krippendorff_alpha, pairwise_spearman
+from evaluators.metrics.ranking import spearman
 
 ORDER = ("incorrect", "partially_correct", "correct")
 Grid = list[list[float | None]]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.ranking import Ballot, bws, competition_ranks, mmrv, pearson
+from evaluators.metrics.ranking import Ballot, bws, competition_ranks, mmrv, pearson, pearson_p, spearman
 
 METHODS = ("a", "b", "c", "d")
 BALLOTS = st.lists(
@@ -134,10 +134,28 @@ def test_pooled_mmrv_is_at_least_the_weighted_mean_of_its_splits(
     assert pooled >= total / len(both) - 1e-12
 
 
+@pytest.mark.parametrize("n", [3, 5, 30])
+def test_the_p_of_a_correlation_is_students(n: int) -> None:
+    x, y = np.random.default_rng(n).normal(size=(2, n)).tolist()
+    r = pearson(x, y)
+    assert r is not None
+
+    t = r * np.sqrt((n - 2) / (1 - r * r))
+
+    assert pearson_p(x, y) == pytest.approx(2 * stats.t.sf(abs(t), n - 2))
+
+
+@pytest.mark.parametrize("sides", [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, 2.0]), ([1.0] * 3, [1.0, 2.0, 3.0])])
+def test_there_is_no_p_of_two_points_or_without_variation(sides: tuple[list[float], list[float]]) -> None:
+    assert pearson_p(*sides) is None
+
+
 def test_no_points_are_no_value_rather_than_zero() -> None:
     assert mmrv(sim=[], real=[]) is None
     assert pearson([], []) is None
     assert pearson([0.3], [0.7]) is None
+    assert spearman([], []) is None
+    assert spearman([0.1, 0.1, 0.1], [0.2, 0.5, 0.9]) is None
 
 
 def test_sides_of_different_length_are_refused() -> None:

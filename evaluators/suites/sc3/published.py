@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from statistics import fmean
+from statistics import correlation, fmean
 
 from evaluators.contracts import ALL, Facets, Fact, Published
-from evaluators.metrics.ranking import mmrv, pearson
+from evaluators.metrics.ranking import mmrv
 from evaluators.suites.figures import join_notes, one_per_address, read_facts, read_table
 
 PAPER = "SC3-Eval (arXiv 2606.18610)"
@@ -72,9 +72,9 @@ def criterion_means(rates: Sequence[RealRate]) -> list[float]:
     return [fmean(other.rate for other in rates if other.criterion == one.criterion) for one in rates]
 
 
-def criterion_mean_r(rates: Sequence[RealRate]) -> float | None:
-    """So much of a pooled r is owed to the criteria alone."""
-    return pearson(criterion_means(rates), [one.rate for one in rates])
+def criterion_mean_r(rates: Sequence[RealRate]) -> float:
+    """So much of a pooled r is owed to the criteria alone; without scipy, as a metric's text is made at import."""
+    return correlation(criterion_means(rates), [one.rate for one in rates])
 
 
 def _table1() -> Iterator[Published]:
@@ -122,7 +122,7 @@ def _criterion_mean() -> Iterator[Published]:
     for split in (ALL, *dict.fromkeys(one.split for one in every)):
         rates = [one for one in every if split in (ALL, one.split)]
         real, means = [one.rate for one in rates], criterion_means(rates)
-        found = {"pearson_r": pearson(means, real), "mmrv": mmrv(sim=means, real=real)}
+        found = {"pearson_r": criterion_mean_r(rates), "mmrv": mmrv(sim=means, real=real)}
         for mode in ("offline", "online"):
             facets = Facets(split, POOLED, mode, "video")
             yield from (

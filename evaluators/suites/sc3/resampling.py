@@ -116,6 +116,7 @@ def _endings(matches: Sequence[Match], rows: Ints) -> Floats:
 
 
 def _pearson(predicted: Floats, real: Floats) -> Floats:
+    """Pearson's r of each row; scipy's, which gives p too, takes 14 times as long for 1,000 draws."""
     found = np.clip((_unit(predicted) * _unit(real)).sum(axis=1), -1.0, 1.0)
     flat = (np.ptp(predicted, axis=1) == 0) | (np.ptp(real, axis=1) == 0)
     return np.where(flat, np.nan, found)
