@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from evaluators.models.adapt import Plan, Step
 
 SHOWN = 10
+BASE = "Name a PaliGemma folder as save_pretrained wrote it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,15 @@ def adapt(wish: Wish, plan: Plan, device: str, told: Callable[[Step], None] | No
     from evaluators.models.vlm import read_folder
     from evaluators.models.vlm_adapter import PACKAGED, packaged_base
 
-    count, policy = _frames(wish.frames)
+    count, policy = read_frame_rule(wish.frames)
+    base = _model(wish.base or packaged_base())
     kept, held = split(_annotations(wish.data), wish.held_out, plan.seed)
     lessons = build(wish.data, kept, ALPHA, BETA, count, policy, seed=plan.seed)
-    base = wish.base or packaged_base()
-    model, processor = read_folder(_model(base), pick_device(device), "fp32")
+    try:
+        model, processor = read_folder(base, pick_device(device), "fp32")
+    except (OSError, ValueError) as error:
+        words = " ".join(str(error).split())[:200]
+        raise CannotAdapt(f"The base {base} cannot be opened: {words}. {BASE}") from None
     try:
         made = models.adapt(model, processor, lessons, plan, wish.to, told)
     except AnotherRun as error:
@@ -86,7 +91,8 @@ def _annotations(data: Path) -> Sequence[Any]:
     return read_annotations(data)
 
 
-def _frames(rule: str) -> tuple[int, Any]:
+def read_frame_rule(rule: str) -> tuple[int, Any]:
+    """How many frames, and which: from uniform-n or first-n."""
     how, _, number = rule.partition("-")
     if how not in ("uniform", "first") or not number.isdigit() or not 1 <= int(number) <= 14:
         raise CannotAdapt(f"The frame rule is {rule!r}. Write uniform-n or first-n with n from 1 to 14.")
@@ -94,11 +100,15 @@ def _frames(rule: str) -> tuple[int, Any]:
 
 
 def _model(folder: Path) -> Path:
-    config = folder / "config.json"
-    kind = json.loads(config.read_text("utf-8")).get("model_type") if config.is_file() else None
+    try:
+        config = json.loads((folder / "config.json").read_text("utf-8"))
+    except FileNotFoundError:
+        raise CannotAdapt(f"The base {folder} holds no config.json. {BASE}") from None
+    except ValueError:
+        raise CannotAdapt(f"The config.json of the base {folder} is not JSON. {BASE}") from None
+    kind = config.get("model_type") if isinstance(config, dict) else None
     if kind != "paligemma":
-        said = f"is of type {kind!r}" if kind else "holds no config.json"
-        raise CannotAdapt(f"The base {folder} {said}. Name a PaliGemma folder as save_pretrained wrote it.")
+        raise CannotAdapt(f"The base {folder} is of type {kind!r}. {BASE}")
     return folder
 
 

@@ -7,6 +7,7 @@ import hashlib
 import json
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -22,6 +23,7 @@ from infra.settings import Settings
 from infra.store import Store, open_store
 
 BATCH = 1000
+WRITTEN = "Give a file as `armillary backup` wrote it."
 
 
 class CannotRestore(Exception):
@@ -49,6 +51,7 @@ class Drilled:
 def dump(settings: Settings, to: Path) -> Dumped:
     """Write every row of one moment into a zip of JSON lines."""
     counts: dict[str, int] = {}
+    to.parent.mkdir(parents=True, exist_ok=True)
     with _moment(settings) as connection, zipfile.ZipFile(to, "w", zipfile.ZIP_DEFLATED) as file:
         revision = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
         for table in SQLModel.metadata.sorted_tables:
@@ -70,13 +73,33 @@ def _moment(settings: Settings) -> Connection:
 
 def restore(settings: Settings, backup: Path) -> Dumped:
     """Fill an empty database from a backup, whole or not at all."""
-    with zipfile.ZipFile(backup) as file:
-        said = json.loads(file.read("backup.json"))
+    with _opened(backup) as file:
+        said = _contents(backup, file)
         migrate(settings.database)
         with engine(settings.database).begin() as connection:
             _check_empty(connection, said["revision"])
             rows = sum(_fill(connection, table, file) for table in SQLModel.metadata.sorted_tables)
         return Dumped(rows, len(said["rows"]), said["revision"])
+
+
+def _opened(backup: Path) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(backup)
+    except zipfile.BadZipFile:
+        raise CannotRestore(f"{backup} is no backup: it is no zip file. {WRITTEN}") from None
+
+
+def _contents(backup: Path, file: zipfile.ZipFile) -> dict[str, Any]:
+    """What the backup says of itself, if it is whole and has every table."""
+    try:
+        said = json.loads(file.read("backup.json"))
+        members = {f"tables/{name}.jsonl" for name in said["rows"]}
+        whole = isinstance(said["revision"], str) and members <= set(file.namelist()) and not file.testzip()
+    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, zlib.error):
+        whole = False
+    if not whole:
+        raise CannotRestore(f"{backup} is no backup, or it is damaged. {WRITTEN}")
+    return dict(said)
 
 
 def _check_empty(connection: Connection, revision: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -18,10 +17,14 @@ from flows import (
     cli_operator,
     cli_sc3,
     cli_study,
+    cli_submit,
     cli_trust,
     cli_universe,
 )
-from flows.terminal import fail, file, plain, progress, say, table, told, warn
+from flows.cli_names import SUBMISSION, NameWithin, SubmissionId, SuiteName, modality_of, subset_of
+from flows.cli_paths import NewFolder
+from flows.cli_values import BindAddress, Port, Seed
+from flows.terminal import plain, progress, say, table, told
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -36,6 +39,7 @@ app = typer.Typer(
 )
 
 Format = Literal["table", "csv", "json"]
+Facet = Annotated[str, typer.Option(parser=NameWithin("facet's value"), help="One value, or * for all together.")]
 
 
 @app.command()
@@ -64,70 +68,13 @@ def demo(serve: Annotated[bool, typer.Option(help="Serve the board when done.")]
         _serve(settings)
 
 
-@app.command()
-def check(bundle: Path) -> None:
-    """Check a bundle as the server would, before anything is sent."""
-    from flows.catalogue import from_code
-    from submissions.bundle import check as check_bundle
-
-    with told():
-        found = check_bundle(file(bundle), from_code())
-        warn(found.warnings)
-        given, wanted = len(found.media) or len(found.manifest.files), len(found.expected)
-        say(f"Good: {found.manifest.model.name}, {given} files for {wanted} samples of {found.manifest.suite}.")
+app.command()(cli_submit.check)
+app.command()(cli_submit.submit)
+app.command("import")(cli_submit.import_outputs)
 
 
 @app.command()
-def submit(
-    bundle: Annotated[str | None, typer.Argument(help="A bundle, or s3://bucket/key of one.")] = None,
-    model: Annotated[str | None, typer.Option(help="A model folder instead, here or at s3://bucket/prefix.")] = None,
-    hub: Annotated[str | None, typer.Option(help="A model on a hub instead: org/name@REVISION (40 digits).")] = None,
-    manifest: Annotated[Path | None, typer.Option(help="With --model or --hub: the manifest without files.")] = None,
-    server: Annotated[str | None, typer.Option(help="Hand the bundle in at this server instead.")] = None,
-    token: Annotated[str, typer.Option(envvar="ARMILLARY_TOKEN", help="With --server: your team's key.")] = "",
-) -> None:
-    """Hand in a bundle of outputs or a model; prints the id to follow it by."""
-    from flows.door import bundle_to_send, receive
-
-    named = f"hub:{hub}" if hub else model
-    if server:
-        with told(), TemporaryDirectory(prefix="armillary-door-") as folder:
-            _send(server, token, bundle_to_send(Path(folder), bundle, named, manifest))
-        return
-    with told() as settings:
-        received = receive(settings, bundle, named, manifest)
-        warn(received.warnings)
-        again = " It was handed in before; this is the same submission." if received.duplicate else ""
-        say(f"Received as {received.submission_id}.{again}")
-        say(f"Next: armillary evaluate {received.submission_id}")
-
-
-@app.command("import")
-def import_outputs(
-    folder: Path,
-    to: Annotated[Path, typer.Option(help="The bundle to write.")],
-    manifest: Annotated[Path, typer.Option(help="The manifest without its files.")],
-    listed: Annotated[Path | None, typer.Option(help="CSV sample,file. Default: names by TailOR's rule.")] = None,
-    tasks: Annotated[Path | None, typer.Option(help="CSV number,task. Default: our order, from 1.")] = None,
-    suite: str = "tailor",
-) -> None:
-    """Make a bundle from a folder of outputs that has no manifest."""
-    from evaluators.suites import suite_named
-    from flows.importing import items
-    from submissions.declarations import read_declaration
-    from submissions.importer import import_listed, import_named, read_tasks
-
-    with told():
-        known, declaration = items(suite_named(suite)), read_declaration(manifest)
-        if listed:
-            made = import_listed(to, declaration, folder, listed, known)
-        else:
-            made = import_named(to, declaration, folder, known, read_tasks(tasks, known) if tasks else None)
-        say(f"Written: {made}. Next: armillary check {made}")
-
-
-@app.command()
-def evaluate(submission_id: str) -> None:
+def evaluate(submission_id: SubmissionId) -> None:
     """Bring a submission to the board; what is done already is not done again."""
     from flows.engine import prepare
 
@@ -140,7 +87,7 @@ def evaluate(submission_id: str) -> None:
 
 
 @app.command()
-def status(submission_id: Annotated[str | None, typer.Argument()] = None) -> None:
+def status(submission_id: Annotated[str | None, typer.Argument(parser=SUBMISSION)] = None) -> None:
     """Show all submissions, or the timeline of one."""
     from flows.status import overview, timeline
 
@@ -151,22 +98,24 @@ def status(submission_id: Annotated[str | None, typer.Argument()] = None) -> Non
 
 @app.command()
 def board(
-    suite: str,
-    scenario: str = "*",
-    task: str = "*",
-    setting: str = "*",
-    modality: str = "*",
-    metric: Annotated[str | None, typer.Option(help="Default: the suite's first.")] = None,
+    suite: SuiteName,
+    scenario: Facet = "*",
+    task: Facet = "*",
+    setting: Facet = "*",
+    modality: Facet = "*",
+    metric: Annotated[str | None, typer.Option(parser=NameWithin("metric"), help="Default: the suite's first.")] = None,
     format: Annotated[Format, typer.Option("--format")] = "table",
 ) -> None:
     """Print a suite's ranking."""
     from infra.db import session
     from leaderboard.export import as_csv, as_json
-    from leaderboard.places import places
+    from leaderboard.places import check_address, places
     from leaderboard.queries import Address, metric_named, ranking
 
     with told() as settings, session(settings.database) as db:
-        rows = ranking(db, suite, metric, Address(scenario, task, setting, modality))
+        at = Address(scenario, task, setting, modality)
+        check_address(db, suite, at)
+        rows = ranking(db, suite, metric, at)
         if format == "table":
             table([row.brief() for row in rows])
             if all(row.value is None for row in rows):
@@ -205,10 +154,10 @@ def publish() -> None:
 
 @app.command()
 def noise(
-    submission_id: str,
+    submission_id: SubmissionId,
     times: Annotated[int, typer.Option(min=2, max=20, help="How often each question is asked in all.")] = 3,
-    outputs: Annotated[int, typer.Option(min=1, help="How many outputs are drawn.")] = 20,
-    seed: int = 0,
+    outputs: Annotated[int, typer.Option(min=1, max=100_000, help="How many outputs are drawn.")] = 20,
+    seed: Seed = 0,
 ) -> None:
     """Ask the judge again about a few outputs and put its flip rate onto its card."""
     from flows.engine import prepare
@@ -223,9 +172,11 @@ def noise(
 
 @app.command()
 def defence(
-    submission_id: str,
-    outputs: Annotated[int, typer.Option(min=1, help="How many pictures are drawn; each gets 25 painted twins.")] = 4,
-    seed: int = 0,
+    submission_id: SubmissionId,
+    outputs: Annotated[
+        int, typer.Option(min=1, max=10_000, help="How many pictures are drawn; each gets 25 painted twins.")
+    ] = 4,
+    seed: Seed = 0,
 ) -> None:
     """Paint words into a few pictures, ask the judge, and put what the words win onto its card."""
     from flows.engine import prepare
@@ -238,7 +189,7 @@ def defence(
 
 
 @app.command()
-def serve(address: Annotated[str, typer.Option(help="0.0.0.0 in a container.")] = "127.0.0.1") -> None:
+def serve(address: BindAddress = "127.0.0.1") -> None:
     """Serve the board on this machine."""
     with told() as settings:
         pass
@@ -246,7 +197,7 @@ def serve(address: Annotated[str, typer.Option(help="0.0.0.0 in a container.")] 
 
 
 @app.command()
-def api(port: int = 8502, address: Annotated[str, typer.Option(help="0.0.0.0 in a container.")] = "127.0.0.1") -> None:
+def api(port: Port = 8502, address: BindAddress = "127.0.0.1") -> None:
     """Serve the board's data on this machine: http://127.0.0.1:8502/v1/docs"""
     from flows.serving import run_api
 
@@ -256,7 +207,7 @@ def api(port: int = 8502, address: Annotated[str, typer.Option(help="0.0.0.0 in 
 
 
 @app.command()
-def export(folder: Path) -> None:
+def export(folder: Annotated[Path, typer.Argument(parser=NewFolder("the files"))]) -> None:
     """Write the whole board as files that any web server can serve."""
     from flows import receipt_files
     from infra.db import session
@@ -264,7 +215,7 @@ def export(folder: Path) -> None:
 
     with told() as settings, session(settings.database) as db:
         files, receipts = len(write(db, folder)), receipt_files.write(db, folder)
-        say(f"{files} files and {receipts} receipts. Open {folder / 'index.html'}.")
+        say(f"{files} files and {receipts} receipts. Open {plain(str(folder / 'index.html'))}.")
 
 
 @app.command()
@@ -290,37 +241,20 @@ def schema() -> None:
 
 
 @app.command()
-def samples(suite: str, subset: str = "full", modality: str = "*") -> None:
+def samples(
+    suite: SuiteName,
+    subset: Annotated[str, typer.Option(parser=NameWithin("subset"))] = "full",
+    modality: Annotated[str, typer.Option(parser=NameWithin("modality"), help="One, or * for all.")] = "*",
+) -> None:
     """List a suite's sample ids and prompts as JSON lines: what a model has to answer."""
     from evaluators.suites import suite_named
 
     with told():
-        try:
-            found = suite_named(suite)
-            wanted = found.subsets[subset]
-        except KeyError as error:
-            fail(str(error.args[0]))
-        for sample in found.samples():
-            if wanted(sample) and modality in ("*", sample.facets.modality):
+        chosen = suite_named(suite)
+        belongs, modality = chosen.subsets[subset_of(chosen, subset)], modality_of(chosen, modality)
+        for sample in chosen.samples():
+            if belongs(sample) and modality in ("*", sample.facets.modality):
                 print(json.dumps({"sample": sample.id, "modality": sample.facets.modality, "prompt": sample.prompt}))
-
-
-def _send(server: str, token: str, bundle: Path) -> None:
-    """Hand a bundle in over the network, with a bar for its bytes; a broken upload goes on where it stopped."""
-    from flows.progress import begin, reach
-    from submissions.client import Server, left_of_the_quota
-
-    def show(done: int, total: int) -> None:
-        if not done:
-            begin("bytes", total)
-        reach("bytes", done)
-
-    with told(), progress():
-        door = Server(server, token)
-        handed = door.hand_in(bundle, show)
-        warn(handed.warnings)
-        say(f"Received as {handed.submission_id}.")
-        say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))
 
 
 def _elsewhere(suite: str, found: list[Place]) -> None:

@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.terminal import fail, say, table, told
+from flows.cli_names import SCOPE, TEAM, TOKEN_PREFIX, SubmissionId, TeamName
+from flows.cli_paths import NewFolder
+from flows.cli_values import CONTACT, Name
+from flows.terminal import fail, plain, say, table, told
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -37,10 +40,11 @@ def intake() -> None:
 
 
 def report(
-    submission_id: str,
-    most: Annotated[int, typer.Option(min=1, help="How many files are shown, the worst first.")] = 20,
+    submission_id: SubmissionId,
+    most: Annotated[int, typer.Option(min=1, max=100_000, help="How many files are shown, the worst first.")] = 20,
     docs: Annotated[
-        Path | None, typer.Option(help="Also write Great Expectations' own pages into this folder.")
+        Path | None,
+        typer.Option(parser=NewFolder("the pages"), help="Also write Great Expectations' own pages into this folder."),
     ] = None,
 ) -> None:
     """Show what the gates between the stages found in a submission, file by file, the worst first."""
@@ -56,7 +60,7 @@ def report(
         if lines:
             table(lines)
         if docs:
-            say(f"Written: {_docs(settings, submission_id, docs)}")
+            say(f"Written: {plain(str(_docs(settings, submission_id, docs)))}")
 
 
 def _docs(settings: Settings, submission_id: str, folder: Path) -> Path:
@@ -79,17 +83,20 @@ def _first(taken: Taken) -> str:
 
 
 @teams.command("add")
-def team_add(name: str, contact: str = "") -> None:
+def team_add(
+    name: Annotated[str, typer.Argument(parser=Name("a team"))],
+    contact: Annotated[str | None, typer.Option(parser=CONTACT, help="An e-mail address for notices.")] = None,
+) -> None:
     """Enter a team."""
     from infra.db import session
     from submissions.tokens import add_team
 
     with told() as settings, session(settings.database) as db:
-        say("Entered." if add_team(db, name, contact) else "It is there already.")
+        say("Entered." if add_team(db, name, contact or "") else "It is there already.")
 
 
 @teams.command("block")
-def team_block(name: str, undo: bool = False) -> None:
+def team_block(name: TeamName, undo: bool = False) -> None:
     """Shut the door to a team, or open it again."""
     from infra.db import session
     from submissions.tokens import set_blocked
@@ -100,7 +107,7 @@ def team_block(name: str, undo: bool = False) -> None:
 
 
 @teams.command("quota")
-def team_quota(name: str) -> None:
+def team_quota(name: TeamName) -> None:
     """Show what a team has left in each suite."""
     from sqlmodel import col, select
 
@@ -127,9 +134,11 @@ def team_quota(name: str) -> None:
 
 @tokens.command("create")
 def token_create(
-    team: str,
-    scope: Annotated[list[str] | None, typer.Option(help="read, submit, annotate, operate; repeat it.")] = None,
-    days: Annotated[float, typer.Option(help="How long it opens the door.")] = 90,
+    team: TeamName,
+    scope: Annotated[
+        list[str] | None, typer.Option(parser=SCOPE, help="read, submit, annotate, operate; repeat it.")
+    ] = None,
+    days: Annotated[float, typer.Option(min=0.01, max=365, help="How long it opens the door.")] = 90,
 ) -> None:
     """Make a key; it is shown this once."""
     from infra.db import session
@@ -140,7 +149,7 @@ def token_create(
 
 
 @tokens.command("revoke")
-def token_revoke(prefix: str) -> None:
+def token_revoke(prefix: Annotated[str, typer.Argument(parser=TOKEN_PREFIX)]) -> None:
     """Make a key useless."""
     from infra.db import session
     from submissions.tokens import revoke
@@ -150,7 +159,7 @@ def token_revoke(prefix: str) -> None:
 
 
 @tokens.command("list")
-def token_list(team: Annotated[str | None, typer.Argument()] = None) -> None:
+def token_list(team: Annotated[str | None, typer.Argument(parser=TEAM)] = None) -> None:
     """Show the keys by their first characters."""
     from infra.db import session
     from submissions.tokens import listed

@@ -7,8 +7,13 @@ from typing import Annotated, Literal
 
 import typer
 
+from flows.cli_names import SuiteName
+from flows.cli_paths import BACKUP, NewFile, NewFolder, Place
+from flows.cli_values import SCHEDULER, By, Name
 from flows.terminal import fail, plain, progress, say, told
-from flows.terminal import file as existing
+
+Backup = Annotated[Path, typer.Argument(parser=BACKUP)]
+OBJECTS = Place(NewFolder("the objects"), "s3://bucket/prefix")
 
 
 def watchdog(once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False) -> None:
@@ -36,7 +41,7 @@ def nightly() -> None:
         say(plain(run(settings)))
 
 
-def thaw(suite: str, by: Annotated[str, typer.Option(help="Who decided it.")]) -> None:
+def thaw(suite: SuiteName, by: By) -> None:
     """Open a suite's frozen boards again; what waited for them goes on."""
     from infra.db import session
 
@@ -50,7 +55,7 @@ def thaw(suite: str, by: Annotated[str, typer.Option(help="Who decided it.")]) -
 
 
 def deploy(
-    gpu_slots: Annotated[int, typer.Option(min=1, help="Evaluations at once, over all GPU workers.")] = 1,
+    gpu_slots: Annotated[int, typer.Option(min=1, max=10_000, help="Evaluations at once, over all GPU workers.")] = 1,
 ) -> None:
     """Tell the Prefect server which flows there are, when they run, and how many at once."""
     import os
@@ -69,9 +74,14 @@ def deploy(
 
 def worker(
     pool: Annotated[Literal["cpu", "gpu"] | None, typer.Option(help="Take whole evaluations from this pool.")] = None,
-    scheduler: Annotated[str, typer.Option(help="Take shards from this Dask scheduler instead, host:8786.")] = "",
-    limit: Annotated[int, typer.Option(min=1, help="How many at once.")] = 1,
-    name: Annotated[str, typer.Option(help="What it is called; default: the machine and its process.")] = "",
+    scheduler: Annotated[
+        str | None, typer.Option(parser=SCHEDULER, help="Take shards from this Dask scheduler instead, host:8786.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="How many at once.")] = 1,
+    name: Annotated[
+        str | None,
+        typer.Option(parser=Name("a worker"), help="What it is called; default: the machine and its process."),
+    ] = None,
 ) -> None:
     """Start a worker on this machine; it runs until somebody stops it."""
     from flows.deployments import become
@@ -83,11 +93,14 @@ def worker(
         if pool and not served():
             fail("There is no server to take work from: set PREFECT_API_URL, such as http://127.0.0.1:4200/api.")
         prepare(settings, quiet=False)
-        become(pool, scheduler, limit, name)
+        become(pool, scheduler or "", limit, name or "")
 
 
 def backup(
-    to: Path, objects: Annotated[str, typer.Option(help="Also copy the store's objects here: a folder or s3://.")] = ""
+    to: Annotated[Path, typer.Argument(parser=NewFile("the backup"))],
+    objects: Annotated[
+        str | None, typer.Option(parser=OBJECTS, help="Also copy the store's objects here: a folder or s3://.")
+    ] = None,
 ) -> None:
     """Write every row into one file, of one moment, while everything goes on."""
     from flows.backups import copy_objects, dump
@@ -99,21 +112,21 @@ def backup(
             say(f"{copy_objects(settings, objects)} objects copied that were not there.")
 
 
-def restore(file: Path) -> None:
+def restore(file: Backup) -> None:
     """Fill an empty database from a backup."""
     from flows.backups import restore as fill
 
     with told() as settings:
-        done = fill(settings, existing(file))
+        done = fill(settings, file)
         say(f"{done.rows} rows of {done.tables} tables restored. Next: armillary audit")
 
 
-def drill(file: Path) -> None:
+def drill(file: Backup) -> None:
     """Prove a backup: restore it beside the board and compare the two exports byte by byte."""
     from flows.backups import drill as prove
 
     with told() as settings:
-        done = prove(settings, existing(file))
+        done = prove(settings, file)
         if done.different:
             fail(f"{len(done.different)} of {done.files} files differ, first {done.different[0]}.")
         say(f"{done.rows} rows restored; all {done.files} files of the export are the same.")

@@ -7,7 +7,10 @@ from typing import Annotated
 
 import typer
 
-from flows.terminal import progress, say, told
+from flows.cli_names import RUN, NameWithin
+from flows.cli_paths import MANIFEST
+from flows.cli_values import REASON, By
+from flows.terminal import plain, progress, say, told
 
 
 def sanity() -> None:
@@ -25,22 +28,22 @@ def sanity() -> None:
 
 
 def failure(
-    run: str,
-    sample: str,
-    mode: str,
-    by: Annotated[str, typer.Option(help="Who decides.")],
-    reason: Annotated[str, typer.Option(help="Why.")],
+    run: Annotated[str, typer.Argument(parser=RUN)],
+    sample: Annotated[str, typer.Argument(parser=NameWithin("sample"))],
+    mode: Annotated[str, typer.Argument(parser=NameWithin("failure mode"))],
+    by: By,
+    reason: Annotated[str, typer.Option(parser=REASON, help="Why.")],
 ) -> None:
     """Say which failure mode counts for a weak output; a person's word stands over the judge's."""
     from flows.deciding import decide
 
     with told() as settings:
         decide(settings, run, sample, mode, by, reason)
-        say(f"{sample} counts as {mode} now.")
+        say(plain(f"{sample} counts as {mode} now."))
 
 
 def enter(
-    declaration: Annotated[Path, typer.Argument(help="A manifest of kind api, with its endpoint.")],
+    declaration: Annotated[Path, typer.Argument(parser=MANIFEST, help="A manifest of kind api, with its endpoint.")],
 ) -> None:
     """Enter a model that is behind an image or video API; we generate, with this machine's key."""
     from infra.db import session
@@ -48,7 +51,7 @@ def enter(
     from submissions.api_entry import enter as enter_api
     from submissions.declarations import read_declaration
 
-    with told() as settings, session(settings.database) as db:
+    with told(declaration) as settings, session(settings.database) as db:
         store = open_store(settings.objects, settings.s3_endpoint)
         found = enter_api(db, store, read_declaration(declaration))
         say(f"Entered as {found.submission_id}. Next: armillary evaluate {found.submission_id}")

@@ -8,28 +8,38 @@ from typing import Annotated
 
 import typer
 
-from flows.terminal import fail, say, table, told
+from flows.cli_names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
+from flows.cli_paths import File, NewFile
+from flows.cli_values import NEW_STUDY, Port, Seed, Url, Words
+from flows.terminal import fail, plain, say, table, told
+
+ITEMS = File("a JSONL file of items")
+RATINGS = File("a JSONL file of ratings: item, rater, answers")
 
 studies = typer.Typer(help="Human studies: make, invite, open, close, publish.", no_args_is_help=True)
 
 
 @studies.command()
 def create(
-    study_id: str,
-    suite: str,
-    title: Annotated[str, typer.Option(help="What raters and readers see.")] = "",
+    study_id: Annotated[str, typer.Argument(parser=NEW_STUDY)],
+    suite: SuiteName,
+    title: Annotated[
+        str | None, typer.Option(parser=Words("the title", 200), help="What raters and readers see.")
+    ] = None,
     submission: Annotated[
-        list[str] | None, typer.Option(help="An entry on the board; may be given more than once.")
+        list[str] | None,
+        typer.Option(parser=SUBMISSION, help="An entry on the board; may be given more than once."),
     ] = None,
     items: Annotated[
-        Path | None, typer.Option(help="A JSONL file of items, media beside it; alone, or gold and examples to add.")
+        Path | None,
+        typer.Option(parser=ITEMS, help="A JSONL file of items, media beside it; alone, or gold and examples to add."),
     ] = None,
-    most: Annotated[int, typer.Option(min=1, help="How many samples of each entry.")] = 60,
+    most: Annotated[int, typer.Option(min=1, max=100_000, help="How many samples of each entry.")] = 60,
     each: Annotated[
-        int | None, typer.Option(min=1, help="Raters an item; 2 where they are adjudicated, else 3.")
+        int | None, typer.Option(min=1, max=100, help="Raters an item; 2 where they are adjudicated, else 3.")
     ] = None,
-    minutes: Annotated[int, typer.Option(min=1, help="A begun item is handed on after this time.")] = 30,
-    seed: int = 0,
+    minutes: Annotated[int, typer.Option(min=1, max=10_000, help="A begun item is handed on after this time.")] = 30,
+    seed: Seed = 0,
 ) -> None:
     """Make a study in draft; its media are blinded now."""
     with told() as settings:
@@ -52,29 +62,33 @@ def create(
 
 @studies.command()
 def invite(
-    study_id: str,
-    count: Annotated[int, typer.Option(min=1)] = 1,
-    team: Annotated[str, typer.Option(help="The team they belong to; they never see its outputs.")] = "",
+    study_id: StudyId,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="How many raters.")] = 1,
+    team: Annotated[
+        str | None, typer.Option(parser=RATED_TEAM, help="The team they belong to; they never see its outputs.")
+    ] = None,
     adjudicator: Annotated[bool, typer.Option(help="For UNIVERSE: settles what two raters disagree about.")] = False,
-    url: Annotated[str, typer.Option(help="Where the rating page is served.")] = "http://127.0.0.1:8503",
+    url: Annotated[
+        str, typer.Option(parser=Url("the rating page"), help="Where the rating page is served.")
+    ] = "http://127.0.0.1:8503",
 ) -> None:
     """Print links for new raters; each is shown once."""
     with told() as settings:
         from flows.studies import invite as make
 
         role = "adjudicator" if adjudicator else "primary"
-        for key in make(settings, study_id, count, team, role):
+        for key in make(settings, study_id, count, team or "", role):
             say(f"{url}/?key={key}")
 
 
 @studies.command("open")
-def open_(study_id: str) -> None:
+def open_(study_id: StudyId) -> None:
     """Deal the items out and let raters in."""
     _move(study_id, "open")
 
 
 @studies.command()
-def close(study_id: str) -> None:
+def close(study_id: StudyId) -> None:
     """Let nobody in any more."""
     _move(study_id, "closed")
 
@@ -88,7 +102,7 @@ def _move(study_id: str, to: str) -> None:
 
 
 @studies.command()
-def publish(study_id: str) -> None:
+def publish(study_id: StudyId) -> None:
     """Compute a closed study's results and put people's scores on the board."""
     with told() as settings:
         from flows.engine import prepare
@@ -129,18 +143,19 @@ def list_() -> None:
 
 
 @studies.command()
-def export(study_id: str, to: Path) -> None:
+def export(study_id: StudyId, to: Annotated[Path, typer.Argument(parser=NewFile("the ratings"))]) -> None:
     """Write what was answered as JSONL, under pseudonyms."""
     with told() as settings:
         from flows.study_data import exported
 
         lines = [json.dumps(line, sort_keys=True) for line in exported(settings, study_id)]
+        to.parent.mkdir(parents=True, exist_ok=True)
         to.write_text("".join(f"{line}\n" for line in lines), "utf-8")
-        say(f"{len(lines)} ratings in {to}.")
+        say(f"{len(lines)} ratings in {plain(str(to))}.")
 
 
 @studies.command("import")
-def import_(study_id: str, ratings: Path) -> None:
+def import_(study_id: StudyId, ratings: Annotated[Path, typer.Argument(parser=RATINGS)]) -> None:
     """Take in ratings made elsewhere (JSONL with item, rater, answers)."""
     with told() as settings:
         from flows.study_data import import_ratings
@@ -150,7 +165,9 @@ def import_(study_id: str, ratings: Path) -> None:
 
 @studies.command()
 def erase(
-    rater: Annotated[str, typer.Argument(help="A rater's pseudonym, or a study with --contacts.")],
+    rater: Annotated[
+        str, typer.Argument(parser=RATER_OR_STUDY, help="A rater's pseudonym, or a study with --contacts.")
+    ],
     contacts: Annotated[bool, typer.Option(help="Delete all addresses of the study instead.")] = False,
 ) -> None:
     """Remove a rater and everything they said, or all addresses of a study."""
@@ -163,7 +180,7 @@ def erase(
 
 
 @studies.command()
-def serve(port: int = 8503) -> None:
+def serve(port: Port = 8503) -> None:
     """Serve the rating page, which knows no names."""
     with told():
         from flows.serving import run_app

@@ -7,14 +7,19 @@ from typing import Annotated
 
 import typer
 
+from flows.cli_names import JUDGE, VERIFIED, SubmissionId, SuiteName
+from flows.cli_paths import File
+from flows.cli_values import REASON, SHA256
 from flows.terminal import fail, plain, progress, say, table, told
 
 MOST_SHOWN = 50
 
 
-def verify(what: Annotated[str, typer.Argument(help="A submission's id, or a receipt from an export.")]) -> None:
+def verify(
+    what: Annotated[str, typer.Argument(parser=VERIFIED, help="A submission's id, or a receipt from an export.")],
+) -> None:
     """Recompute every number of a submission from stored artefacts, or of a receipt from the files beside it."""
-    if what.endswith(".json") or Path(what).is_file():
+    if Path(what).is_file():
         _receipt(Path(what))
         return
     from flows.engine import prepare
@@ -35,14 +40,17 @@ def verify(what: Annotated[str, typer.Argument(help="A submission's id, or a rec
 
 
 def audit(
-    head: Annotated[str, typer.Option(help="The head that an earlier export names: it must be in the chain.")] = "",
+    head: Annotated[
+        str | None,
+        typer.Option(parser=SHA256, help="The head that an earlier export names: it must be in the chain."),
+    ] = None,
 ) -> None:
     """Find every row behind a published number that was edited, added or removed outside publication."""
     from flows.audit import audit as look
     from infra.db import session
 
     with told() as settings, session(settings.database) as db:
-        found = look(db, head)
+        found = look(db, head or "")
         for line in found.findings[:MOST_SHOWN]:
             say(f"[red]found[/red] {plain(line)}")
         say(f"{found.links} links, {found.rows} rows. {found.unsealed_events} events since the last publication.")
@@ -53,8 +61,8 @@ def audit(
 
 
 def withdraw(
-    submission_id: str,
-    why: Annotated[str, typer.Option(help="The reason, for its page.")] = "Withdrawn by the operator.",
+    submission_id: SubmissionId,
+    why: Annotated[str, typer.Option(parser=REASON, help="The reason, for its page.")] = "Withdrawn by the operator.",
 ) -> None:
     """Mark a submission as withdrawn: it leaves the ranks and stays listed."""
     from flows.publish import withdraw as mark
@@ -68,9 +76,13 @@ COLUMNS = ("entry", "metric", "rank", "before", "now", "why")
 
 
 def rejudge(
-    suite: str,
-    judge: Annotated[str, typer.Option(help="The new judge, as for ARMILLARY_JUDGE. Default: that setting.")] = "",
-    changelog: Annotated[Path | None, typer.Option(help="A changelog to write the `Scores:` line into.")] = None,
+    suite: SuiteName,
+    judge: Annotated[
+        str | None, typer.Option(parser=JUDGE, help="The new judge, as for ARMILLARY_JUDGE. Default: that setting.")
+    ] = None,
+    changelog: Annotated[
+        Path | None, typer.Option(parser=File("a changelog"), help="A changelog to write the `Scores:` line into.")
+    ] = None,
 ) -> None:
     """Judge and score a suite's stored outputs again, onto the board of a new judge or scorer; the old one stays."""
     from flows.engine import prepare
@@ -81,9 +93,7 @@ def rejudge(
         from flows.rejudge import rejudge as again
         from flows.rejudge import told as row
 
-        if changelog and not changelog.is_file():
-            fail(f"There is no file {changelog}. Give the path of a changelog, or leave --changelog.")
-        found = again(settings, suite, judge)
+        found = again(settings, suite, judge or "")
         for one in found:
             say(f"Board {one.board_before} → {one.board}: {one.entries} entries, {one.judged} outputs judged now.")
             table([dict(zip(COLUMNS, row(change), strict=True)) for change in one.changes])
@@ -93,7 +103,7 @@ def rejudge(
         if not found:
             say("Every entry stands on the board of this judge and scorer already. Nothing was done.")
         if changelog:
-            say(f"{into_changelog(changelog, [one.line for one in found])} lines written into {changelog}.")
+            say(f"{into_changelog(changelog, [one.line for one in found])} lines written into {plain(str(changelog))}.")
         if any(one.failed for one in found):
             fail("Some entries are missing on the new board. The old one stays; run the command again.")
 
@@ -102,8 +112,6 @@ def _receipt(path: Path) -> None:
     from flows.receipt_files import check
 
     with told():
-        if not path.is_file():
-            fail(f"There is no file {path}. Give a receipt from an export's receipts folder, or a submission's id.")
         found = check(path)
         for line in found.differences[:20]:
             say(f"[red]differs[/red] {plain(line)}")

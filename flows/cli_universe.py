@@ -7,10 +7,17 @@ from typing import Annotated, Literal
 
 import typer
 
+from flows.cli_names import ENVIRONMENT, FRAME_RULE, UNIVERSE_SUBSET
+from flows.cli_paths import File, Folder, Manifest, NewBundle, NewFolder
+from flows.cli_values import Name, Seed
 from flows.terminal import plain, progress, say, table, told
 
 universe = typer.Typer(help="UNIVERSE: simulated data, finished answers, baselines.", no_args_is_help=True)
 
+ADAPTED_ON = Folder("a folder with annotations.jsonl and human-gameplay-segments", ("annotations.jsonl",))
+BASE = Folder("a PaliGemma folder as save_pretrained wrote it", ("config.json",))
+CLIP = Folder("a CLIP folder as save_pretrained wrote it", ("config.json",))
+ANSWERS = File("a JSONL file of answers")
 Strategy = Literal[
     "zero_shot", "full", "projector_language", "vision_language", "vision_projector", "vision", "projector",
     "language", "lora",
@@ -18,22 +25,31 @@ Strategy = Literal[
 
 
 def adapt(
-    to: Annotated[Path, typer.Argument(help="The adapter's folder; a killed run goes on from it.")],
-    data: Annotated[Path, typer.Option(help="A folder with annotations.jsonl and human-gameplay-segments.")],
-    base: Annotated[Path | None, typer.Option(help="A PaliGemma folder. Default: the small packaged one.")] = None,
+    to: Annotated[
+        Path,
+        typer.Argument(parser=NewFolder("the adapter"), help="The adapter's folder; a killed run goes on from it."),
+    ],
+    data: Annotated[
+        Path, typer.Option(parser=ADAPTED_ON, help="A folder with annotations.jsonl and human-gameplay-segments.")
+    ],
+    base: Annotated[
+        Path | None, typer.Option(parser=BASE, help="A PaliGemma folder. Default: the small packaged one.")
+    ] = None,
     strategy: Strategy = "projector",
-    steps: Annotated[int, typer.Option(min=1)] = 1000,
-    batch: Annotated[int, typer.Option(min=1, help="Clips at once.")] = 1,
-    accumulate: Annotated[int, typer.Option(min=1, help="Batches a step.")] = 4,
-    rate: Annotated[float, typer.Option(min=0.0)] = 5e-5,
-    rank: Annotated[int, typer.Option(min=1, help="Of LoRA.")] = 8,
-    frames: Annotated[str, typer.Option(help="uniform-n or first-n.")] = "uniform-8",
+    steps: Annotated[int, typer.Option(min=1, max=10**8)] = 1000,
+    batch: Annotated[int, typer.Option(min=1, max=10**6, help="Clips at once.")] = 1,
+    accumulate: Annotated[int, typer.Option(min=1, max=10**6, help="Batches a step.")] = 4,
+    rate: Annotated[float, typer.Option(min=0.0, max=10.0, help="How fast it learns.")] = 5e-5,
+    rank: Annotated[int, typer.Option(min=1, max=10_000, help="Of LoRA.")] = 8,
+    frames: Annotated[str, typer.Option(parser=FRAME_RULE, help="uniform-n or first-n.")] = "uniform-8",
     mask: Literal["own", "image_first"] = "own",
     precision: Literal["fp32", "bf16"] = "fp32",
     held_out: Annotated[float, typer.Option(min=0.0, max=0.9, help="Share of sessions to examine it on.")] = 0.2,
-    team: str = "my team",
-    name: Annotated[str, typer.Option(help="The judge's name on the board. Default: the folder's.")] = "",
-    seed: int = 0,
+    team: Annotated[str, typer.Option(parser=Name("a team"))] = "my team",
+    name: Annotated[
+        str | None, typer.Option(parser=Name("a judge"), help="Its name on the board. Default: the folder's.")
+    ] = None,
+    seed: Seed = 0,
 ) -> None:
     """Adapt a vision-language model into a judge of rollouts; several GPUs: start it with `accelerate launch`."""
     from evaluators.models.adapt import Plan, Step
@@ -61,13 +77,13 @@ def adapt(
 
 @universe.command()
 def data(
-    folder: Path,
+    folder: Annotated[Path, typer.Argument(parser=NewFolder("the sessions"))],
     environment: Annotated[
-        str, typer.Option(help="environment_1 to environment_7, practice_1 to 8.")
+        str, typer.Option(parser=ENVIRONMENT, help="environment_1 to environment_7, practice_1 to 8.")
     ] = "environment_1",
-    sessions: Annotated[int, typer.Option(min=1)] = 26,
-    turns: Annotated[int, typer.Option(min=1, help="Clips a session.")] = 8,
-    seed: int = 0,
+    sessions: Annotated[int, typer.Option(min=1, max=100_000)] = 26,
+    turns: Annotated[int, typer.Option(min=1, max=1000, help="Clips a session.")] = 8,
+    seed: Seed = 0,
 ) -> None:
     """Write simulated sessions (video, controller log, metadata) and the data set that is cut from them."""
     from evaluators.suites.universe.construction import build
@@ -81,30 +97,31 @@ def data(
             made.append(write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play))
             reach("sessions", number + 1)
         built = build(made, folder, seed=seed)
-    say(f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} dropped: {folder}")
+    say(f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} dropped.")
+    say(f"They are in {plain(str(folder))}.")
 
 
 @universe.command("import")
 def import_jsonl(
-    answers: Annotated[Path, typer.Argument(help='JSON lines: {"sample": id, "answer": words}.')],
-    to: Annotated[Path, typer.Option(help="The bundle to write.")],
-    manifest: Annotated[Path, typer.Option(help="The manifest without its files.")],
+    answers: Annotated[Path, typer.Argument(parser=ANSWERS, help='JSON lines: {"sample": id, "answer": words}.')],
+    to: NewBundle,
+    manifest: Manifest,
 ) -> None:
     """Make a bundle from finished answers."""
     from evaluators.suites import suite_named
     from submissions.declarations import read_declaration
     from submissions.import_answers import import_answers
 
-    with told():
+    with told(answers):
         known = {sample.id for sample in suite_named("universe").samples()}
-        made = import_answers(to, read_declaration(manifest), answers, known)
+        made = plain(str(import_answers(to, read_declaration(manifest), answers, known)))
         say(f"Written: {made}. Next: armillary check {made}")
 
 
 @universe.command()
 def baselines(
-    subset: str = "full",
-    clip: Annotated[Path | None, typer.Option(help="A CLIP folder, for the CLIPScore row.")] = None,
+    subset: Annotated[str, typer.Option(parser=UNIVERSE_SUBSET)] = "full",
+    clip: Annotated[Path | None, typer.Option(parser=CLIP, help="A CLIP folder, for the CLIPScore row.")] = None,
 ) -> None:
     """Hand in chance, the majority class, CLIPScore and the unadapted model as rows to measure against."""
     from flows.universe import hand_in_baselines

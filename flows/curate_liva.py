@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import hashlib
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,7 +24,7 @@ from evaluators.suites.liva import drafting
 from evaluators.suites.liva.asks import Ask, prompts_sha256
 from evaluators.suites.liva.case import sidecar
 from evaluators.suites.liva.cases import own, read_folder
-from evaluators.suites.liva.drafting import CannotDraft, Decision, Draft, Seed, check_id
+from evaluators.suites.liva.drafting import CannotDraft, Decision, Draft, Seed, check_id, check_scenario
 from evaluators.suites.liva.reading import Finding
 from flows.agents import open_talker
 from infra import tables
@@ -32,6 +33,7 @@ from infra.settings import Settings
 from leaderboard.reviewing import offer
 
 LIST = "intentions.csv"
+INDEX = "model_index.json"
 COLUMNS = ("file", "case_id", "intention", "license")
 Paint = Callable[[str, str, Path], None]
 """Makes a picture from a prompt for a case into a file; raises CannotDraft if it cannot."""
@@ -104,7 +106,7 @@ def from_goals(
     settings: Settings, name: str, scenario: str, count: int, to: Path, talker: Talker, paint: Paint
 ) -> Drafted:
     """Goal first: jobs that can be done in one scene, then a picture made for each, then its sidecar."""
-    check_id(f"{scenario}_case101")
+    check_scenario(scenario)
     course = Course(name, settings, talker, to)
     known = [case.intention for case in own() if case.scenario == scenario]
     ask = drafting.ask_ideas(scenario, count, known)
@@ -120,8 +122,13 @@ def read_list(folder: Path) -> list[Seed]:
     path = folder / LIST
     if not path.is_file():
         raise CannotDraft(f"There is no {LIST} in {folder.name}. Write one with the columns {', '.join(COLUMNS)}.")
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+    except (UnicodeDecodeError, csv.Error):
+        raise CannotDraft(f"{path} is no CSV in UTF-8. Write one with the columns {', '.join(COLUMNS)}.") from None
+    if not rows:
+        raise CannotDraft(f"{path} lists no photo. Write one line for each, with {', '.join(COLUMNS)}.")
     seeds = []
     for line, row in enumerate(rows, 2):
         if missing := [name for name in COLUMNS if not (row.get(name) or "").strip()]:
@@ -132,6 +139,19 @@ def read_list(folder: Path) -> list[Seed]:
             raise CannotDraft(f"{LIST}:{line}: there is no photo {row['file']!r} in the folder.")
         seeds.append(Seed(row["case_id"], "real", picture, row["intention"].strip(), row["license"].strip()))
     return seeds
+
+
+def check_image_model(folder: Path) -> None:
+    """Refuse a folder that is no pipeline of diffusers, before anything is asked or loaded."""
+    index = folder / INDEX
+    try:
+        kind = json.loads(index.read_text("utf-8"))["_class_name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CannotDraft(
+            f"{index} names no pipeline. Give a folder that save_pretrained of diffusers wrote."
+        ) from None
+    if "Pipeline" not in str(kind):
+        raise CannotDraft(f"{index} names {kind!r}, which is no pipeline. Give a text-to-image folder of diffusers.")
 
 
 def painter(model: Path, device: str, *, width: int, height: int, steps: int, seed: int = 0) -> Paint:

@@ -17,8 +17,25 @@ WAYS = (
 )
 
 
+LOCAL = ("vlm", "vlm-image-first")
+CONFIGS = ("config.json", "adapter_config.json")
+"""A folder with one of these holds a model, or an adapter for one."""
+
+
 class UnknownJudge(Exception):
     """The setting names no judge; the message says what it may name."""
+
+
+def check_judge(name: str) -> None:
+    """Refuse a name that can be no judge's; nothing is loaded."""
+    kind, _, rest = name.partition(":")
+    model, _, snapshot = rest.rpartition("@")
+    if name == "scripted" or (kind == "http" and model and snapshot):
+        return
+    if kind not in LOCAL or not rest:
+        raise UnknownJudge(f"There is no judge {name!r}. Name {WAYS}.")
+    if not any((Path(rest) / config).is_file() for config in CONFIGS):
+        raise UnknownJudge(f"The judge {name!r} names the folder {rest}, which holds no model. Name {WAYS}.")
 
 
 @lru_cache(maxsize=2)
@@ -27,7 +44,7 @@ def open_judge(name: str, device: str) -> Judge:
     kind, _, rest = name.partition(":")
     if name == "scripted":
         return ScriptedJudge()
-    if kind in ("vlm", "vlm-image-first") and rest:
+    if kind in LOCAL and rest:
         return _local(Path(rest), device, kind == "vlm-image-first", Settings())
     if kind == "http" and "@" in rest:
         model, _, snapshot = rest.rpartition("@")

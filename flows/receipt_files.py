@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
+from operator import getitem
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +18,7 @@ from sqlmodel import Session, select
 from evaluators.cells import bounds
 from evaluators.columns import scored_metrics, tabulate
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score, Suite
-from evaluators.suites import suite_named
+from evaluators.suites import suite_named, suite_names
 from flows.board_keys import items_sha256
 from flows.receipts import ADDRESS, cells, lines, records, samples_of, sha256
 from flows.rows import cell_row
@@ -25,6 +28,19 @@ from infra.store import landing
 from infra.tables_standing import Receipt
 
 FOLDER = "receipts"
+NEEDED = (
+    "suite.name",
+    "suite.items_sha256",
+    "submission.subset",
+    "inputs.modalities",
+    "inputs.replaced",
+    "outputs.records_sha256",
+    "numbers.cells_sha256",
+    "noise",
+    "code.evaluators_sha256",
+    "code.release",
+)
+"""What a receipt has to say for its numbers to be computed again."""
 
 
 class NoReceipt(Exception):
@@ -71,9 +87,9 @@ def check(path: Path) -> Checked:
         if found != told
     ]
     samples = _samples(suite, receipt)
-    scores = score(suite, samples, [json.loads(line) for line in data.splitlines()])
+    scores = score(suite, samples, _rows(path, "records", data))
     made = recomputed(suite, samples, scores, receipt["noise"])
-    differences += _compare([json.loads(line) for line in stored.splitlines()], made)
+    differences += _compare(_rows(path, "cells", stored), made)
     return Checked(receipt["run"], len(scores), len(made), tuple(differences), _notes(receipt))
 
 
@@ -131,7 +147,9 @@ def _receipt(path: Path) -> dict[str, Any]:
     try:
         found: dict[str, Any] = json.loads(data)
         canonical = rfc8785.dumps(found)
-        if found["schema"] != 1 or not found["run"]:
+        for name in NEEDED:
+            reduce(getitem, name.split("."), found)
+        if found["schema"] != 1 or not found["run"] or found["suite"]["name"] not in suite_names():
             raise KeyError
     except (ValueError, KeyError, TypeError, rfc8785.CanonicalizationError):
         raise NoReceipt(f"{path} is no receipt. Give a file from an export's receipts folder.") from None
@@ -140,11 +158,24 @@ def _receipt(path: Path) -> dict[str, Any]:
     return found
 
 
+def _rows(path: Path, what: str, data: bytes) -> list[dict[str, Any]]:
+    try:
+        rows = [json.loads(line) for line in data.splitlines()]
+    except ValueError:
+        raise NoReceipt(f"The {what} beside {path} are not JSON lines. Take them from the export again.") from None
+    if not all(isinstance(row, dict) for row in rows):
+        raise NoReceipt(f"The {what} beside {path} are no objects. Take them from the export again.")
+    return rows
+
+
 def _beside(path: Path, suffix: str) -> bytes:
     other = path.with_name(path.name.removesuffix(".json") + suffix)
     if not other.is_file():
         raise NoReceipt(f"{other.name} is missing beside {path.name}. Copy the whole receipts folder of the export.")
-    return gzip.decompress(other.read_bytes()) if suffix.endswith(".gz") else other.read_bytes()
+    try:
+        return gzip.decompress(other.read_bytes()) if suffix.endswith(".gz") else other.read_bytes()
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        raise NoReceipt(f"{other} is cut off or damaged. Take it from the export again.") from None
 
 
 def _put(path: Path, data: bytes) -> None:

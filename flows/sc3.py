@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from evaluators.contracts import Sample
 from evaluators.suites import suite_named
@@ -17,8 +18,8 @@ from evaluators.worlds.policies import Policy, policy_of
 from evaluators.worlds.policies_http import HttpPolicy, PolicyServerError
 from submissions.pack import pack_outputs
 
-BROKEN = (BadFolder, OtherRollouts, WorldFailed, BadActions, PolicyServerError)
-"""What may be wrong with a lab's model, folder or policy server; each says it in words."""
+BROKEN = (OtherRollouts, WorldFailed, BadActions, PolicyServerError)
+"""What may be wrong with a lab's model, rollouts or policy server; each says it in words."""
 
 SUFFIX = ".npz"
 
@@ -62,13 +63,21 @@ def read_servers(said: list[str]) -> dict[int, str]:
     found: dict[int, str] = {}
     for one in said:
         number, _, url = one.partition("=")
-        if not number.isdecimal() or not 1 <= int(number) <= len(policies()) or not url:
+        if not number.isdecimal() or not 1 <= int(number) <= len(policies()) or not _is_address(url):
             raise CannotRollOut(
-                f"--policy-url {one!r} names no policy. Write the number whose place it takes, 1 to {len(policies())}, "
+                f"{one!r} names no policy. Write the number whose place it takes, 1 to {len(policies())}, "
                 "and its address: 3=http://localhost:8000."
             )
         found[int(number)] = url
     return found
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
 def roll_out(wish: Wish, each: Callable[[int], None]) -> tuple[Path, ...]:
@@ -79,13 +88,15 @@ def roll_out(wish: Wish, each: Callable[[int], None]) -> tuple[Path, ...]:
         world, config = open_folder(wish.model, wish.model.resolve().name)
         todo = episodes(wish.samples())
         return roll_out_all(world, wish.policies(), todo, config, wish.to, wish.clips, each)
+    except BadFolder as error:
+        raise CannotRollOut(f"{wish.model}: {error}") from error
     except BROKEN as error:
         raise CannotRollOut(str(error)) from error
 
 
 def pack(folder: Path, to: Path, declaration: Mapping[str, Any]) -> Path:
     """A bundle of the rollouts in a folder that belong to the declared subset."""
-    if claim_of(folder).get("policy_servers"):
+    if _claim(folder).get("policy_servers"):
         raise CannotRollOut(f"{folder} holds rollouts of policies of your own. Hand in rollouts of the suite's seven.")
     wanted = suite_named("sc3").subsets.get(declaration.get("subset", "full"))
     known = [folder / f"{sample.id}{SUFFIX}" for sample in samples() if wanted is None or wanted(sample)]
@@ -93,6 +104,13 @@ def pack(folder: Path, to: Path, declaration: Mapping[str, Any]) -> Path:
     if not found:
         raise CannotRollOut(f"{folder} holds no rollout of that subset. Make some with `armillary sc3 rollout`.")
     return pack_outputs(to, {"modalities": ["trajectory"], **declaration}, found)
+
+
+def _claim(folder: Path) -> Mapping[str, Any]:
+    try:
+        return claim_of(folder)
+    except OtherRollouts as error:
+        raise CannotRollOut(str(error)) from None
 
 
 def _place(sample: Sample) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from submissions.suggestions import no_such
+
 MODES = ("cross_view", "inverse")
+EXAMPLE = '{"dynamics": {"width": 96}, "eyes": {"height": 24}}'
 
 
 class CannotTrain(ValueError):
@@ -41,10 +44,11 @@ def train_here(plan: Plan, told: Callable[[str, int, float], None]) -> float | N
     from evaluators.suites.sc3.producing import open_folder
     from evaluators.suites.sc3.tuning import choose_tau
 
+    said = _read(plan.config)
+    _check_names(said, {"eyes": EyesConfig, "dynamics": DynamicsConfig})
     if unknown := set(plan.without) - set(MODES):
         raise CannotTrain(f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: {', '.join(MODES)}.")
     shares = {mode: share for mode, share in SHARES.items() if mode not in plan.without}
-    said = _read(plan.config)
     try:
         course = Course(
             sight=SightPlan(min(SightPlan().episodes, plan.episodes), plan.sight_steps, seed=plan.seed),
@@ -65,12 +69,23 @@ def _read(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        said = json.loads(path.read_text())
-    except (OSError, ValueError) as error:
-        raise CannotTrain(f"{path} cannot be read as JSON ({error}).") from None
+        said = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        raise CannotTrain(f"{path} cannot be read as JSON. Write {EXAMPLE}.") from None
     if not isinstance(said, dict) or not all(isinstance(part, dict) for part in said.values()):
-        raise CannotTrain(f'{path} must hold an object like {{"dynamics": {{"width": 96}}, "eyes": {{"height": 24}}}}.')
+        raise CannotTrain(f"{path} must hold an object like {EXAMPLE}.")
     return said
+
+
+def _check_names(said: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -> None:
+    """Refuse a part, or a size in a part, that does not exist."""
+    for part, sizes in said.items():
+        if part not in parts:
+            raise CannotTrain(no_such("part", part, parts, within="a dynamics model"))
+        names = [field.name for field in fields(parts[part])]
+        for name in sizes:
+            if name not in names:
+                raise CannotTrain(no_such("size", name, names, f"Correct it, as in {EXAMPLE}.", within=part))
 
 
 def _tuples(said: dict[str, Any]) -> dict[str, Any]:

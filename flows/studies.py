@@ -120,8 +120,11 @@ def _media(store: Store, plan: Plan, items: Sequence[Mapping[str, Any]]) -> list
             for key, source in zip(some, item["media"], strict=True)
         }
         made = dict(zip(known, blinded(store, list(known.values())), strict=True))
-    except (KeyError, OSError, StoreError) as error:
-        raise StudyError(f"The media of {plan.id} cannot be used: {error}. Mend the items and create again.") from None
+    except KeyError as error:
+        raise StudyError(f"An item of {plan.id} has no {error}. Mend the items and create again.") from None
+    except (OSError, StoreError) as error:
+        why = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        raise StudyError(f"The media of {plan.id} cannot be used: {why}. Mend the items and create again.") from None
     return [
         [Medium(letter, made[key].blob, made[key].media_type) for letter, key in zip("ABCD", some, strict=False)]
         for some in keys

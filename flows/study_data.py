@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,21 @@ from infra.settings import Settings
 from infra.tables import now
 from infra.tables_study import Rater, RaterContact, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies.forms import form_of, problems
+from leaderboard.studies.running import named
 from leaderboard.studies.states import StudyError
+
+NOTHING = "Nothing was taken in."
+
+
+@dataclass(frozen=True, slots=True)
+class Rating:
+    """What a rater answered about an item."""
+
+    item: str
+    rater: str
+    answers: dict[str, Any]
+    comment: str
+    seconds: float
 
 
 def exported(settings: Settings, study_id: str) -> Iterator[dict[str, Any]]:
@@ -40,37 +55,48 @@ def exported(settings: Settings, study_id: str) -> Iterator[dict[str, Any]]:
 
 def import_ratings(settings: Settings, study_id: str, path: Path) -> int:
     """Take in ratings made elsewhere (JSONL: item, rater, answers); each is checked like one from the page."""
-    lines = path.read_text("utf-8").splitlines()
+    ratings = [_rating(path, number, line) for number, line in enumerate(_lines(path), 1)]
     with session(settings.database) as db:
-        study = db.get(Study, study_id)
-        if study is None or study.state != "open":
-            raise StudyError(
-                f"{study_id} is {study.state if study else 'not there'}: ratings come in while it is open."
-            )
-        for number, line in enumerate(lines, 1):
-            try:
-                given = json.loads(line)
-                seat = db.exec(
-                    select(Seat).where(Seat.item_id == given["item"], Seat.rater_id == given["rater"])
-                ).first()
-                item = db.get(StudyItem, given["item"])
-                answers = dict(given["answers"])
-            except (ValueError, KeyError, TypeError):
-                raise StudyError(f"Line {number} has no item, rater and answers. Nothing was taken in.") from None
+        study = named(db, study_id)
+        if study.state != "open":
+            raise StudyError(f"{study_id} is {study.state}: ratings come in while it is open. `armillary study open`.")
+        for number, rating in enumerate(ratings, 1):
+            where = f"Line {number} of {path.name}"
+            query = select(Seat).where(Seat.item_id == rating.item, Seat.rater_id == rating.rater)
+            seat, item = db.exec(query).first(), db.get(StudyItem, rating.item)
             if seat is None or item is None:
-                raise StudyError(f"Line {number}: this item is not this rater's. Nothing was taken in.")
-            wrong = problems(form_of(item.form), answers)
-            if wrong:
-                raise StudyError(f"Line {number}: {wrong[0]} Nothing was taken in.")
-            seat.answers, seat.state, seat.done_at = answers, "done", now()
-            seat.comment, seat.seconds = str(given.get("comment", "")), float(given.get("seconds", 0.0))
+                raise StudyError(f"{where}: the item {rating.item!r} is not {rating.rater!r}'s. {NOTHING}")
+            if wrong := problems(form_of(item.form), rating.answers):
+                raise StudyError(f"{where}: {wrong[0]} {NOTHING}")
+            seat.answers, seat.state, seat.done_at = rating.answers, "done", now()
+            seat.comment, seat.seconds = rating.comment, rating.seconds
             db.add(seat)
-    return len(lines)
+    return len(ratings)
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise StudyError(f"{path.name} is not text in UTF-8. Write one rating a line, as JSON. {NOTHING}") from None
+
+
+def _rating(path: Path, number: int, line: str) -> Rating:
+    try:
+        said = json.loads(line)
+        item, rater, answers = said["item"], said["rater"], dict(said["answers"])
+        seconds = float(said.get("seconds", 0.0))
+    except (ValueError, KeyError, TypeError):
+        item = rater = None
+    if not isinstance(item, str) or not isinstance(rater, str):
+        raise StudyError(f"Line {number} of {path.name} has no item, rater and answers as JSON. {NOTHING}")
+    return Rating(item, rater, answers, str(said.get("comment", "")), seconds)
 
 
 def forget_contact(settings: Settings, study_id: str) -> int:
     """Delete every e-mail address of a study."""
     with session(settings.database) as db:
+        named(db, study_id)
         ids = list(db.exec(select(Rater.id).where(Rater.study_id == study_id)))
         return int(db.connection().execute(delete(RaterContact).where(col(RaterContact.rater_id).in_(ids))).rowcount)
 
@@ -80,7 +106,7 @@ def erase(settings: Settings, rater_id: str) -> int:
     with session(settings.database) as db:
         rater = db.get(Rater, rater_id)
         if rater is None:
-            raise StudyError(f"There is no rater {rater_id!r}.")
+            raise StudyError(f"There is no rater {rater_id!r}. `armillary study export` names those who rated.")
         study_id = rater.study_id
         gone = db.connection().execute(delete(Seat).where(col(Seat.rater_id) == rater_id)).rowcount
         for table in (SeatEvent, RaterContact):

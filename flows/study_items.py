@@ -138,13 +138,17 @@ def _drawn(rating: Rating, store: Store, sample: Sample, file: Path | None) -> d
 def items_of_file(path: Path) -> list[Item]:
     """Items from a JSONL file, one a line, media named relative to it."""
     found = []
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise StudyError(f"{path} is not text in UTF-8. Write one item a line, as JSON.") from None
+    for number, line in enumerate(lines, 1):
         try:
             item = json.loads(line)
             item["media"] = [str(path.parent / name) for name in item["media"]]
         except (ValueError, KeyError, TypeError):
             raise StudyError(
-                f"Line {number} of {path.name} is no item: an object with `media`, a list of files."
+                f"Line {number} of {path.name} is no item. Write a JSON object with `media`, a list of files."
             ) from None
         found.append(item)
     return found

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
@@ -17,42 +16,45 @@ if TYPE_CHECKING:
 USER_ERROR = 2
 
 
-def file(path: Path) -> Path:
-    """The path, if there is a file."""
-    if not path.is_file():
-        fail(f"There is no file {path}. Give the path of a bundle (a zip file).")
-    return path
-
-
 @contextmanager
-def told() -> Iterator[Settings]:
-    """Turn every foreseen error into words, a next step and exit status 2; nobody sees a traceback for a mistake."""
+def told(about: object = None) -> Iterator[Settings]:
+    """Turn every foreseen error into words, a next step and exit status 2; nobody sees a traceback for a mistake.
+
+    `about` is what was handed in, to be named where several problems of it are listed.
+    """
     from pydantic import ValidationError
     from sqlalchemy.exc import OperationalError, ProgrammingError
 
-    from flows.foreseen import FORESEEN, explain
+    from flows.foreseen import FORESEEN, OF_THE_DISK, explain, explain_disk, explain_settings
     from infra.settings import Settings
     from submissions.errors import IntakeError
 
     try:
         yield Settings()
     except IntakeError as error:
-        _problems(error)
+        _problems(error, about)
         raise typer.Exit(USER_ERROR) from None
     except (OperationalError, ProgrammingError) as error:
         why = str(error.orig).splitlines()[0]
         fail(f"The database cannot be used: {why}. Run `armillary init`, then `armillary doctor`.")
     except ValidationError as error:
-        fail(f"A setting is wrong: {error}")
+        if error.title != Settings.__name__:
+            raise
+        fail(explain_settings(error))
     except FORESEEN as error:
         fail(explain(error))
+    except OSError as error:
+        if error.errno not in OF_THE_DISK:
+            raise
+        fail(explain_disk(error))
 
 
-def _problems(error: IntakeError) -> None:
+def _problems(error: IntakeError, about: object) -> None:
     for problem in error.problems:
         say(_line(problem, "red"), err=True)
     more = f", the first {len(error.problems)} shown" if error.total > len(error.problems) else ""
-    say(f"Not taken: {error.total} problem{'s' * (error.total > 1)}{more}. Nothing was stored.", err=True)
+    where = f" in {plain(str(about))}" if about else ""
+    say(f"Not taken: {error.total} problem{'s' * (error.total > 1)}{where}{more}. Nothing was stored.", err=True)
 
 
 def warn(warnings: tuple[Problem, ...]) -> None:
@@ -90,6 +92,11 @@ def fail(text: str) -> NoReturn:
 
     say(f"[red]Stopped.[/red] {escape(text)}", err=True)
     raise typer.Exit(USER_ERROR)
+
+
+def refuse(text: str) -> NoReturn:
+    """Turn away a value that was typed after a command; Typer says for which option it was, and how to get help."""
+    raise typer.BadParameter(text)
 
 
 def table(rows: list[dict[str, Any]]) -> None:

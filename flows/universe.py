@@ -17,20 +17,34 @@ from submissions.pack import pack_model, pack_outputs
 TEAM = "yardsticks"
 
 
+class NoClip(Exception):
+    """The folder holds no CLIP; the message says what would."""
+
+
 def hand_in_baselines(settings: Settings, subset: str, clip: Path | None) -> Iterator[tuple[str, str]]:
     """Hand in each baseline and name its submission; evaluating them is the next step."""
     suite = suite_named("universe")
     samples = [sample for sample in suite.samples() if suite.subsets[subset](sample)]
+    compare = None if clip is None else _clip(clip)
     seen = {"action_recognition": SPACE.actions, "character_recognition": SPACE.characters}
     yield _answers(settings, subset, "Chance", baselines.chance(samples), "A random option of each menu.")
     said = "Always yes, and the first label of equally frequent ones."
     yield _answers(settings, subset, "Majority class", baselines.majority(samples, seen), said)
-    if clip is not None:
-        from evaluators.models.clip import open_clip
-
-        found = baselines.clip_score(samples, open_clip(clip))
+    if clip is not None and compare is not None:
+        found = baselines.clip_score(samples, compare)
         yield _answers(settings, subset, f"CLIPScore, {clip.name}", found, "The label nearest to most frames.")
     yield _zero_shot(settings, subset)
+
+
+def _clip(folder: Path) -> baselines.Compare:
+    """The CLIP of a folder, opened before anything is handed in."""
+    from evaluators.models.clip import open_clip
+
+    try:
+        return open_clip(folder)
+    except (OSError, ValueError, AttributeError, KeyError):
+        hint = "Give a folder as CLIPModel.save_pretrained wrote it."
+        raise NoClip(f"{folder} cannot be opened as a CLIP. {hint}") from None
 
 
 def _answers(settings: Settings, subset: str, name: str, answers: Mapping[str, str], how: str) -> tuple[str, str]:

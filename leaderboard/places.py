@@ -12,7 +12,8 @@ from sqlmodel import Session, col, select
 
 from infra import tables_board
 from infra.tables import Cell, Run, Sample, Submission
-from leaderboard.queries import ALL, FACETS, Address
+from leaderboard.queries import ALL, FACETS, Address, NotOnBoard
+from submissions.suggestions import no_such
 
 COLUMNS = ("suite", "metric", *FACETS, "ours", "papers")
 
@@ -34,6 +35,19 @@ def places(db: Session, suite: str, metric: str) -> list[Place]:
     found = [Place(Address(*row[:4]), row[4], row[5]) for row in db.execute(query)]
     order = facet_order(db, suite)
     return sorted(found, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS))
+
+
+def check_address(db: Session, suite: str, at: Address) -> None:
+    """Refuse a facet's value that neither the suite's samples nor any figure of its board has."""
+    table, own = tables_board.Place, facet_order(db, suite)
+    for facet in FACETS:
+        column, value = getattr(table, facet), getattr(at, facet)
+        if value == ALL or value in own[facet]:
+            continue
+        known = [*own[facet], *db.exec(select(column).where(table.suite == suite).distinct().order_by(column))]
+        if value not in known:
+            hint = f"`armillary board {suite}` names addresses where figures stand."
+            raise NotOnBoard(no_such(facet, value, [*known, ALL], hint, within=suite))
 
 
 def has_figures(db: Session, suite: str, metric: str) -> bool:

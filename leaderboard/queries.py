@@ -18,6 +18,7 @@ from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables_board import Declared
 from infra.tables_standing import Rung
 from leaderboard import ranks
+from submissions.suggestions import no_such
 
 ALL = "*"
 PAPER = "C"
@@ -162,9 +163,9 @@ def metric_named(db: Session, suite: str, name: str | None) -> Metric:
         return found
     known = metrics(db, suite)
     if not known:
-        names = ", ".join(row.name for row in suites(db)) or "none yet: run `armillary init`"
-        raise NotOnBoard(f"There is no suite {suite!r} on this board. There are: {names}.")
-    raise NotOnBoard(f"{suite} has no metric {name!r}. It has: {', '.join(metric.name for metric in known)}.")
+        names = [row.name for row in suites(db)]
+        raise NotOnBoard(no_such("suite", suite, names, "" if names else "Run `armillary init`."))
+    raise NotOnBoard(no_such("metric", name or "", [metric.name for metric in known], within=suite))
 
 
 class Found(NamedTuple):

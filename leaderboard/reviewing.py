@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 
 from infra.db import add_new
 from infra.tables import CurationCall, Draft, now
+from submissions.suggestions import no_such
 
 STATUSES = ("candidate", "kept", "edited", "dropped")
 NEED_REASON = ("edited", "dropped")
@@ -86,6 +87,14 @@ def tasks(db: Session, curation: str, status: str = "candidate") -> list[str]:
     """The tasks that have drafts of this status, in alphabetical order."""
     query = select(Draft.task_id).where(Draft.curation == curation, Draft.status == status)
     return list(db.exec(query.distinct().order_by(Draft.task_id)))
+
+
+def check_task(db: Session, curation: str, task: str) -> None:
+    """Refuse a task that the curation has no draft of."""
+    names = list(db.exec(select(Draft.task_id).where(Draft.curation == curation).distinct().order_by(Draft.task_id)))
+    if task not in names:
+        hint = f"`armillary review list {curation}` shows them."
+        raise NotDecided(no_such("task", task, names, hint, within=curation))
 
 
 def queue(

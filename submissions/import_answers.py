@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator, Mapping, Set
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ from submissions import strict_json
 from submissions.errors import IntakeError, Problem, refusal, shown
 from submissions.pack import pack_outputs
 from submissions.strict_json import BadJson
+from submissions.suggestions import did_you_mean
 
 LINE = 'Write {"sample": "...", "answer": "..."}.'
 
@@ -48,13 +48,12 @@ def _row(where: str, line: bytes, known: Set[str], found: Mapping[str, str]) -> 
     try:
         row = strict_json.read(line)
     except BadJson as bad:
-        return Problem("E_ANSWERS", where, bad.message, bad.hint)
+        return Problem("E_ANSWERS", where, f"This line is not JSON. {LINE}", bad.hint)
     if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in ("sample", "answer")):
         return Problem("E_ANSWERS", where, "It is no object with a sample and an answer in words.", LINE)
     sample = row["sample"]
     if sample not in known:
-        near = get_close_matches(sample, known, 1)
-        hint = f"Did you mean {near[0]!r}?" if near else "List the ids with `armillary samples SUITE`."
+        hint = did_you_mean(sample, known) or "List the ids with `armillary samples SUITE`."
         return Problem("E_ITEM_UNKNOWN", where, f"There is no sample {shown(sample)}.", hint)
     if sample in found:
         return Problem("E_ITEM_DUPLICATE", where, f"{sample} was answered before.", "Keep one of them.")

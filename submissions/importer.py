@@ -6,12 +6,12 @@ import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from submissions.errors import IntakeError, Problem, shown
 from submissions.pack import pack_outputs
+from submissions.suggestions import did_you_mean
 
 NAME = re.compile(
     r"task(?P<task>\d+)_(?P<slug>.+?)_inst(?P<instance>\d+)_(?P<scenario>regular|unconventional|impossible)"
@@ -72,11 +72,10 @@ def import_named(
     return _bundle(to, declaration, outputs, problems, folder)
 
 
-def import_listed(to: Path, declaration: Mapping[str, Any], folder: Path, table: Path, items: Sequence[Item]) -> Path:
+def import_listed(to: Path, declaration: Mapping[str, Any], folder: Path, table: Path, samples: Set[str]) -> Path:
     """Bundle the files that a CSV with the columns sample and file names, each file by its path in the folder."""
     rows = _rows(table, COLUMNS)
-    known = {item.sample for item in items}
-    problems = [problem for line, row in rows for problem in _row_problems(f"line {line}", row, folder, known)]
+    problems = [problem for line, row in rows for problem in _row_problems(f"line {line}", row, folder, samples)]
     bad = {problem.where for problem in problems}
     outputs = [(f"line {line}", row["sample"], folder / row["file"]) for line, row in rows if f"line {line}" not in bad]
     return _bundle(to, declaration, outputs, problems, table)
@@ -169,8 +168,7 @@ def _refused(code: str, table: Path, message: str, hint: str) -> IntakeError:
 
 def _row_problems(where: str, row: Mapping[str, str], folder: Path, known: Set[str]) -> Iterator[Problem]:
     if row["sample"] not in known:
-        near = get_close_matches(row["sample"], known, 1)
-        hint = f"Did you mean {near[0]!r}?" if near else "List the ids with `armillary samples SUITE`."
+        hint = did_you_mean(row["sample"], known) or "List the ids with `armillary samples SUITE`."
         yield Problem("E_ITEM_UNKNOWN", where, f"There is no sample {shown(row['sample'])}.", hint)
     file = folder / row["file"]
     if not row["file"] or not file.resolve().is_relative_to(folder.resolve()):

@@ -49,7 +49,9 @@ def read(raw: bytes) -> Any:
         )
     except json.JSONDecodeError as error:
         at = f"line {error.lineno}, column {error.colno}"
-        raise BadJson("JSON", at, f"{error.msg}.", "Check it with `python -m json.tool manifest.json`.") from None
+        raise BadJson(
+            "JSON", at, f"This is not JSON: {error.msg}.", "Check it with `python -m json.tool FILE`."
+        ) from None
 
 
 def holds_nul(raw: bytes) -> bool:

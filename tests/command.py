@@ -13,6 +13,8 @@ from tempfile import NamedTemporaryFile
 from tests.warm import shared
 
 ROOT = Path(__file__).parent.parent
+WIDE = "1000"
+"""So many columns that no sentence is broken into lines."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Machine:
     def environment(self) -> dict[str, str]:
         """Everything of ours comes from here; nothing leaks in from the outside."""
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ARMILLARY_", "PREFECT_", "AWS_"))}
-        return {**clean, "ARMILLARY_HOME": str(self.home), **self.variables}
+        return {**clean, "ARMILLARY_HOME": str(self.home), "COLUMNS": WIDE, **self.variables}
 
     def run(self, *arguments: str, status: int = 0) -> str:
         """Run a command to its end and return what it printed; another exit status fails the test."""

@@ -12,12 +12,16 @@ ORDER = ("tailor", "liva", "sc3", "universe")
 """How the board lists them; a suite that is not named here comes after these."""
 
 
+def suite_names() -> list[str]:
+    """The name of every suite, in the board's order; none of them is imported for it."""
+    names = [module.name for module in iter_modules(__path__) if module.ispkg]
+    return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+
+
 @cache
 def all_suites() -> tuple[Suite, ...]:
     """Every suite, in the board's order."""
-    names = [module.name for module in iter_modules(__path__) if module.ispkg]
-    names.sort(key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
-    return tuple(import_module(f"{__name__}.{name}").SUITE for name in names)
+    return tuple(import_module(f"{__name__}.{name}").SUITE for name in suite_names())
 
 
 def suite_named(name: str) -> Suite:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +13,7 @@ from typer.testing import CliRunner
 
 from flows.cli import app
 from infra.settings import Settings
+from tests.command import WIDE
 
 HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3",
          "scipy")  # fmt: skip
@@ -74,7 +77,7 @@ def test_without_a_database_a_command_says_to_run_init(home: Settings, arguments
     result = CliRunner().invoke(app, arguments)
 
     assert result.exit_code == 2
-    assert "init" in result.output or "There is no such file" in result.output
+    assert "init" in result.output or "There is no file 'x.zip'" in result.output
     assert "Traceback" not in result.output
 
 
@@ -86,16 +89,43 @@ def test_without_a_database_a_command_says_to_run_init(home: Settings, arguments
         (["status", "sub-nothing"], "There is no submission"),
         (["verify", "sub-nothing"], "There is no submission"),
         (["submit"], "Give a BUNDLE, or --model DIR"),
-        (["submit", "--model", "nowhere"], "There is no such folder"),
-        (["samples", "tailr"], "tailor, liva, sc3, universe"),
+        (["submit", "--model", "nowhere"], "There is no folder 'nowhere'"),
+        (["samples", "tailr"], "There is no suite 'tailr'. Did you mean 'tailor'?"),
+        (["samples", "tailor", "--subset", "ful"], "There is no subset 'ful' in tailor. Did you mean 'full'?"),
+        (["samples", "tailor", "--modality", "smell"], "There are: *, image, video."),
+        (["board", "tailor", "--scenario", "regulr"], "Did you mean 'regular'?"),
+        (["submit", "--model", ".", "--hub", f"org/name@{'0' * 40}"], "name two models"),
+        (["rejudge", "tailor", "--judge", "vlm:nowhere"], "which holds no model"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(ready: Settings, arguments: list[str], said: str) -> None:
-    result = CliRunner().invoke(app, arguments)
+    result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, arguments)
 
     assert result.exit_code == 2
     assert said in result.output.replace("\n", " ")
     assert "Traceback" not in result.output
+
+
+def test_a_setting_that_cannot_be_is_named_with_its_value(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ARMILLARY_SHARD_SIZE", "none")
+
+    result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["status"])
+
+    assert result.exit_code == 2
+    assert "The setting ARMILLARY_SHARD_SIZE is 'none'" in result.output
+    assert "pydantic" not in result.output
+
+
+def test_a_disk_that_is_full_is_told_in_words(ready: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_where: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "index.html")
+
+    monkeypatch.setattr("leaderboard.static_site.write", full)
+
+    result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["export", str(ready.home / "site")])
+
+    assert result.exit_code == 2
+    assert "'index.html' cannot be used: No space left on device." in result.output
 
 
 def test_doctor_tells_what_is_there_and_what_to_do(home: Settings) -> None:

@@ -115,7 +115,7 @@ def test_a_model_of_any_size_is_trained_by_the_command_line_and_has_its_tau(tmp_
     [
         ("{", (), "cannot be read as JSON"),
         ("[1]", (), "must hold an object"),
-        ('{"dynamics": {"wide": 3}}', (), "unexpected keyword argument 'wide'"),
+        ('{"dynamics": {"wide": 3}}', (), "no size 'wide' in dynamics"),
         ('{"dynamics": {"horizon": 25}}', (), "horizon is 25"),
         ("{}", ("forward",), "no mode that can be left out"),
     ],

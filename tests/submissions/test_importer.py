@@ -25,6 +25,7 @@ def item(sample: Sample) -> Item:
 
 
 ITEMS = [item(sample) for sample in suite_named("tailor").samples()]
+SAMPLES = {one.sample for one in ITEMS}
 DEMO = [item(sample) for sample in demo_samples()]
 NUMBERS = {task: number for number, task in in_order(ITEMS).items()}
 
@@ -72,7 +73,7 @@ def test_a_folder_and_a_csv_make_the_bundle_that_the_manifest_makes(named: Path,
     lines = [f"{one.sample},{authors_name(one)},a note" for one in reversed(DEMO)]
     table.write_text("\ufeff" + "\n".join(["sample,file,note", *lines]), "utf-8")
 
-    made = import_listed(tmp_path / "a.zip", declaration(), named, table, ITEMS)
+    made = import_listed(tmp_path / "a.zip", declaration(), named, table, SAMPLES)
 
     assert made.read_bytes() == by_manifest(tmp_path / "b.zip", named).read_bytes()
 
@@ -81,7 +82,7 @@ def test_files_may_lie_in_folders_below_the_one_given(named: Path, tmp_path: Pat
     table = tmp_path / "table.csv"
     table.write_text(f"sample,file\n{DEMO[0].sample},named/{authors_name(DEMO[0])}\n", "utf-8")
 
-    made = import_listed(tmp_path / "a.zip", declaration(partial=True), tmp_path, table, ITEMS)
+    made = import_listed(tmp_path / "a.zip", declaration(partial=True), tmp_path, table, SAMPLES)
 
     assert made.is_file()
 
@@ -153,7 +154,7 @@ def test_every_bad_row_of_a_csv_is_told_with_its_line(named: Path, tmp_path: Pat
     table.write_text("\n".join(["sample,file", *rows]), "utf-8")
 
     with pytest.raises(IntakeError) as error:
-        import_listed(tmp_path / "a.zip", declaration(), named, table, ITEMS)
+        import_listed(tmp_path / "a.zip", declaration(), named, table, SAMPLES)
 
     found = {problem.where: problem.code for problem in error.value.problems}
     assert found == {
@@ -175,7 +176,7 @@ def test_a_table_that_is_none_is_refused(content: bytes, code: str, named: Path,
     table.write_bytes(content)
 
     with pytest.raises(IntakeError) as error:
-        import_listed(tmp_path / "a.zip", declaration(), named, table, ITEMS)
+        import_listed(tmp_path / "a.zip", declaration(), named, table, SAMPLES)
 
     assert codes(error) == [code]
 
@@ -184,7 +185,7 @@ def test_a_folder_or_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(IntakeError) as no_folder:
         import_named(tmp_path / "a.zip", declaration(), tmp_path / "absent", ITEMS)
     with pytest.raises(IntakeError) as no_table:
-        import_listed(tmp_path / "a.zip", declaration(), tmp_path, tmp_path / "absent.csv", ITEMS)
+        import_listed(tmp_path / "a.zip", declaration(), tmp_path, tmp_path / "absent.csv", SAMPLES)
 
     assert codes(no_folder) == codes(no_table) == ["E_NO_FILE"]
 

@@ -26,6 +26,7 @@ from evaluators.suites.liva.replies import read
 
 LEAST_STEPS, MOST_STEPS = 3, 8
 ROUND_1, ROUND_2 = 4, 7
+LONGEST_SCENARIO = 40
 STANDING = ("kept", "edited")
 REPAIRS = 2
 
@@ -183,6 +184,14 @@ def settle(seed: Seed, drafts: Sequence[Draft], decided: Mapping[str, Decision])
         license=seed.license,
         folder=Path(),
     )
+
+
+def check_scenario(scenario: str) -> None:
+    """A scenario is the name of a scene family, the first part of its cases' ids."""
+    if len(scenario) > LONGEST_SCENARIO or not CASE_ID.fullmatch(f"{scenario}_case101"):
+        raise CannotDraft(
+            f"{scenario[:LONGEST_SCENARIO]!r} names no scene family. Write small letters, as in kitchen or living_room."
+        )
 
 
 def check_id(case_id: str) -> None:

@@ -90,6 +90,9 @@ def _compose(read: Sidecar) -> yaml.MappingNode | None:
         mark = error.problem_mark or error.context_mark
         read.wrong(mark.line + 1 if mark else 1, f"This is not YAML: {error.problem or error.context}.")
         return None
+    except UnicodeDecodeError:
+        read.wrong(1, "This is not text in UTF-8. Save it as UTF-8.")
+        return None
     except (ValueError, RecursionError, yaml.YAMLError) as error:
         read.wrong(1, f"This cannot be read: {str(error) or type(error).__name__}")
         return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,6 +13,8 @@ from evaluators.suites.sc3.samples import episodes, policies
 from evaluators.suites.sc3.trajectories import to_bytes
 from evaluators.suites.sc3.worlds import WorldModel
 from evaluators.worlds.bussing_views import Size
+
+WHOLE = "The folder has to hold config.json and model.safetensors as `armillary sc3 train` writes them."
 
 
 class BadFolder(ValueError):
@@ -71,5 +74,11 @@ def open_folder(folder: Path, name: str, device: str = "cpu") -> tuple[WorldMode
         size = Size(eyes.height, eyes.width)
         return opened.world(), replace(BENCH, horizon=model.horizon, tau=model.tau, size=size)
     except Exception as error:  # json, safetensors and torch each have their own ways to say that files do not fit
-        words = " ".join(str(error).split())[:400]
-        raise BadFolder(f"The dynamics model cannot be opened ({type(error).__name__}: {words})") from error
+        raise BadFolder(f"The dynamics model cannot be opened: {_words(error)} {WHOLE}") from error
+
+
+def _words(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
+        return "config.json is not JSON."
+    words = " ".join(str(error).split())[:400].rstrip(".")
+    return f"config.json has no {words}." if isinstance(error, KeyError) else f"{words}."

@@ -129,7 +129,10 @@ def roll_out_all(
 def claim_of(folder: Path) -> Mapping[str, Json]:
     """What a folder's rollouts were made with: evaluator, weights, policy servers, settings; empty if it has none."""
     spot = folder / CLAIM
-    return dict(json.loads(spot.read_text())) if spot.is_file() else {}
+    try:
+        return dict(json.loads(spot.read_text("utf-8"))) if spot.is_file() else {}
+    except (ValueError, TypeError):
+        raise OtherRollouts(f"{spot} is not as `armillary sc3 rollout` wrote it. Roll out into a new folder.") from None
 
 
 def real(policies: Mapping[int, Policy], episodes: Sequence[Episode], config: RolloutConfig) -> tuple[Trajectory, ...]:

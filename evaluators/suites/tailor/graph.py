@@ -135,6 +135,17 @@ def load(file: Path | None) -> AffordanceGraph:
     return AffordanceGraph({name: tuple(properties) for name, properties in sorted(found.items())}, bad)
 
 
+def check_file(file: Path) -> None:
+    """Refuse a file whose first line is none of ConceptNet's; the others are read when they are needed."""
+    try:
+        with _opened(file) as lines:
+            first = next(iter(lines), b"")
+    except (EOFError, OSError, zlib.error):
+        raise NoGraph(f"{file} is cut off or damaged. Download it again.") from None
+    if first.count(b"\t") != COLUMNS - 1:
+        raise NoGraph(f"{file} holds no assertions of ConceptNet. Give conceptnet-assertions-5.7.0.csv or its .gz.")
+
+
 def contraries(words: Iterable[str]) -> tuple[str, ...]:
     """Words for what an object would be like that lacks these attributes.
 

@@ -111,8 +111,11 @@ def answer_space(folder: Path, annotations: Sequence[Annotation]) -> AnswerSpace
     """The labels a data set says it has, or else all that occur in it."""
     path = folder / SPACE
     if path.is_file():
-        said = json.loads(path.read_text("utf-8"))
-        return AnswerSpace(tuple(said["actions"]), tuple(said["characters"]))
+        try:
+            said = json.loads(path.read_text("utf-8"))
+            return AnswerSpace(tuple(said["actions"]), tuple(said["characters"]))
+        except (ValueError, KeyError, TypeError):
+            raise BadData(f"{path} has no lists of actions and characters. Write them as JSON.") from None
     actions, characters = (tuple(sorted({one.label(task) for one in annotations})) for task in TASKS)
     return AnswerSpace(actions, characters)
 
@@ -124,7 +127,11 @@ def problems(folder: Path) -> Iterator[str]:
     except BadData as bad:
         yield str(bad)
         return
-    space = answer_space(folder, annotations)
+    try:
+        space = answer_space(folder, annotations)
+    except BadData as bad:
+        yield str(bad)
+        return
     for one in annotations:
         yield from _outside(one, space)
         try:
@@ -160,7 +167,11 @@ def _rows(filename: str, name: str, rows: NDArray[Any], width: int) -> NDArray[n
 
 
 def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
-    for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except UnicodeDecodeError:
+        raise BadData(f"{path} is not text in UTF-8. Write one object a line, as JSON.") from None
+    for number, line in enumerate(lines, 1):
         try:
             row = json.loads(line)
         except ValueError:
