@@ -195,7 +195,8 @@ def run_tailor_aggregation(given: Fields) -> Fields:
         if ALL not in (cell.facets.setting, cell.facets.modality, cell.facets.scenario) and cell.facets.task == ALL
     ]
     printed = _printed(rows)
-    return {"cells": [{**row, "display": printed.get(tuple(str(row[name]) for name in TAILOR_ADDRESS))} for row in rows]}
+    places = [tuple(str(row[name]) for name in TAILOR_ADDRESS) for row in rows]
+    return {"cells": [{**row, "display": printed.get(place)} for row, place in zip(rows, places, strict=True)]}
 
 
 def run_tsr(given: Fields) -> Fields:

@@ -75,7 +75,8 @@ def line(command: Command, parameter: Parameter, value: str, place: Place) -> li
     values[parameter] = value
     options = [part for one, text in values.items() if one.option for part in (one.option, text)]
     arguments = [values[one] for one in command.parameters if not one.option and one in values]
-    companions = COMPANIONS.get((command.function, parameter.name), lambda _: ())(place.files)
+    companion = COMPANIONS.get((command.function, parameter.name))
+    companions = companion(place.files) if companion else ()
     return [*command.words, *options, *companions, "--", *arguments]
 
 
