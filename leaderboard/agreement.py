@@ -39,8 +39,8 @@ class Agreement:
 
 def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
     """Split answers into closed ones and numbers, and compare each in its own way."""
-    ratings = [(float(one), float(two)) for one, two in pairs if _is_number(one) and _is_number(two)]
-    closed = [(one, two) for one, two in pairs if not (_is_number(one) and _is_number(two))]
+    ratings = [(float(ours), float(theirs)) for ours, theirs in pairs if _is_number(ours) and _is_number(theirs)]
+    closed = [(ours, theirs) for ours, theirs in pairs if not (_is_number(ours) and _is_number(theirs))]
     words, values = _table(closed), _table(ratings)
     return Agreement(
         closed=len(closed),
@@ -54,11 +54,11 @@ def agreement(pairs: Sequence[tuple[str, str]]) -> Agreement:
 
 
 def _table(pairs: Sequence[tuple[object, object]]) -> Table:
-    known = sorted({value for pair in pairs for value in pair}, key=lambda value: (isinstance(value, str), value))
-    place = {value: number for number, value in enumerate(known)}
-    table = np.zeros((len(known), len(known)))
-    for one, two in pairs:
-        table[place[one], place[two]] += 1
+    answers = sorted({value for pair in pairs for value in pair}, key=lambda value: (isinstance(value, str), value))
+    place = {value: number for number, value in enumerate(answers)}
+    table = np.zeros((len(answers), len(answers)))
+    for ours, theirs in pairs:
+        table[place[ours], place[theirs]] += 1
     return table
 
 
@@ -76,9 +76,15 @@ def _estimate(table: Table, figure: Callable[[Table], float | None]) -> Estimate
     value = figure(table) if n > 2 else None
     if value is None:
         return Estimate()
-    drawn = np.random.default_rng(SEED).multinomial(n, (table / n).ravel(), RESAMPLES).reshape(-1, *table.shape)
-    found = [again for one in drawn if (again := figure(one.astype(np.float64))) is not None]
-    low, high = np.quantile(found, [0.025, 0.975]) if found else (None, None)
+    redrawn_tables = (
+        np.random.default_rng(SEED).multinomial(n, (table / n).ravel(), RESAMPLES).reshape(-1, *table.shape)
+    )
+    redrawn_values = [
+        redrawn_value
+        for redrawn_table in redrawn_tables
+        if (redrawn_value := figure(redrawn_table.astype(np.float64))) is not None
+    ]
+    low, high = np.quantile(redrawn_values, [0.025, 0.975]) if redrawn_values else (None, None)
     return Estimate(value, None if low is None else float(low), None if high is None else float(high))
 
 

@@ -24,7 +24,7 @@ from leaderboard.views import (
     submit,
     system,
 )
-from leaderboard.widgets import know, no_board, notice
+from leaderboard.widgets import no_board, notice, remember_pages
 
 st.set_page_config(page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide")
 
@@ -62,7 +62,7 @@ if settings.review:
     PAGES.append(st.Page(review.page, title="Review", url_path="review", icon=":material/rate_review:"))
 
 chosen = st.navigation(PAGES, position="top")
-know(PAGES)
+remember_pages(PAGES)
 above = st.container()
 try:
     chosen.run()

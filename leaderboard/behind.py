@@ -70,11 +70,11 @@ class Items:
     """One page of items, and how many there are in all."""
 
     total: int
-    shown: tuple[Item, ...]
+    page: tuple[Item, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class JudgeAnswer:
     """One judge's answer to one question, in its own words where they are kept."""
 
     question_id: str
@@ -105,9 +105,9 @@ def run_facts(db: Session, run_id: str) -> RunFacts | None:
 def _runs() -> Any:
     run = (Run.id, Run.suite, Run.suite_version, Run.subset, Run.board, Run.judge, Judge.name, Judge.kind)
     submission = (Submission.id, Submission.model, Submission.organisation, Submission.team, Submission.trust)
-    rest = (Run.eligible, Run.why_not, Run.n_scored, Run.n_expected, Run.published_at)
+    outcome = (Run.eligible, Run.why_not, Run.n_scored, Run.n_expected, Run.published_at)
     return (
-        select(*run, *submission, *rest)  # type: ignore[call-overload]
+        select(*run, *submission, *outcome)  # type: ignore[call-overload]
         .join(Submission, col(Submission.id) == col(Run.submission_id))
         .join(Judge, col(Judge.fingerprint) == col(Run.judge))
         .where(Run.state == "published")
@@ -155,25 +155,28 @@ def _items(run: RunFacts, metric: str, at: Address) -> Any:
     )
 
 
-def answers(db: Session, run: RunFacts, sample_id: str) -> list[Said]:
+def answers(db: Session, run: RunFacts, sample_id: str) -> list[JudgeAnswer]:
     """Every question about one output and what each judge said, this run's judge first, people next."""
     sample = db.get(Sample, (run.suite, run.version, sample_id))
     output = db.get(Output, (run.submission_id, sample_id))
     if sample is None or output is None:
         return []
-    asked = question_keys(sample)
+    questions_by_key = question_keys(sample)
     query = (
         select(Verdict, Reply.raw, Judge.name, Judge.kind)
         .join(Reply, col(Reply.id) == col(Verdict.reply_id))
         .join(Judge, col(Judge.fingerprint) == col(Verdict.judge))
-        .where(Verdict.media_sha256 == output.media_sha256, col(Verdict.question_sha256).in_(list(asked)))
+        .where(Verdict.media_sha256 == output.media_sha256, col(Verdict.question_sha256).in_(list(questions_by_key)))
     )
-    order = {key: number for number, key in enumerate(asked)}
-    found = sorted(
+    order = {key: number for number, key in enumerate(questions_by_key)}
+    rows = sorted(
         db.exec(query),
         key=lambda row: (row[0].judge != run.judge, row[3] != "human", row[2], order[row[0].question_sha256]),
     )
-    return [_said(asked[verdict.question_sha256], verdict, raw, name, kind) for verdict, raw, name, kind in found]
+    return [
+        _judge_answer(questions_by_key[verdict.question_sha256], verdict, raw, name, kind)
+        for verdict, raw, name, kind in rows
+    ]
 
 
 def flags(db: Session, run: RunFacts, sample_id: str) -> list[tuple[str, str]]:
@@ -182,14 +185,14 @@ def flags(db: Session, run: RunFacts, sample_id: str) -> list[tuple[str, str]]:
     return [(kind, text) for kind, text in db.execute(query.order_by(Flag.kind))]
 
 
-def kept(db: Session, run: RunFacts, sample_id: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+def stored_details(db: Session, run: RunFacts, sample_id: str) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
     """What was kept with one output, and with its score in each metric."""
     output = db.get(Output, (run.submission_id, sample_id))
     query = select(Score.metric, Score.detail).where(Score.run_id == run.run_id, Score.sample_id == sample_id)
     return (output.record if output else {}), {metric: detail for metric, detail in db.execute(query)}
 
 
-def records(db: Session, run: RunFacts, sample_id: str, most: int = 20) -> list[dict[str, Any]]:
+def records(db: Session, run: RunFacts, sample_id: str, limit: int = 20) -> list[dict[str, Any]]:
     """What published entries of the same suite version kept with their outputs for one sample, the oldest first."""
     query = (
         select(Output.record)
@@ -198,12 +201,14 @@ def records(db: Session, run: RunFacts, sample_id: str, most: int = 20) -> list[
         .where(Output.sample_id == sample_id)
         .order_by(col(Submission.created_at), col(Submission.id))
     )
-    return [record for (record,) in db.execute(query.limit(most))]
+    return [record for (record,) in db.execute(query.limit(limit))]
 
 
-def _said(question: dict[str, Any], verdict: Verdict, raw: str, name: str, kind: str) -> Said:
+def _judge_answer(question: dict[str, Any], verdict: Verdict, raw: str, name: str, kind: str) -> JudgeAnswer:
     part = question.get("part", "")
-    return Said(question["id"], question["text"], part, name, kind, verdict.outcome, verdict.value, verdict.reason, raw)
+    return JudgeAnswer(
+        question["id"], question["text"], part, name, kind, verdict.outcome, verdict.value, verdict.reason, raw
+    )
 
 
 def _disagreeing(db: Session, run: RunFacts) -> list[str]:
@@ -228,16 +233,16 @@ def _disagreeing(db: Session, run: RunFacts) -> list[str]:
     )
     differing = {(media, question) for media, question in db.execute(query.distinct())}
     files = sorted({media for media, _ in differing})
-    there = and_(col(Output.sample_id) == col(Sample.id), col(Output.submission_id) == run.submission_id)
-    shown = select(Sample, Output.media_sha256).join(Output, there).where(col(Output.media_sha256).in_(files))
-    found = db.exec(shown.where(Sample.suite == run.suite, Sample.version == run.version))
-    return [sample.id for sample, media in found if differing & {(media, key) for key in question_keys(sample)}]
+    same_output = and_(col(Output.sample_id) == col(Sample.id), col(Output.submission_id) == run.submission_id)
+    outputs = select(Sample, Output.media_sha256).join(Output, same_output).where(col(Output.media_sha256).in_(files))
+    samples = db.exec(outputs.where(Sample.suite == run.suite, Sample.version == run.version))
+    return [sample.id for sample, media in samples if differing & {(media, key) for key in question_keys(sample)}]
 
 
 def question_keys(sample: Sample) -> dict[str, dict[str, Any]]:
     """A sample's questions by the key that stands beside each verdict: a hash of the request and the question's id."""
-    asked = ((f"{sample.request_sha256} {question['id']}", question) for question in sample.questions)
-    return {hashlib.sha256(text.encode()).hexdigest(): question for text, question in asked}
+    keyed_texts = ((f"{sample.request_sha256} {question['id']}", question) for question in sample.questions)
+    return {hashlib.sha256(text.encode()).hexdigest(): question for text, question in keyed_texts}
 
 
 def scored(db: Session, run_id: str, suite: str, version: str, metric: str) -> list[Scored]:
@@ -252,7 +257,7 @@ def scored(db: Session, run_id: str, suite: str, version: str, metric: str) -> l
     return [Scored(*row) for row in db.execute(query)]
 
 
-def answer_pairs(db: Session, judge: str, most: int = 100_000) -> list[tuple[str, str]]:
+def answer_pairs(db: Session, judge: str, limit: int = 100_000) -> list[tuple[str, str]]:
     """A judge's and people's answers to the same questions about the same files."""
     theirs = aliased(Verdict)
     same = (theirs.media_sha256 == Verdict.media_sha256, theirs.question_sha256 == Verdict.question_sha256)
@@ -263,11 +268,13 @@ def answer_pairs(db: Session, judge: str, most: int = 100_000) -> list[tuple[str
         .where(Verdict.judge == judge, Judge.kind == "human", Judge.fingerprint != judge)
         .where(col(Verdict.value).is_not(None), col(theirs.value).is_not(None))
     )
-    return [(str(one), str(two)) for one, two in db.execute(query.limit(most))]
+    return [(str(judge_answer), str(human_answer)) for judge_answer, human_answer in db.execute(query.limit(limit))]
 
 
 def media_type(db: Session, sha256: str) -> str | None:
     """The type of a file that some entry shows; None for anything else in the store, private outputs among it."""
     open_to_all = ~col(Output.sample_id).startswith(PRIVATE, autoescape=True)
-    shown = select(Output.media_type).where(Output.media_sha256 == sha256, Output.media_sha256 != "", open_to_all)
-    return db.exec(shown.limit(1)).first()
+    public_types = select(Output.media_type).where(
+        Output.media_sha256 == sha256, Output.media_sha256 != "", open_to_all
+    )
+    return db.exec(public_types.limit(1)).first()

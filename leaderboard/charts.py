@@ -19,15 +19,15 @@ ROW = 26
 
 def interval_dots(points: pd.DataFrame, title: str, digits: int, whole: float) -> alt.LayerChart | alt.FacetChart:
     """One dot a model with its interval, best on top; `whole`, the metric's range, keeps small differences small."""
-    shown = points.head(MOST_ROWS)
-    y = alt.Y("label:N", sort=list(shown["label"]), title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
-    scale = alt.Scale(domain=domain(shown, whole), nice=False, zero=False)
+    top_points = points.head(MOST_ROWS)
+    y = alt.Y("label:N", sort=list(top_points["label"]), title=None, axis=alt.Axis(labelLimit=190, labelOverlap=False))
+    scale = alt.Scale(domain=domain(top_points, whole), nice=False, zero=False)
     trust = alt.Color(
-        "trust:N", scale=TRUST, title="Trust", legend=alt.Legend(orient="top", values=sorted(set(shown["trust"])))
+        "trust:N", scale=TRUST, title="Trust", legend=alt.Legend(orient="top", values=sorted(set(top_points["trust"])))
     )
     by = alt.Shape("by:N", scale=BY, title="Judged by", legend=SIGNS)
-    dots = alt.Chart(shown).mark_point(filled=True, size=90, opacity=1)
-    bars = alt.Chart(shown.dropna(subset=["low", "high"])).mark_rule(strokeWidth=2, opacity=0.7)
+    dots = alt.Chart(top_points).mark_point(filled=True, size=90, opacity=1)
+    bars = alt.Chart(top_points.dropna(subset=["low", "high"])).mark_rule(strokeWidth=2, opacity=0.7)
     spans = bars.encode(x=alt.X("low:Q", title=title, scale=scale), x2="high:Q", y=y, color=trust)
     x = alt.X("value:Q", title=title, scale=scale)
     return alt.layer(spans, dots.encode(x=x, y=y, color=trust, shape=by, tooltip=_tips(digits))).properties(
@@ -172,8 +172,8 @@ def tallies(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
 
 def _above(points: pd.DataFrame, dy: int = -13) -> alt.Chart:
     """Names at the left edge, in a grey that is read on light and on dark."""
-    made: alt.Chart = alt.Chart(points).mark_text(align="left", dy=dy, color="#808495", limit=330)
-    return made.encode(x=alt.value(0))
+    labels: alt.Chart = alt.Chart(points).mark_text(align="left", dy=dy, color="#808495", limit=330)
+    return labels.encode(x=alt.value(0))
 
 
 def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
@@ -184,9 +184,9 @@ def drift(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
     value = alt.Y("agreement:Q", title="equal answers", scale=alt.Scale(zero=False), axis=alt.Axis(format="%"))
     tips = ["suite:N", "what:N", "night:T", alt.Tooltip("agreement:Q", format=".1%"), "questions:Q", "text:N"]
     spans = base.mark_rule(opacity=0.6).encode(y="low:Q", y2="high:Q")
-    said = alt.Legend(labelExpr="datum.label == 'true' ? 'yes' : 'no'", symbolFillColor="#888888")
+    legend_style = alt.Legend(labelExpr="datum.label == 'true' ? 'yes' : 'no'", symbolFillColor="#888888")
     scale = alt.Scale(domain=[False, True], range=["circle", "diamond"])
-    shape = alt.Shape("alarm:N", title="Alarm", scale=scale, legend=said)
+    shape = alt.Shape("alarm:N", title="Alarm", scale=scale, legend=legend_style)
     lines = base.mark_line().encode(y=value, detail="suite:N")
     dots = base.mark_point(filled=True, size=80, opacity=1).encode(y=value, shape=shape, tooltip=tips)
     return alt.layer(spans, lines, dots).properties(height=260)
@@ -221,8 +221,8 @@ def _on_dark(points: pd.DataFrame, best_is_high: bool) -> str:
 
 def dressed(chart: alt.TopLevelMixin) -> alt.TopLevelMixin:
     """A chart in the board's colours, with room for long names."""
-    made: alt.TopLevelMixin = chart.configure_range(category=COLOURS).configure_axis(labelLimit=240)
-    return made
+    styled: alt.TopLevelMixin = chart.configure_range(category=COLOURS).configure_axis(labelLimit=240)
+    return styled
 
 
 def as_svg(chart: alt.TopLevelMixin) -> bytes:

@@ -57,18 +57,18 @@ class Choice:
 
 def read(params: Mapping[str, str]) -> Choice:
     """The choice that an address holds; what it does not know is left out."""
-    known = {key: params[key] for key in asdict(Choice()) if params.get(key)}
-    return Choice(**known)
+    fields = {key: params[key] for key in asdict(Choice()) if params.get(key)}
+    return Choice(**fields)
 
 
-def nearest(found: Sequence[Place], wanted: Address) -> Address:
+def nearest(places: Sequence[Place], target: Address) -> Address:
     """The address itself if it has figures, else the one that shares most with it, then the one with most figures."""
-    if not found or any(place.at == wanted for place in found):
-        return wanted
+    if not places or any(place.at == target for place in places):
+        return target
 
     def worth(place: Place) -> tuple[int, bool, int, int]:
-        said = [facet for facet in FACETS if getattr(wanted, facet) != ALL]
-        shared = sum(getattr(place.at, facet) == getattr(wanted, facet) for facet in said)
+        fixed_facets = [facet for facet in FACETS if getattr(target, facet) != ALL]
+        shared = sum(getattr(place.at, facet) == getattr(target, facet) for facet in fixed_facets)
         return (
             shared,
             place.ours > 0,
@@ -76,7 +76,7 @@ def nearest(found: Sequence[Place], wanted: Address) -> Address:
             sum(getattr(place.at, facet) == ALL for facet in FACETS),
         )
 
-    return max(found, key=worth).at
+    return max(places, key=worth).at
 
 
 def fullest(entries: Sequence[Entry]) -> str:
@@ -92,18 +92,20 @@ SORTS = {"best": "Best first", "worst": "Worst first", "newest": "Newest first",
 def in_order(entries: Sequence[Entry], sort: str) -> list[Entry]:
     """Entries that come best first, in another order; what has no value stays last."""
     if sort == "newest":
-        return sorted(entries, key=lambda one: one.published_at.timestamp() if one.published_at else 0.0, reverse=True)
+        return sorted(
+            entries, key=lambda entry: entry.published_at.timestamp() if entry.published_at else 0.0, reverse=True
+        )
     if sort == "name":
-        return sorted(entries, key=lambda one: one.model.casefold())
+        return sorted(entries, key=lambda entry: entry.model.casefold())
     if sort == "worst":
-        known = [one for one in entries if one.value is not None]
-        return [*reversed(known), *(one for one in entries if one.value is None)]
+        valued = [entry for entry in entries if entry.value is not None]
+        return [*reversed(valued), *(entry for entry in entries if entry.value is None)]
     return list(entries)
 
 
-def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
+def matching(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
     """The entries that pass the choice's filters."""
-    asked = choice.q.casefold()
+    search_text = choice.q.casefold()
     return [
         entry
         for entry in entries
@@ -111,5 +113,5 @@ def wanted(entries: Sequence[Entry], choice: Choice) -> list[Entry]:
         and choice.trust in (ANY, entry.trust)
         and choice.organisation in (ANY, entry.organisation)
         and choice.weights in (ANY, entry.weights)
-        and asked in f"{entry.model} {entry.organisation} {entry.team}".casefold()
+        and search_text in f"{entry.model} {entry.organisation} {entry.team}".casefold()
     ]

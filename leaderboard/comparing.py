@@ -56,22 +56,39 @@ class _Slot:
 
 def compare(db: Session, first: str, second: str, metric: str | None = None, at: Address | None = None) -> Comparison:
     """Compare two runs of one board at an address that fixes at most one of scenario, task and setting."""
-    runs = [behind.run_facts(db, one) or _absent(f"There is no published run {one!r}.") for one in (first, second)]
+    runs = [
+        behind.run_facts(db, run_id) or _absent(f"There is no published run {run_id!r}.") for run_id in (first, second)
+    ]
     if runs[0].board != runs[1].board:
         _absent(f"{first} and {second} stand on different boards. Only entries of one board are compared.")
     chosen, where = metric_named(db, runs[0].suite, metric), at or Address()
-    one, other = (_slot(db, run, chosen, where) for run in runs)
-    if one.samples_sha256 != other.samples_sha256:
+    left, right = (_slot(db, run, chosen, where) for run in runs)
+    if left.samples_sha256 != right.samples_sha256:
         _absent("These two answered different samples. Compare them where a modality that both have is chosen.")
-    tasks = len(one.influence)
-    value = one.value - other.value
-    given = one.influence - other.influence + value / tasks
-    found = paired.by_cluster(given, np.full(tasks, 1 / tasks), one.n_samples)
-    if found is None:
+    tasks = len(left.influence)
+    value = left.value - right.value
+    contributions = left.influence - right.influence + value / tasks
+    paired_difference = paired.by_cluster(contributions, np.full(tasks, 1 / tasks), left.n_samples)
+    if paired_difference is None:
         _absent("There are fewer than two tasks here: one task says nothing about the next.")
-    assert found
-    ends = (found.low, found.high, found.error, found.p, found.clusters, found.n)
-    return Comparison(first, second, chosen.name, value, *ends, *_tally(db, runs, chosen, where), found.note)
+    assert paired_difference
+    won, tied, lost = _tally(db, runs, chosen, where)
+    return Comparison(
+        first=first,
+        second=second,
+        metric=chosen.name,
+        difference=value,
+        low=paired_difference.low,
+        high=paired_difference.high,
+        error=paired_difference.error,
+        p=paired_difference.p,
+        tasks=paired_difference.clusters,
+        samples=paired_difference.n,
+        won=won,
+        tied=tied,
+        lost=lost,
+        note=paired_difference.note,
+    )
 
 
 def _slot(db: Session, run: RunFacts, metric: Metric, at: Address) -> _Slot:
@@ -96,14 +113,22 @@ def _slot(db: Session, run: RunFacts, metric: Metric, at: Address) -> _Slot:
 
 def _tally(db: Session, runs: list[RunFacts], metric: Metric, at: Address) -> tuple[int, int, int]:
     """Samples at the address that the first wins, ties and loses."""
-    here = [getattr(Sample, facet) == value for facet, value in asdict(at).items() if value != ALL]
-    kept = set(db.exec(select(Sample.id).where(Sample.suite == runs[0].suite, *here)))
+    address_filter = [getattr(Sample, facet) == value for facet, value in asdict(at).items() if value != ALL]
+    sample_ids = set(db.exec(select(Sample.id).where(Sample.suite == runs[0].suite, *address_filter)))
     first, second = (
-        [one for one in behind.scored(db, run.run_id, run.suite, run.version, metric.name) if one.sample_id in kept]
+        [
+            score
+            for score in behind.scored(db, run.run_id, run.suite, run.version, metric.name)
+            if score.sample_id in sample_ids
+        ]
         for run in runs
     )
-    found = paired.tallies(first, second, metric.direction == "higher")
-    return sum(one.won for one in found), sum(one.tied for one in found), sum(one.lost for one in found)
+    tallies = paired.tallies(first, second, metric.direction == "higher")
+    return (
+        sum(tally.won for tally in tallies),
+        sum(tally.tied for tally in tallies),
+        sum(tally.lost for tally in tallies),
+    )
 
 
 def _absent(text: str) -> RunFacts:

@@ -24,19 +24,19 @@ STYLE = (
 
 def dots(points: pd.DataFrame, title: str, digits: int, whole: float) -> str:
     """One dot a model with its interval, best on top, as SVG for light and dark pages."""
-    shown = points.head(MOST_ROWS)
-    low, high = domain(shown, whole)
-    height = TOP + ROW * len(shown) + FOOT
+    top_points = points.head(MOST_ROWS)
+    low, high = domain(top_points, whole)
+    height = TOP + ROW * len(top_points) + FOOT
 
     def place(value: float) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * (value - low) / (high - low)
 
-    rows = "".join(_row(row, number, place, digits) for number, row in enumerate(shown.to_dict("records")))
-    body = f"{_legend(shown)}{_axis(low, high, place, height, title, digits)}{rows}"
-    said = f"{title}: {len(shown)} entries with 95 % intervals, best on top"
+    rows = "".join(_row(row, number, place, digits) for number, row in enumerate(top_points.to_dict("records")))
+    body = f"{_legend(top_points)}{_axis(low, high, place, height, title, digits)}{rows}"
+    description = f"{title}: {len(top_points)} entries with 95 % intervals, best on top"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label="{escape(said)}" font-size="12" font-family="sans-serif">{STYLE}{body}</svg>'
+        f'role="img" aria-label="{escape(description)}" font-size="12" font-family="sans-serif">{STYLE}{body}</svg>'
     )
 
 
@@ -44,9 +44,9 @@ def _row(row: dict[str, object], number: int, place: Callable[[float], float], d
     y = TOP + ROW * number + ROW / 2
     colour = dict(zip(TRUST.domain, TRUST.range, strict=True))[str(row["trust"])]
     value, low, high = (row[key] for key in ("value", "low", "high"))
-    known = isinstance(low, float) and isinstance(high, float) and low == low and high == high
-    line = f'<line x1="{place(low):.1f}" x2="{place(high):.1f}" y1="{y}" y2="{y}"/>' if known else ""  # type: ignore
-    span = f" from {low:.{digits}f} to {high:.{digits}f}" if known else ""
+    has_interval = isinstance(low, float) and isinstance(high, float) and low == low and high == high
+    line = f'<line x1="{place(low):.1f}" x2="{place(high):.1f}" y1="{y}" y2="{y}"/>' if has_interval else ""  # type: ignore
+    span = f" from {low:.{digits}f} to {high:.{digits}f}" if has_interval else ""
     about = f"{row['model']}: {value:.{digits}f}{span}, {row['by']}, trust {row['trust']}, n/N {row['n'] or '—'}"
     label = str(row["label"])
     short = label if len(label) <= LETTERS else f"{label[: LETTERS - 1]}…"
@@ -92,12 +92,12 @@ def _legend(points: pd.DataFrame) -> str:
     """Which colour is which trust, which sign is whose judgement; only those that occur."""
     colours = dict(zip(TRUST.domain, TRUST.range, strict=True))
     parts, x = [], float(LEFT)
-    for trust in [one for one in TRUST.domain if one in set(points["trust"])]:
+    for trust in [option for option in TRUST.domain if option in set(points["trust"])]:
         parts.append(
             f'<g fill="{colours[trust]}">{_mark(x, 12, "auto")}</g><text x="{x + 10}" y="16">trust {trust}</text>'
         )
         x += 74
-    for by in [one for one in BY.domain if one in set(points["by"])]:
+    for by in [option for option in BY.domain if option in set(points["by"])]:
         parts.append(f'<g fill="#888888">{_mark(x, 12, by)}</g><text x="{x + 10}" y="16">{by}</text>')
         x += 66
     return "".join(parts)

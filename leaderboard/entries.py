@@ -21,7 +21,7 @@ from leaderboard.queries import FACETS, PAPER, Address, evaluators, ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Handed:
+class SubmissionRow:
     """A submission in one row, without its manifest."""
 
     id: str
@@ -41,7 +41,7 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True)
-class Happened:
+class TimelineEvent:
     """One line of a timeline."""
 
     at: datetime
@@ -84,20 +84,20 @@ class Newcomer:
     title: str
 
 
-HANDED = tuple(Handed.__dataclass_fields__)
+SUBMISSION_COLUMNS = tuple(SubmissionRow.__dataclass_fields__)
 
 
-def handed_in(db: Session, most: int = 500) -> list[Handed]:
+def recent_submissions(db: Session, limit: int = 500) -> list[SubmissionRow]:
     """What people handed in, newest first."""
     query = (
         select(*_columns()).where(Submission.trust != "C").order_by(col(Submission.created_at).desc(), Submission.id)
     )
-    return [Handed(*row) for row in db.execute(query.limit(most))]
+    return [SubmissionRow(*row) for row in db.execute(query.limit(limit))]
 
 
-def handed_in_as(db: Session, submission_id: str) -> Handed:
+def submission_row(db: Session, submission_id: str) -> SubmissionRow:
     """One submission in one row."""
-    return Handed(*db.execute(select(*_columns()).where(Submission.id == submission_id)).one())
+    return SubmissionRow(*db.execute(select(*_columns()).where(Submission.id == submission_id)).one())
 
 
 def submission(db: Session, submission_id: str) -> Submission | None:
@@ -105,32 +105,32 @@ def submission(db: Session, submission_id: str) -> Submission | None:
     return db.get(Submission, submission_id)
 
 
-def siblings(db: Session, model: str, organisation: str) -> list[Handed]:
+def siblings(db: Session, model: str, organisation: str) -> list[SubmissionRow]:
     """All entries of the same model, oldest first."""
     query = select(*_columns()).where(Submission.model == model, Submission.organisation == organisation)
-    return [Handed(*row) for row in db.execute(query.order_by(col(Submission.created_at)))]
+    return [SubmissionRow(*row) for row in db.execute(query.order_by(col(Submission.created_at)))]
 
 
 def _columns() -> list[Any]:
-    return [getattr(Submission, name) for name in HANDED]
+    return [getattr(Submission, name) for name in SUBMISSION_COLUMNS]
 
 
-def timeline(db: Session, subject: str) -> list[Happened]:
+def timeline(db: Session, subject: str) -> list[TimelineEvent]:
     """What happened to one submission, oldest first."""
     query = (
         select(Event.at, Event.subject, Event.kind, Event.text).where(Event.subject == subject).order_by(col(Event.id))
     )
-    return [Happened(*row) for row in db.execute(query)]
+    return [TimelineEvent(*row) for row in db.execute(query)]
 
 
-def lately(db: Session, most: int = 20, kind: str | None = None) -> list[Happened]:
+def recent_events(db: Session, limit: int = 20, kind: str | None = None) -> list[TimelineEvent]:
     """What happened last, newest first."""
-    query = select(Event.at, Event.subject, Event.kind, Event.text).order_by(col(Event.id).desc()).limit(most)
+    query = select(Event.at, Event.subject, Event.kind, Event.text).order_by(col(Event.id).desc()).limit(limit)
     query = query.where(Event.kind == kind) if kind else query
-    return [Happened(*row) for row in db.execute(query)]
+    return [TimelineEvent(*row) for row in db.execute(query)]
 
 
-def newcomers(db: Session, most: int) -> list[Newcomer]:
+def newcomers(db: Session, limit: int) -> list[Newcomer]:
     """What came on the board last, newest first; figures from papers do not count."""
     query = (
         select(Run.published_at, Submission.id, Submission.model, Suite.title)
@@ -139,8 +139,8 @@ def newcomers(db: Session, most: int) -> list[Newcomer]:
         .where(Run.state == "published", Submission.trust != "C")
         .order_by(col(Run.published_at).desc(), col(Run.id))
     )
-    found = {row[1]: Newcomer(*row) for row in reversed(db.execute(query.limit(4 * most)).all())}
-    return sorted(found.values(), key=lambda one: one.at, reverse=True)[:most]
+    newest_by_submission = {row[1]: Newcomer(*row) for row in reversed(db.execute(query.limit(4 * limit)).all())}
+    return sorted(newest_by_submission.values(), key=lambda newcomer: newcomer.at, reverse=True)[:limit]
 
 
 def progress(db: Session, submission_id: str) -> dict[str, int]:
@@ -185,8 +185,8 @@ def usual_seconds(db: Session, suite: str) -> float | None:
 def last_published(db: Session) -> datetime | None:
     """When something last came on the board; figures from papers do not count."""
     query = select(func.max(Run.published_at)).join(Submission).where(Submission.trust != "C", Run.state == "published")
-    found: datetime | None = db.execute(query).scalar_one()
-    return found
+    newest: datetime | None = db.execute(query).scalar_one()
+    return newest
 
 
 def published_figures(db: Session, suite: str) -> list[Figure]:
@@ -199,7 +199,7 @@ def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
     return _figures(db, [col(Run.id).in_(run_ids)])
 
 
-def chart_figures(db: Session, suite: str, fixed: tuple[tuple[str, str], ...], most: int) -> list[Figure]:
+def chart_figures(db: Session, suite: str, fixed: tuple[tuple[str, str], ...], runs_per_board: int) -> list[Figure]:
     """What a suite's charts draw: the papers and the best of each board, with some facets fixed.
 
     Hundreds of entries make no chart, and their cells would be millions.
@@ -207,9 +207,9 @@ def chart_figures(db: Session, suite: str, fixed: tuple[tuple[str, str], ...], m
     boards: dict[str, list[str]] = {}
     for entry in ranking(db, suite, None, Address()):
         boards.setdefault(entry.board, []).append(entry.run_id)
-    best = {run for runs in boards.values() for run in runs[:most]}
-    wanted = [Run.suite == suite, Run.state == "published", (col(Submission.trust) == "C") | col(Run.id).in_(best)]
-    return _figures(db, wanted, *(getattr(Cell, facet) == value for facet, value in fixed))
+    best = {run for runs in boards.values() for run in runs[:runs_per_board]}
+    chosen_runs = [Run.suite == suite, Run.state == "published", (col(Submission.trust) == "C") | col(Run.id).in_(best)]
+    return _figures(db, chosen_runs, *(getattr(Cell, facet) == value for facet, value in fixed))
 
 
 def whole_figures(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
@@ -217,8 +217,8 @@ def whole_figures(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
     suites = dict(db.execute(select(Run.id, Run.suite).where(col(Run.id).in_(run_ids))).tuples().all())
     first = {metric.suite: metric.name for metric in reversed(all_metrics(db))}
     everywhere = [getattr(Cell, facet) == "*" for facet in FACETS]
-    found = _figures(db, [col(Run.id).in_(run_ids)], col(Cell.metric).in_(set(first.values())), *everywhere)
-    return [one for one in found if one.metric == first[suites[one.run_id]]]
+    figures = _figures(db, [col(Run.id).in_(run_ids)], col(Cell.metric).in_(set(first.values())), *everywhere)
+    return [figure for figure in figures if figure.metric == first[suites[figure.run_id]]]
 
 
 def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address) -> list[Figure]:
@@ -228,9 +228,13 @@ def figures_along(db: Session, suite: str, metric: str, facet: str, at: Address)
 
 def figures_over(db: Session, suite: str, metric: str, facets: tuple[str, ...], at: Address) -> list[Figure]:
     """One metric over some facets, all else as at the address, for everyone who has it."""
-    known = places(db, suite, metric)
-    open_ = [col(getattr(Cell, facet)).in_(sorted({getattr(one.at, facet) for one in known})) for facet in facets]
-    fixed = [getattr(Cell, other) == getattr(at, other) for other in FACETS if other not in facets]
+    known_places = places(db, suite, metric)
+    open_ = [
+        col(getattr(Cell, facet)).in_(sorted({getattr(place.at, facet) for place in known_places})) for facet in facets
+    ]
+    fixed = [
+        getattr(Cell, fixed_facet) == getattr(at, fixed_facet) for fixed_facet in FACETS if fixed_facet not in facets
+    ]
     return _figures(db, [Run.suite == suite, Run.state == "published"], Cell.metric == metric, *fixed, *open_)
 
 
@@ -240,8 +244,8 @@ def every_figure(db: Session, suite: str, at_once: int = 4) -> Iterator[list[Fig
         which = [Run.suite == suite, Run.state == "published", (col(Submission.trust) == PAPER) == paper]
         runs = list(_runs(db, which).items())
         for first in range(0, len(runs), at_once):
-            found = _cells(db, dict(runs[first : first + at_once]))
-            yield [one for some in found.values() for one in sorted(some, key=IN_ORDER)]
+            figures_by_run = _cells(db, dict(runs[first : first + at_once]))
+            yield [figure for figures in figures_by_run.values() for figure in sorted(figures, key=IN_ORDER)]
 
 
 CELL = tuple(name for name in Figure.__dataclass_fields__ if name in Cell.model_fields and name != "run_id")
@@ -252,7 +256,7 @@ Whose = tuple[tuple[str, str, str], tuple[str, str]]
 
 def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:
     """Runs first, then their cells by key: a join would leave it to the database, and SQLite reads every cell."""
-    return [one for some in _cells(db, _runs(db, which), *cells).values() for one in some]
+    return [figure for figures in _cells(db, _runs(db, which), *cells).values() for figure in figures]
 
 
 def _runs(db: Session, which: list[Any]) -> dict[str, Whose]:
@@ -269,12 +273,14 @@ def _runs(db: Session, which: list[Any]) -> dict[str, Whose]:
 
 def _cells(db: Session, runs: dict[str, Whose], *cells: Any) -> dict[str, list[Figure]]:
     columns = [bare(Cell)[name] for name in ("run_id", *CELL)]
-    found: dict[str, list[Figure]] = {run: [] for run in runs}
-    for run, *rest in db.connection().execute(bare_select(*columns).where(col(Cell.run_id).in_(runs), *cells)).all():
+    figures_by_run: dict[str, list[Figure]] = {run: [] for run in runs}
+    for run, *cell_values in (
+        db.connection().execute(bare_select(*columns).where(col(Cell.run_id).in_(runs), *cells)).all()
+    ):
         who, where = runs[run]
-        values: tuple[Any, ...] = (*who, *rest, *where)
-        found[run].append(Figure(*values))
-    return found
+        values: tuple[Any, ...] = (*who, *cell_values, *where)
+        figures_by_run[run].append(Figure(*values))
+    return figures_by_run
 
 
 def judges(db: Session) -> list[Judge]:

@@ -64,8 +64,8 @@ def json_rows(frame: pd.DataFrame) -> bytes:
 
 def frame_as_parquet(frame: pd.DataFrame) -> bytes:
     """A table of the page as Parquet, types kept."""
-    made = frame.set_axis([str(name) for name in frame.columns], axis=1)
-    return bytes(made.to_parquet(index=False))
+    renamed = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    return bytes(renamed.to_parquet(index=False))
 
 
 def _values(frame: pd.DataFrame) -> list[list[Any]]:

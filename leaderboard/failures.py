@@ -19,7 +19,7 @@ UNNAMED = "unnamed"
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class FailedOutput:
     """One weak output: its worst fault, and every fault that applies."""
 
     sample_id: str
@@ -33,14 +33,14 @@ class Failed:
     reason: str
 
 
-def failures(db: Session, run_id: str, sample_id: str | None = None) -> list[Failed]:
+def failures(db: Session, run_id: str, sample_id: str | None = None) -> list[FailedOutput]:
     """The weak outputs of a run, in the suite's order; or the one of a sample."""
     columns = (Sample.id, Sample.scenario, Sample.task, Sample.setting, Sample.modality)
-    found = (Failure.primary, Failure.modes, Failure.decided_by, Failure.reason)
-    query = _of_runs(select(*columns, *found)).where(Run.id == run_id)  # type: ignore[call-overload]
+    failure_columns = (Failure.primary, Failure.modes, Failure.decided_by, Failure.reason)
+    query = _of_runs(select(*columns, *failure_columns)).where(Run.id == run_id)  # type: ignore[call-overload]
     query = query.where(Failure.sample_id == sample_id) if sample_id else query
     rows = db.execute(query.order_by(col(Sample.position)))
-    return [Failed(*row) for row in rows]
+    return [FailedOutput(*row) for row in rows]
 
 
 def figures(db: Session, suite: str) -> list[Figure]:
@@ -57,12 +57,12 @@ def figures(db: Session, suite: str) -> list[Figure]:
 
 def _of_runs(query: Any) -> Any:
     """With the run, the submission and the sample of each failure."""
-    here = and_(col(Sample.id) == col(Failure.sample_id), col(Sample.suite) == col(Run.suite))
+    same_sample = and_(col(Sample.id) == col(Failure.sample_id), col(Sample.suite) == col(Run.suite))
     return (
         query.select_from(Failure)
         .join(Run, col(Run.id) == col(Failure.run_id))
         .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .join(Sample, and_(here, col(Sample.version) == col(Run.suite_version)))
+        .join(Sample, and_(same_sample, col(Sample.version) == col(Run.suite_version)))
     )
 
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from infra.tables import Metric
 from infra.tables_operations import Drift
-from leaderboard.behind import Item, Said
+from leaderboard.behind import Item, JudgeAnswer
 from leaderboard.entries import Figure
 from leaderboard.queries import Address, Entry
 from leaderboard.words import digits, name, number, plain, titled
@@ -47,8 +47,8 @@ def standings(entries: Sequence[Entry], metric: Metric, at: Address, since: date
         }
         for entry in entries
     ]
-    made = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
-    return without_bare(made, "Ranks", "95 % interval", "Bounds", "Organisation", "Weights", "New", "Note")
+    table = pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
+    return without_bare(table, "Ranks", "95 % interval", "Bounds", "Organisation", "Weights", "New", "Note")
 
 
 def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFrame:
@@ -70,9 +70,9 @@ def figures(entries: Sequence[Entry], metric: Metric, paper: str) -> pd.DataFram
 
 def points(entries: Sequence[Entry], best_is_high: bool) -> pd.DataFrame:
     """What a chart of one metric needs, best first; a name that occurs twice says what parts its rows."""
-    known = [entry for entry in entries if entry.value is not None]
-    known.sort(key=lambda entry: (entry.value or 0.0) * (-1 if best_is_high else 1))
-    names = [name(entry.model, 60) for entry in known]
+    valued = [entry for entry in entries if entry.value is not None]
+    valued.sort(key=lambda entry: (entry.value or 0.0) * (-1 if best_is_high else 1))
+    names = [name(entry.model, 60) for entry in valued]
     times = Counter(names)
     rows = [
         {
@@ -85,7 +85,7 @@ def points(entries: Sequence[Entry], best_is_high: bool) -> pd.DataFrame:
             "by": entry.evaluator,
             "n": "" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}",
         }
-        for label, entry in zip(names, known, strict=True)
+        for label, entry in zip(names, valued, strict=True)
     ]
     columns = ["label", "model", "value", "low", "high", "trust", "by", "n"]
     return pd.DataFrame(rows, columns=columns)
@@ -98,8 +98,8 @@ def _fixed(at: Address) -> dict[str, str]:
 def _label(label: str, entry: Entry, times: int) -> str:
     if times == 1:
         return label
-    more = entry.submission_id[-4:] if entry.trust != "C" else ""
-    return " · ".join(filter(None, (label, entry.evaluator, more)))
+    id_tail = entry.submission_id[-4:] if entry.trust != "C" else ""
+    return " · ".join(filter(None, (label, entry.evaluator, id_tail)))
 
 
 def _about(entry: Entry, side: int) -> float | None:
@@ -121,8 +121,8 @@ def _span(entry: Entry, metric: Metric) -> str:
 def _bounds(entry: Entry, metric: Metric) -> str:
     """What it would be if everything unknown in it were as bad, and as good, as can be."""
     ends = (entry.if_worst, entry.if_best)
-    known = sorted(value for value in ends if value is not None)
-    return f"{number(known[0], metric.unit)} – {number(known[1], metric.unit)}" if len(known) == 2 else ""
+    bounds = sorted(value for value in ends if value is not None)
+    return f"{number(bounds[0], metric.unit)} – {number(bounds[1], metric.unit)}" if len(bounds) == 2 else ""
 
 
 def _rounded(value: float | None, metric: Metric) -> float | None:
@@ -135,14 +135,14 @@ def without_bare(frame: pd.DataFrame, *columns: str) -> pd.DataFrame:
     return frame.drop(columns=bare)
 
 
-def answer_table(said: Sequence[Said]) -> pd.DataFrame:
+def answer_table(answers: Sequence[JudgeAnswer]) -> pd.DataFrame:
     """One row a question, one column a judge with its reason beside it."""
     table: dict[str, dict[str, str]] = {}
-    for one in said:
-        row = table.setdefault(one.question_id, {"Part": plain(one.part), "Question": name(one.question, 400)})
-        row[name(one.judge, 40)] = one.value if one.value is not None else plain(one.outcome)
-        if one.reason:
-            row[f"Reason of {name(one.judge, 40)}"] = name(one.reason, 300)
+    for answer in answers:
+        row = table.setdefault(answer.question_id, {"Part": plain(answer.part), "Question": name(answer.question, 400)})
+        row[name(answer.judge, 40)] = answer.value if answer.value is not None else plain(answer.outcome)
+        if answer.reason:
+            row[f"Reason of {name(answer.judge, 40)}"] = name(answer.reason, 300)
     return pd.DataFrame(list(table.values()))
 
 
@@ -155,49 +155,53 @@ def profile(figures: Sequence[Figure], metrics: Sequence[Metric], facet: str, or
     """An entry's headline metrics along one facet in its order, all else together."""
     places = {value: number for number, value in enumerate(("*", *order))}
     titles = {metric.name: titled(metric.title, metric.unit) for metric in metrics if metric.headline}
-    figures = [one for one in figures if one.metric in titles]
-    others = [other for other in AT if other != facet]
+    figures = [figure for figure in figures if figure.metric in titles]
+    others = [wide_facet for wide_facet in AT if wide_facet != facet]
     rows = [
         {
-            "metric": titles[one.metric],
-            "at": plain(getattr(one, facet)),
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
-            "by": one.evaluator,
-            "n": f"{one.n_scored}/{one.n_expected}" if one.n_expected is not None else "",
+            "metric": titles[figure.metric],
+            "at": plain(getattr(figure, facet)),
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
+            "by": figure.evaluator,
+            "n": f"{figure.n_scored}/{figure.n_expected}" if figure.n_expected is not None else "",
         }
-        for one in sorted(
-            figures, key=lambda one: (list(titles).index(one.metric), places.get(getattr(one, facet), 99))
+        for figure in sorted(
+            figures, key=lambda figure: (list(titles).index(figure.metric), places.get(getattr(figure, facet), 99))
         )
-        if all(getattr(one, other) == "*" for other in others) and one.value is not None
+        if all(getattr(figure, wide_facet) == "*" for wide_facet in others) and figure.value is not None
     ]
     return pd.DataFrame(rows, columns=["metric", "at", "value", "low", "high", "by", "n"])
 
 
 def along(figures: Sequence[Figure], facet: str, order: Sequence[str]) -> pd.DataFrame:
     """One row a figure, the facet's values in their order; only who has at least two of them."""
-    known = [one for one in figures if one.value is not None and getattr(one, facet) != "*"]
+    valued = [figure for figure in figures if figure.value is not None and getattr(figure, facet) != "*"]
     places = {
         value: number
-        for number, value in enumerate([*order, *sorted({getattr(one, facet) for one in known} - set(order))])
+        for number, value in enumerate([*order, *sorted({getattr(figure, facet) for figure in valued} - set(order))])
     }
-    many = {key for key in map(_who, known) if len({getattr(one, facet) for one in known if _who(one) == key}) > 1}
+    comparable = {
+        key
+        for key in map(_who, valued)
+        if len({getattr(figure, facet) for figure in valued if _who(figure) == key}) > 1
+    }
     rows = [
         {
-            "model": name(one.model, 60),
-            "by": one.evaluator,
-            "trust": one.trust,
-            "who": f"{name(one.model, 50)} · {one.evaluator}",
-            "run": one.run_id,
-            "at": plain(getattr(one, facet)),
-            "place": places[getattr(one, facet)],
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
+            "model": name(figure.model, 60),
+            "by": figure.evaluator,
+            "trust": figure.trust,
+            "who": f"{name(figure.model, 50)} · {figure.evaluator}",
+            "run": figure.run_id,
+            "at": plain(getattr(figure, facet)),
+            "place": places[getattr(figure, facet)],
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
         }
-        for one in known
-        if _who(one) in many
+        for figure in valued
+        if _who(figure) in comparable
     ]
     columns = ["model", "by", "trust", "who", "run", "at", "place", "value", "low", "high"]
     return pd.DataFrame(rows, columns=columns).sort_values(["place", "who"], ignore_index=True)
@@ -221,30 +225,36 @@ def cell_table(figures: Sequence[Figure]) -> pd.DataFrame:
     return _as_they_are(Figure, figures)
 
 
-def _who(one: Figure) -> tuple[str, str]:
-    return one.run_id, one.evaluator
+def _who(figure: Figure) -> tuple[str, str]:
+    return figure.run_id, figure.evaluator
 
 
-def drift(found: Sequence[Drift]) -> pd.DataFrame:
+def drift(drifts: Sequence[Drift]) -> pd.DataFrame:
     """One row a night and kind of question, for the line of a judge."""
     names = ("night", "suite", "what", "agreement", "low", "high", "kappa", "questions", "outputs", "alarm", "text")
-    rows = [{name: getattr(one, name) for name in names} for one in found if one.agreement is not None]
+    rows = [
+        {name: getattr(drift_row, name) for name in names} for drift_row in drifts if drift_row.agreement is not None
+    ]
     frame = pd.DataFrame(rows, columns=list(names))
     return frame.assign(night=pd.to_datetime(frame["night"]), what=frame["what"].map(plain))
 
 
 def heat(figures: Sequence[Figure], down: str, across: str, order: Mapping[str, Sequence[str]]) -> pd.DataFrame:
     """One entry's figures over two facets in their order."""
-    known = [one for one in figures if one.value is not None and "*" not in (getattr(one, down), getattr(one, across))]
-    known.sort(key=lambda one: tuple(_place(order[facet], getattr(one, facet)) for facet in (down, across)))
+    valued = [
+        figure
+        for figure in figures
+        if figure.value is not None and "*" not in (getattr(figure, down), getattr(figure, across))
+    ]
+    valued.sort(key=lambda figure: tuple(_place(order[facet], getattr(figure, facet)) for facet in (down, across)))
     rows = [
         {
-            "down": plain(getattr(one, down)),
-            "across": plain(getattr(one, across)),
-            "value": one.value,
-            "n": f"{one.n_scored}/{one.n_expected}" if one.n_expected is not None else "",
+            "down": plain(getattr(figure, down)),
+            "across": plain(getattr(figure, across)),
+            "value": figure.value,
+            "n": f"{figure.n_scored}/{figure.n_expected}" if figure.n_expected is not None else "",
         }
-        for one in known
+        for figure in valued
     ]
     return pd.DataFrame(rows, columns=["down", "across", "value", "n"])
 

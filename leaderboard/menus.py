@@ -28,18 +28,18 @@ def menu(
 ) -> None:
     """A button that says what is chosen and opens what else there is; the choice goes to the page's address."""
     now, key = value if value in options else options[0], f"menu-{name}"
-    said = _said(label, words(now))
+    button_text = _button_text(label, words(now))
     if len(options) > MOST:
-        with st.popover(said, help=help):
+        with st.popover(button_text, help=help):
             pick(name, label, options, now, words, width=300, then=then)
         return
-    titles = dict(zip(options, told_apart(words(one) for one in options), strict=True))
-    shown = {one: escaped(title) + (" ✓" if one == now else "") for one, title in titles.items()}
+    titles = dict(zip(options, distinct_titles(words(option) for option in options), strict=True))
+    option_texts = {option: escaped(title) + (" ✓" if option == now else "") for option, title in titles.items()}
     st.menu_button(
-        said,
+        button_text,
         options,
         key=key,
-        format_func=shown.__getitem__,
+        format_func=option_texts.__getitem__,
         help=help,
         on_click=put_in_address,
         args=(name, key, then),
@@ -48,22 +48,24 @@ def menu(
 
 def search_menu(name: str, label: str, value: str, placeholder: str) -> None:
     """A button that opens a line to type into."""
-    with st.popover(_said(label, value) if value else label, icon=":material/search:"):
+    with st.popover(_button_text(label, value) if value else label, icon=":material/search:"):
         search(name, label, value, placeholder, width=260)
 
 
-def told_apart(titles: Iterable[str]) -> list[str]:
+def distinct_titles(titles: Iterable[str]) -> list[str]:
     """Titles of which no two are the same: a menu knows its lines by what they say.
 
     >>> told_apart(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for title in titles:
-        again = (f"{title} ({number})" for number in range(2, len(found) + 3))
-        found.append(title if title not in found else next(one for one in again if one not in found))
-    return found
+        numbered = (f"{title} ({number})" for number in range(2, len(distinct) + 3))
+        distinct.append(
+            title if title not in distinct else next(candidate for candidate in numbered if candidate not in distinct)
+        )
+    return distinct
 
 
-def _said(label: str, words: str) -> str:
+def _button_text(label: str, words: str) -> str:
     return f"{escaped(label)}: **{escaped(words, MOST_WORDS)}**"

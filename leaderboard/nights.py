@@ -12,7 +12,7 @@ from infra.tables_operations import Change, Drift, Freeze, Lease, Night
 
 
 @dataclass(frozen=True, slots=True)
-class Moved:
+class MovedFigure:
     """A figure that a night moved, with whose it is and why."""
 
     submission_id: str
@@ -26,12 +26,12 @@ class Moved:
     text: str
 
 
-def nights(db: Session, most: int = 30) -> list[Night]:
+def nights(db: Session, limit: int = 30) -> list[Night]:
     """The last nights, newest first."""
-    return list(db.exec(select(Night).order_by(col(Night.night).desc()).limit(most)))
+    return list(db.exec(select(Night).order_by(col(Night.night).desc()).limit(limit)))
 
 
-def moved(db: Session, night: date, most: int = 500) -> list[Moved]:
+def moved_figures(db: Session, night: date, limit: int = 500) -> list[MovedFigure]:
     """What one night moved, whole entries before parts of them."""
     query = (
         select(Change, Submission.model)
@@ -39,14 +39,14 @@ def moved(db: Session, night: date, most: int = 500) -> list[Moved]:
         .where(Change.night == night)
         .order_by(col(Change.scenario), col(Change.task), col(Change.setting), col(Change.modality), Change.run_id)
     )
-    return [_moved(change, model) for change, model in db.exec(query.limit(most))]
+    return [_moved_figure(change, model) for change, model in db.exec(query.limit(limit))]
 
 
-def _moved(change: Change, model: str) -> Moved:
+def _moved_figure(change: Change, model: str) -> MovedFigure:
     facets = (change.scenario, change.task, change.setting, change.modality)
     where = " · ".join(value for value in facets if value != "*")
     facts = (change.submission_id, model, change.suite, change.metric, where)
-    return Moved(*facts, change.before, change.after, change.cause, change.text)
+    return MovedFigure(*facts, change.before, change.after, change.cause, change.text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +59,16 @@ class Incident:
     text: str
 
 
-def incidents(db: Session, most: int = 50) -> list[Incident]:
+def incidents(db: Session, limit: int = 50) -> list[Incident]:
     """Nights that failed or raised an alarm, and entries that failed by our fault; newest first."""
     bad = (col(Night.state) == "failed") | (col(Night.alarms) > 0)
-    rows = db.exec(select(Night).where(bad).order_by(col(Night.night).desc()).limit(most))
-    found = [Incident(one.night, "night", one.state, one.text) for one in rows]
+    rows = db.exec(select(Night).where(bad).order_by(col(Night.night).desc()).limit(limit))
+    incidents_found = [Incident(night.night, "night", night.state, night.text) for night in rows]
     ours = (Submission.updated_at, Submission.id, Submission.reason)
     lost = select(*ours).where(Submission.state == "failed", Submission.fault == "ours")
-    for at, entry, reason in db.execute(lost.order_by(col(Submission.updated_at).desc()).limit(most)):
-        found.append(Incident(at.date(), "entry failed", entry, reason))
-    return sorted(found, key=lambda one: one.when, reverse=True)[:most]
+    for at, entry, reason in db.execute(lost.order_by(col(Submission.updated_at).desc()).limit(limit)):
+        incidents_found.append(Incident(at.date(), "entry failed", entry, reason))
+    return sorted(incidents_found, key=lambda incident: incident.when, reverse=True)[:limit]
 
 
 def drift(db: Session, judge: str) -> list[Drift]:

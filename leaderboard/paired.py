@@ -69,22 +69,22 @@ def difference(first: Sequence[Scored], second: Sequence[Scored]) -> Difference 
     return by_cluster(sums / counts.sum(), counts / counts.sum(), int(counts.sum())) if len(sums) else None
 
 
-def by_cluster(given: Floats, weights: Floats, n: int) -> Difference | None:
+def by_cluster(contributions: Floats, weights: Floats, n: int) -> Difference | None:
     """A difference from what each task gives of it: 95 % interval by bootstrap over tasks, p by flipping their signs.
 
     Both arms are stretched for few tasks and the one towards the longer tail too, as the board's intervals are. None
     with fewer than two tasks: one task says nothing about the next.
     """
-    count = len(given)
+    count = len(contributions)
     if count < 2:
         return None
     dice = np.random.default_rng(SEED)
-    mean = float(given.sum())
-    apart = given - mean * weights
+    mean = float(contributions.sum())
+    apart = contributions - mean * weights
     drawn = dice.integers(0, count, (RESAMPLES, count))
     low, high = np.quantile(apart[drawn].sum(axis=1), [TAIL, 1 - TAIL]) * widening(count)
     arm = _tail_arm(apart)
-    flipped = np.abs((dice.choice([-1.0, 1.0], (RESAMPLES, count)) * given).sum(axis=1))
+    flipped = np.abs((dice.choice([-1.0, 1.0], (RESAMPLES, count)) * contributions).sum(axis=1))
     p = (1 + int((flipped >= abs(mean) - 1e-12).sum())) / (1 + RESAMPLES)
     error = float(np.sqrt((apart**2).sum() * count / (count - 1)))
     ends = mean + float(low) + min(arm, 0.0), mean + float(high) + max(arm, 0.0)
@@ -137,31 +137,35 @@ def clusters_needed(difference: float, error: float, clusters: int) -> int | Non
 def tallies(first: Sequence[Scored], second: Sequence[Scored], best_is_high: bool) -> list[Tally]:
     """Wins, ties and losses by scenario."""
     sign = 1 if best_is_high else -1
-    theirs = {one.sample_id: one.value for one in second}
-    found: dict[str, list[int]] = {}
-    for one in first:
-        if one.sample_id in theirs:
-            ahead = sign * (one.value - theirs[one.sample_id])
-            found.setdefault(one.scenario, [0, 0, 0])[0 if ahead > 0 else 1 if ahead == 0 else 2] += 1
-    return [Tally(scenario, *counts) for scenario, counts in found.items()]
+    second_values = {scored.sample_id: scored.value for scored in second}
+    counts_by_scenario: dict[str, list[int]] = {}
+    for scored in first:
+        if scored.sample_id in second_values:
+            ahead = sign * (scored.value - second_values[scored.sample_id])
+            counts_by_scenario.setdefault(scored.scenario, [0, 0, 0])[0 if ahead > 0 else 1 if ahead == 0 else 2] += 1
+    return [Tally(scenario, *counts) for scenario, counts in counts_by_scenario.items()]
 
 
-def widest(runs: Mapping[str, Sequence[Scored]], most: int = 12) -> list[tuple[str, float]]:
+def widest(runs: Mapping[str, Sequence[Scored]], limit: int = 12) -> list[tuple[str, float]]:
     """Samples on which the runs differ most, with how far apart they are."""
     values: dict[str, list[float]] = {}
-    for some in runs.values():
-        for one in some:
-            values.setdefault(one.sample_id, []).append(one.value)
-    apart = [(sample, max(found) - min(found)) for sample, found in values.items() if len(found) == len(runs)]
-    return sorted(apart, key=lambda pair: (-pair[1], pair[0]))[:most]
+    for scored_samples in runs.values():
+        for scored in scored_samples:
+            values.setdefault(scored.sample_id, []).append(scored.value)
+    apart = [
+        (sample, max(sample_values) - min(sample_values))
+        for sample, sample_values in values.items()
+        if len(sample_values) == len(runs)
+    ]
+    return sorted(apart, key=lambda pair: (-pair[1], pair[0]))[:limit]
 
 
 def _by_cluster(first: Sequence[Scored], second: Sequence[Scored]) -> tuple[Floats, Floats]:
-    theirs = {one.sample_id: one.value for one in second}
+    second_values = {scored.sample_id: scored.value for scored in second}
     sums: dict[str, float] = {}
     counts: dict[str, int] = {}
-    for one in first:
-        if one.sample_id in theirs:
-            sums[one.cluster] = sums.get(one.cluster, 0.0) + one.value - theirs[one.sample_id]
-            counts[one.cluster] = counts.get(one.cluster, 0) + 1
+    for scored in first:
+        if scored.sample_id in second_values:
+            sums[scored.cluster] = sums.get(scored.cluster, 0.0) + scored.value - second_values[scored.sample_id]
+            counts[scored.cluster] = counts.get(scored.cluster, 0) + 1
     return np.array(list(sums.values())), np.array(list(counts.values()), np.float64)

@@ -29,8 +29,8 @@ class Grid:
 
 def sources(figures: Sequence[Figure]) -> list[str]:
     """The papers' tables, in their numbers' order."""
-    found = dict.fromkeys(figure.source for figure in figures)
-    return sorted(found, key=lambda source: [int(digits) for digits in re.findall(r"\d+", source)[-1:]])
+    distinct = dict.fromkeys(figure.source for figure in figures)
+    return sorted(distinct, key=lambda source: [int(digits) for digits in re.findall(r"\d+", source)[-1:]])
 
 
 def grid(
@@ -40,12 +40,13 @@ def grid(
     order: Mapping[str, Sequence[str]],
 ) -> Grid:
     """Models down, what varies across; what would make it too wide goes down as well, modality first."""
-    across, down = _split(figures, [key for key in FACETS if len({getattr(one, key) for one in figures}) > 1])
-    models = list(dict.fromkeys(one.model for one in figures))
+    across, down = _split(figures, [key for key in FACETS if len({getattr(figure, key) for figure in figures}) > 1])
+    models = list(dict.fromkeys(figure.model for figure in figures))
     ordered = sorted(
-        figures, key=lambda one: (*(_place(order, key, one) for key in FACETS), list(metrics).index(one.metric))
+        figures,
+        key=lambda figure: (*(_place(order, key, figure) for key in FACETS), list(metrics).index(figure.metric)),
     )
-    rows = list(dict.fromkeys((*(getattr(one, key) for key in down), one.model) for one in ordered))
+    rows = list(dict.fromkeys((*(getattr(figure, key) for key in down), figure.model) for figure in ordered))
     rows.sort(
         key=lambda row: (
             *(_index(order[key], value) for key, value in zip(down, row, strict=False)),
@@ -53,50 +54,52 @@ def grid(
         )
     )
     cells: dict[tuple[int, str], list[Figure]] = {}
-    for one in ordered:
-        row = rows.index((*(getattr(one, key) for key in down), one.model))
-        cells.setdefault((row, _head(one, across, metrics)), []).append(one)
-    heads = list(dict.fromkeys(_head(one, across, metrics) for one in ordered))
+    for figure in ordered:
+        row = rows.index((*(getattr(figure, key) for key in down), figure.model))
+        cells.setdefault((row, _head(figure, across, metrics)), []).append(figure)
+    heads = list(dict.fromkeys(_head(figure, across, metrics) for figure in ordered))
     best, decimals = _best(cells, [row[:-1] for row in rows], metrics), _decimals(figures)
     left = [{titles.get(key, plain(key)): plain(value) for key, value in zip(down, row, strict=False)} for row in rows]
     left = [{**block, "Model": name(row[-1], 90)} for block, row in zip(left, rows, strict=True)]
-    texts = {at: _text(some, decimals, best) for at, some in cells.items()}
-    counts = {at: str(sum(id(one) in best for one in some)) for at, some in cells.items()}
+    texts = {at: _text(cell_figures, decimals, best) for at, cell_figures in cells.items()}
+    counts = {at: str(sum(id(figure) in best for figure in cell_figures)) for at, cell_figures in cells.items()}
     return Grid(
-        _frame(left, heads, texts), _frame(left, heads, counts), {at: tuple(some) for at, some in cells.items()}
+        _frame(left, heads, texts),
+        _frame(left, heads, counts),
+        {at: tuple(cell_figures) for at, cell_figures in cells.items()},
     )
 
 
-def _place(order: Mapping[str, Sequence[str]], key: str, one: Figure) -> tuple[int, str]:
-    return _index(order[key], getattr(one, key))
+def _place(order: Mapping[str, Sequence[str]], key: str, figure: Figure) -> tuple[int, str]:
+    return _index(order[key], getattr(figure, key))
 
 
-def _index(known: Sequence[str], value: str) -> tuple[int, str]:
-    return (list(known).index(value), "") if value in known else (len(known), value)
+def _index(ordered_values: Sequence[str], value: str) -> tuple[int, str]:
+    return (list(ordered_values).index(value), "") if value in ordered_values else (len(ordered_values), value)
 
 
 def _decimals(figures: Sequence[Figure]) -> dict[str, int]:
     """As many decimals as the table's longest figure of a metric has."""
-    found: dict[str, int] = {}
-    for one in figures:
-        for value in (one.value, one.spread):
+    decimals: dict[str, int] = {}
+    for figure in figures:
+        for value in (figure.value, figure.spread):
             text = f"{value:.4f}".rstrip("0") if value is not None else ""
-            found[one.metric] = max(found.get(one.metric, 0), len(text.partition(".")[2]))
-    return found
+            decimals[figure.metric] = max(decimals.get(figure.metric, 0), len(text.partition(".")[2]))
+    return decimals
 
 
 def _split(figures: Sequence[Figure], varying: Sequence[str]) -> tuple[list[str], list[str]]:
     across, down = list(varying), list[str]()
     for key in ("modality", "setting", "task"):
-        wide = len({(one.metric, *(getattr(one, facet) for facet in across)) for one in figures})
+        wide = len({(figure.metric, *(getattr(figure, facet) for facet in across)) for figure in figures})
         if wide > MOST_COLUMNS and key in across:
             across.remove(key)
             down.insert(0, key)
     return across, down
 
 
-def _head(one: Figure, across: Sequence[str], metrics: Mapping[str, Metric]) -> str:
-    return " · ".join([*(plain(getattr(one, key)) for key in across), metrics[one.metric].title])
+def _head(figure: Figure, across: Sequence[str], metrics: Mapping[str, Metric]) -> str:
+    return " · ".join([*(plain(getattr(figure, key)) for key in across), metrics[figure.metric].title])
 
 
 def _best(
@@ -104,26 +107,30 @@ def _best(
 ) -> set[int]:
     """Figures that nobody of the same block, column and evaluator beats; a column with one figure has no best."""
     columns: dict[tuple[object, ...], list[Figure]] = {}
-    for (row, head), some in cells.items():
-        for one in some:
-            columns.setdefault((blocks[row], head, one.evaluator), []).append(one)
-    found = set()
-    for some in columns.values():
-        sign = 1 if metrics[some[0].metric].direction == "higher" else -1
-        top = max(sign * (one.value or 0.0) for one in some)
-        found |= {id(one) for one in some if sign * (one.value or 0.0) == top} if len(some) > 1 else set()
-    return found
+    for (row, head), cell_figures in cells.items():
+        for figure in cell_figures:
+            columns.setdefault((blocks[row], head, figure.evaluator), []).append(figure)
+    best_ids = set()
+    for column_figures in columns.values():
+        sign = 1 if metrics[column_figures[0].metric].direction == "higher" else -1
+        top = max(sign * (figure.value or 0.0) for figure in column_figures)
+        best_ids |= (
+            {id(figure) for figure in column_figures if sign * (figure.value or 0.0) == top}
+            if len(column_figures) > 1
+            else set()
+        )
+    return best_ids
 
 
-def _text(some: Sequence[Figure], decimals: Mapping[str, int], best: set[int]) -> str:
-    ordered = sorted(some, key=lambda one: one.evaluator)
-    return " / ".join(_figure(one, decimals[one.metric], id(one) in best) for one in ordered)
+def _text(figures: Sequence[Figure], decimals: Mapping[str, int], best: set[int]) -> str:
+    ordered = sorted(figures, key=lambda figure: figure.evaluator)
+    return " / ".join(_figure(figure, decimals[figure.metric], id(figure) in best) for figure in ordered)
 
 
-def _figure(one: Figure, decimals: int, is_best: bool) -> str:
-    value = "—" if one.value is None else f"{one.value:.{decimals}f}"
-    spread = f" ± {one.spread:.{decimals}f}" if one.spread is not None else ""
-    return f"{MARKS.get(one.evaluator, '') if is_best else ''}{value}{spread}"
+def _figure(figure: Figure, decimals: int, is_best: bool) -> str:
+    value = "—" if figure.value is None else f"{figure.value:.{decimals}f}"
+    spread = f" ± {figure.spread:.{decimals}f}" if figure.spread is not None else ""
+    return f"{MARKS.get(figure.evaluator, '') if is_best else ''}{value}{spread}"
 
 
 def _frame(left: Sequence[dict[str, str]], heads: Sequence[str], cells: Mapping[tuple[int, str], str]) -> pd.DataFrame:

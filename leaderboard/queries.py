@@ -101,8 +101,8 @@ def suites(db: Session) -> list[Suite]:
 
 def facet_titles(db: Session, suite: str) -> dict[str, str]:
     """What a suite calls each facet: its tasks are actions, intentions, criteria."""
-    found = db.get(Suite, suite)
-    return found.facet_titles if found else {}
+    row = db.get(Suite, suite)
+    return row.facet_titles if row else {}
 
 
 def metrics(db: Session, suite: str) -> list[Metric]:
@@ -113,17 +113,17 @@ def metrics(db: Session, suite: str) -> list[Metric]:
 def ranking(db: Session, suite: str, metric: str | None, at: Address) -> list[Entry]:
     """Entries at one address for one metric, best first; figures from papers come after, without a rank."""
     (chosen, direction), judges = _direction(db, suite, metric), evaluators(db)
-    asked = {"suite": suite, "metric": chosen, **asdict(at)}
-    with db.connection().execute(RANKING, asked) as result:
+    parameters = {"suite": suite, "metric": chosen, **asdict(at)}
+    with db.connection().execute(RANKING, parameters) as result:
         # The driver's own tuples: a row of SQLAlchemy's around each of a thousand costs as much as reading it.
-        rows = list(map(Found._make, result.cursor.fetchall()))
+        rows = list(map(RankingRow._make, result.cursor.fetchall()))
     # A figure that a paper does not print is no row; an entry of ours always is one, and says why it is empty.
-    shown = [row for row in rows if row.there is not None or row.trust != PAPER]
-    boards = {row.board for row in shown if row.trust != PAPER}
+    listed = [row for row in rows if row.cell_run_id is not None or row.trust != PAPER]
+    boards = {row.board for row in listed if row.trust != PAPER}
     stored = ranks.stored(db, boards, chosen, at)
     return [
         _entry(row, judges[row.judge], rank, stored.get(row.board))
-        for row, rank in ranked(shown, best_is_high=direction == "higher")
+        for row, rank in ranked(listed, best_is_high=direction == "higher")
     ]
 
 
@@ -132,8 +132,8 @@ def _direction(db: Session, suite: str, metric: str | None) -> tuple[str, str]:
     for name, direction in db.connection().execute(DIRECTIONS, {"suite": suite}).all():
         if metric in (None, name):
             return str(name), str(direction)
-    found = metric_named(db, suite, metric)
-    return found.name, found.direction
+    chosen = metric_named(db, suite, metric)
+    return chosen.name, chosen.direction
 
 
 METRIC = bare(Metric)
@@ -159,19 +159,19 @@ def evaluators(db: Session) -> dict[str, Evaluator]:
 def metric_named(db: Session, suite: str, name: str | None) -> Metric:
     """A suite's metric, the first if none is named."""
     query = select(Metric).where(Metric.suite == suite).order_by(col(Metric.position)).limit(1)
-    if found := db.exec(query.where(Metric.name == name) if name else query).first():
-        return found
-    known = metrics(db, suite)
-    if not known:
+    if chosen := db.exec(query.where(Metric.name == name) if name else query).first():
+        return chosen
+    suite_metrics = metrics(db, suite)
+    if not suite_metrics:
         names = [row.name for row in suites(db)]
         raise NotOnBoard(no_such("suite", suite, names, "" if names else "Run `armillary init`."))
-    raise NotOnBoard(no_such("metric", name or "", [metric.name for metric in known], within=suite))
+    raise NotOnBoard(no_such("metric", name or "", [metric.name for metric in suite_metrics], within=suite))
 
 
-class Found(NamedTuple):
-    """What the database gives for one row of a ranking; `there` is None where the run has no such cell."""
+class RankingRow(NamedTuple):
+    """What the database gives for one row of a ranking; `cell_run_id` is None where the run has no such cell."""
 
-    there: str | None
+    cell_run_id: str | None
     takes_part: bool
     role: str | None
     weights: str | None
@@ -203,26 +203,34 @@ class Found(NamedTuple):
     """Why the run is not its team's: its attempt did not surely beat the one before."""
 
 
-RUN, SUBMISSION, SAID, CELL, RUNG = bare(Run), bare(Submission), bare(Declared), bare(Cell), bare(Rung)
+RUN, SUBMISSION, DECLARED, CELL, RUNG = bare(Run), bare(Submission), bare(Declared), bare(Cell), bare(Rung)
 FIGURE = ("value", "low", "high", "spread", "n_scored", "n_expected", "if_worst", "if_best")
 TAKES_PART = and_(RUN.eligible, SUBMISSION.state == "published", SUBMISSION.trust != PAPER)
 AS_IT_IS = NullType()
 """What the driver gives, without a Python call for each row."""
 COLUMNS = (
-    *(CELL.run_id, type_coerce(TAKES_PART, AS_IT_IS), SAID.role, SAID.weights, RUN.judge, RUN.why_not, RUN.subset),
+    *(
+        CELL.run_id,
+        type_coerce(TAKES_PART, AS_IT_IS),
+        DECLARED.role,
+        DECLARED.weights,
+        RUN.judge,
+        RUN.why_not,
+        RUN.subset,
+    ),
     *(RUN.board, type_coerce(RUN.published_at, AS_IT_IS), RUN.id, RUN.suite_version),
     *(SUBMISSION.id, SUBMISSION.model, SUBMISSION.organisation, SUBMISSION.team, SUBMISSION.trust),
     *(CELL[name] for name in (*FIGURE, "why_empty", "note", "source")),
     *(RUNG.attempt, case((RUNG.moves, ""), else_=RUNG.text)),
 )
 """By name: a submission's manifest lists every file and must not be read for a ranking, nor what lies behind it."""
-HERE = and_(CELL.run_id == RUN.id, *(CELL[name] == bindparam(name) for name in ("metric", *FACETS)))
+AT_ADDRESS = and_(CELL.run_id == RUN.id, *(CELL[name] == bindparam(name) for name in ("metric", *FACETS)))
 RANKING = (
     bare_select(*COLUMNS)
     .select_from(RUN.id.table)
     .join(SUBMISSION.id.table, SUBMISSION.id == RUN.submission_id)
-    .outerjoin(SAID.role.table, SAID.submission_id == SUBMISSION.id)
-    .outerjoin(CELL.value.table, HERE)
+    .outerjoin(DECLARED.role.table, DECLARED.submission_id == SUBMISSION.id)
+    .outerjoin(CELL.value.table, AT_ADDRESS)
     .outerjoin(RUNG.attempt.table, RUNG.run_id == RUN.id)
     .where(RUN.suite == bindparam("suite"), RUN.state == "published")
     .execution_options(binary=True)
@@ -230,47 +238,65 @@ RANKING = (
 JUDGES = bare_select(*(bare(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
 
 
-def ranked(rows: Sequence[Found], best_is_high: bool) -> list[tuple[Found, int | None]]:
+def ranked(rows: Sequence[RankingRow], best_is_high: bool) -> list[tuple[RankingRow, int | None]]:
     """Best first, with ranks by value alone: inside each board only, equal values share one."""
     sign = -1 if best_is_high else 1
-    found: list[tuple[Found, int | None]] = []
+    with_ranks: list[tuple[RankingRow, int | None]] = []
     board, place, rank, before = "", 0, 0, 0.0
     for row in sorted(rows, key=partial(_order, sign)):
         if row.value is None or not row.takes_part:
-            found.append((row, None))
+            with_ranks.append((row, None))
             continue
         place = place + 1 if row.board == board else 1
         rank = rank if place > 1 and row.value == before else place
         board, before = row.board, row.value
-        found.append((row, rank))
-    return found
+        with_ranks.append((row, rank))
+    return with_ranks
 
 
-def _order(sign: int, row: Found) -> tuple[Any, ...]:
+def _order(sign: int, row: RankingRow) -> tuple[Any, ...]:
     value = 0.0 if row.value is None else sign * row.value
     return row.trust == PAPER, row.board, not row.takes_part, row.value is None, value, row.submission_id
 
 
-def _entry(row: Found, by: Evaluator, rank: int | None, stored: ranks.Ranks | None) -> Entry:
-    # Taken apart at once, and put together in the order of an entry's fields: by name it takes twice as long.
-    # fmt: off
-    (
-        there, _, role, weights, _, why_not, subset, board, published, run_id, version, submission_id, model,
-        organisation, team, trust, value, low, high, spread, n_scored, n_expected, if_worst, if_best, why_empty, note,
-        source, attempt, held_back,
-    ) = row
-    paper = trust == PAPER
-    empty = "not measured here" if there is None else why_empty
-    notes = "; ".join([text for text in (empty, note, "" if paper else why_not) if text])
-    place, best, worst, why, notes = ranks.place(run_id, paper, rank, notes, stored, held_back)
+def _entry(row: RankingRow, by: Evaluator, rank: int | None, stored: ranks.Ranks | None) -> Entry:
+    is_paper = row.trust == PAPER
+    why_empty = "not measured here" if row.cell_run_id is None else row.why_empty
+    notes = "; ".join([text for text in (why_empty, row.note, "" if is_paper else row.why_not) if text])
+    placed = ranks.place(row.run_id, is_paper, rank, notes, stored, row.held_back)
     return Entry(
-        place, model, organisation, team, trust, by.by, value, low, high, spread, n_scored, n_expected, by.name, subset,
-        board, _moment(published), submission_id, notes, source or "", run_id, version, best, worst, role or "entry",
-        weights or "", attempt, why, if_worst, if_best,
+        rank=placed.rank,
+        model=row.model,
+        organisation=row.organisation,
+        team=row.team,
+        trust=row.trust,
+        evaluator=by.by,
+        value=row.value,
+        low=row.low,
+        high=row.high,
+        spread=row.spread,
+        n_scored=row.n_scored,
+        n_expected=row.n_expected,
+        judge=by.name,
+        subset=row.subset,
+        board=row.board,
+        published_at=_moment(row.published_at),
+        submission_id=row.submission_id,
+        note=placed.note,
+        source=row.source or "",
+        run_id=row.run_id,
+        version=row.version,
+        best_rank=placed.best,
+        worst_rank=placed.worst,
+        role=row.role or "entry",
+        weights=row.weights or "",
+        attempt=row.attempt,
+        why_no_ranks=placed.why,
+        if_worst=row.if_worst,
+        if_best=row.if_best,
     )
-    # fmt: on
 
 
-def _moment(found: datetime | str | None) -> datetime | None:
+def _moment(stored: datetime | str | None) -> datetime | None:
     """A moment with its zone; SQLite keeps it as text without one."""
-    return datetime.fromisoformat(found).replace(tzinfo=UTC) if isinstance(found, str) else found
+    return datetime.fromisoformat(stored).replace(tzinfo=UTC) if isinstance(stored, str) else stored

@@ -29,13 +29,13 @@ class Ranks:
     """One board at one address: rank, best and worst rank by run, and whether anybody could be told apart."""
 
     places: dict[str, tuple[int, int, int]]
-    few: bool
+    too_few_tasks: bool
 
 
 def stored(db: Session, boards: Iterable[str], metric: str, at: Address) -> dict[str, Ranks]:
     """The stored ranks of each board; of several sets of samples the largest counts."""
-    asked = {"boards": sorted(set(boards)), "metric": metric, **asdict(at)}
-    return {board: _ranks(*rest) for board, *rest in db.connection().execute(STORED, asked)}
+    parameters = {"boards": sorted(set(boards)), "metric": metric, **asdict(at)}
+    return {board: _ranks(*columns) for board, *columns in db.connection().execute(STORED, parameters)}
 
 
 ROSTER, STANDING = bare(Roster), bare(Standing)
@@ -51,9 +51,9 @@ STORED = (
 
 
 def _ranks(runs: Sequence[str], rank: Sequence[Any], better: Sequence[Any], worse: Sequence[Any], bar: float) -> Ranks:
-    known = [number for number, value in enumerate(rank[: len(runs)]) if value is not None]
-    places = {runs[n]: (rank[n], 1 + better[n], len(known) - worse[n]) for n in known}
-    return Ranks(places, few=bar >= LEAST_BAR and len(known) > 1)
+    ranked = [number for number, value in enumerate(rank[: len(runs)]) if value is not None]
+    places = {runs[n]: (rank[n], 1 + better[n], len(ranked) - worse[n]) for n in ranked}
+    return Ranks(places, too_few_tasks=bar >= LEAST_BAR and len(ranked) > 1)
 
 
 class Placed(NamedTuple):
@@ -76,8 +76,8 @@ def place(
         return Placed(None, None, None, note, note)
     if ranks is None:
         return Placed(by_value, None, None, BY_VALUE, note)
-    if found := ranks.places.get(run_id):
-        return Placed(*found, FEW if ranks.few else "", note)
+    if stored_ranks := ranks.places.get(run_id):
+        return Placed(*stored_ranks, FEW if ranks.too_few_tasks else "", note)
     why = held_back or OTHER_SAMPLES
     return Placed(None, None, None, why, "; ".join(filter(None, (note, why))))
 

@@ -47,7 +47,7 @@ class BadQuestion(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class RememberedAnswer:
     """An answer and when it was given."""
 
     value: Any
@@ -62,23 +62,23 @@ class Reader:
         self.url = url
         self.snapshot = snapshot
         self.stale_since: datetime | None = None
-        self._kept: OrderedDict[Any, Kept] = OrderedDict()
+        self._kept: OrderedDict[Any, RememberedAnswer] = OrderedDict()
         self._lock = threading.Lock()
         self._gone_until = 0.0
 
     def ask(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
         """Answer from memory if the answer is young, else from the database, else from memory or the file after all."""
         key = (question, args, tuple(sorted(kwargs.items())))
-        kept = self._kept.get(key)
-        if kept and time.monotonic() - kept.clock < KEEP_SECONDS:
-            return kept.value  # type: ignore[no-any-return]
+        remembered = self._kept.get(key)
+        if remembered and time.monotonic() - remembered.clock < KEEP_SECONDS:
+            return remembered.value  # type: ignore[no-any-return]
         try:
             value = self._ask(question, *args, **kwargs)
-        except NoBoard as gone:
-            if kept is None:
-                return self._ask_snapshot(gone, question, *args, **kwargs)
-            self._is_stale(kept.at)
-            return kept.value  # type: ignore[no-any-return]
+        except NoBoard as no_board:
+            if remembered is None:
+                return self._ask_snapshot(no_board, question, *args, **kwargs)
+            self._is_stale(remembered.at)
+            return remembered.value  # type: ignore[no-any-return]
         self.stale_since = None
         self._keep(key, value)
         return value
@@ -89,8 +89,8 @@ class Reader:
             raise NoBoard("The database does not answer.")
         try:
             return self.ask_now(question, *args, **kwargs)
-        except NoBoard as gone:
-            if isinstance(gone.__cause__, GONE):
+        except NoBoard as no_board:
+            if isinstance(no_board.__cause__, GONE):
                 self._gone_until = time.monotonic() + REST_SECONDS
             raise
 
@@ -109,16 +109,16 @@ class Reader:
             raise BadQuestion("The board cannot hold such a text or number.") from error
 
     def _ask_snapshot(
-        self, gone: NoBoard, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
+        self, no_board: NoBoard, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
         at = snapshot.taken_at(self.snapshot)
         if at is None:
-            raise gone
+            raise no_board
         try:
             with snapshot.opened(self.snapshot) as db:
                 value = question(db, *args, **kwargs)
         except DBAPIError:
-            raise gone from None
+            raise no_board from None
         self._is_stale(at)
         return value
 
@@ -127,7 +127,7 @@ class Reader:
 
     def _keep(self, key: Any, value: Any) -> None:
         with self._lock:
-            self._kept[key] = Kept(value, now(), time.monotonic())
+            self._kept[key] = RememberedAnswer(value, now(), time.monotonic())
             self._kept.move_to_end(key)
             while len(self._kept) > MOST_ANSWERS:
                 self._kept.popitem(last=False)

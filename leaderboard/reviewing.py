@@ -98,7 +98,7 @@ def check_task(db: Session, curation: str, task: str) -> None:
 
 
 def queue(
-    db: Session, curation: str, status: str = "candidate", task: str = "", step: int | None = None, most: int = 200
+    db: Session, curation: str, status: str = "candidate", task: str = "", step: int | None = None, limit: int = 200
 ) -> list[Queued]:
     """Drafts in the order in which they read, at most so many."""
     query = select(Draft, CurationCall.model).join(CurationCall, col(Draft.call_id) == col(CurationCall.id))
@@ -108,23 +108,23 @@ def queue(
     # A task's own words come before those of its instances; databases disagree on where null sorts.
     instance = func.coalesce(col(Draft.instance), -1)
     order = (col(Draft.step), col(Draft.task_id), instance, col(Draft.kind), col(Draft.field), col(Draft.position))
-    return [_queued(draft, model) for draft, model in db.exec(query.order_by(*order).limit(most))]
+    return [_queued(draft, model) for draft, model in db.exec(query.order_by(*order).limit(limit))]
 
 
-def one(db: Session, draft_id: str) -> Queued:
+def queued_draft(db: Session, draft_id: str) -> Queued:
     """One draft."""
     draft = _draft(db, draft_id)
     call = db.get(CurationCall, draft.call_id)
     return _queued(draft, call.model if call else "")
 
 
-def unwritten(db: Session, curation: str, most: int = 200) -> list[Unwritten]:
+def unwritten(db: Session, curation: str, limit: int = 200) -> list[Unwritten]:
     """The questions that brought nothing, with what was said instead, oldest first."""
     table = CurationCall
     query = select(table).where(table.curation == curation, table.status != "done").order_by(col(table.at), table.id)
     return [
         Unwritten(row.step, row.subject, row.status, row.reason, row.raw, row.tries, row.model, row.at)
-        for row in db.exec(query.limit(most))
+        for row in db.exec(query.limit(limit))
     ]
 
 
@@ -187,23 +187,23 @@ def _draft(db: Session, draft_id: str) -> Draft:
     return draft
 
 
-def _words(before: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+def _words(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """The whole payload after an edit: the same keys, each still a text or a list of texts."""
-    if unknown := sorted(set(given) - set(before)):
+    if unknown := sorted(set(changes) - set(before)):
         raise NotDecided(f"There is nothing called {unknown[0]!r} here; what can be edited is {', '.join(before)}.")
-    after = {key: _value(key, old, given.get(key, old)) for key, old in before.items()}
+    after = {key: _value(key, old, changes.get(key, old)) for key, old in before.items()}
     if after == dict(before):
         raise NotDecided("Nothing was changed. Keep it, or change its words.")
     return after
 
 
 def _value(key: str, old: Any, new: Any) -> str | list[str]:
-    given = new.splitlines() if isinstance(old, list) and isinstance(new, str) else new
-    lines = given if isinstance(given, list) else [given]
-    found = [_clean(str(line).strip(), key) for line in lines if str(line).strip()]
-    if not found:
+    entered = new.splitlines() if isinstance(old, list) and isinstance(new, str) else new
+    lines = entered if isinstance(entered, list) else [entered]
+    texts = [_clean(str(line).strip(), key) for line in lines if str(line).strip()]
+    if not texts:
         raise NotDecided(f"{key} is empty. Drop the draft if it is not wanted.")
-    return found if isinstance(old, list) else " ".join(found)
+    return texts if isinstance(old, list) else " ".join(texts)
 
 
 def _name(reviewer: str) -> str:
@@ -212,11 +212,11 @@ def _name(reviewer: str) -> str:
     return _clean(reviewer.strip(), "the reviewer's name", LONGEST_NAME)
 
 
-def _clean(text: str, what: str, most: int = LONGEST) -> str:
-    if len(text) > most:
-        raise NotDecided(f"{what} has {len(text)} characters; {most} are the most.")
+def _clean(text: str, subject: str, longest: int = LONGEST) -> str:
+    if len(text) > longest:
+        raise NotDecided(f"{subject} has {len(text)} characters; {longest} are the most.")
     if any(ord(letter) < 32 or 0xD800 <= ord(letter) <= 0xDFFF or letter == "\x7f" for letter in text):
-        raise NotDecided(f"{what} holds a line break or an invisible character. Write one line of plain text.")
+        raise NotDecided(f"{subject} holds a line break or an invisible character. Write one line of plain text.")
     return text
 
 

@@ -44,34 +44,34 @@ class Leaders:
     unranked: tuple[Entry, ...] = ()
 
 
-def settle(db: Session, said: Choice) -> Settled | None:
+def settle(db: Session, wish: Choice) -> Settled | None:
     """Fill in what a choice leaves open; if it names no facet, go where figures are. None on an empty board."""
     suites = tuple(queries.suites(db))
     if not suites:
         return None
-    suite = said.suite if said.suite in [one.name for one in suites] else suites[0].name
+    suite = wish.suite if wish.suite in [suite.name for suite in suites] else suites[0].name
     metrics = tuple(queries.metrics(db, suite))
-    metric = _metric(db, suite, said.metric, [one.name for one in metrics])
-    found = tuple(places.places(db, suite, metric))
-    choice = replace(said, suite=suite, metric=metric)
-    named = any(getattr(said, facet) for facet in FACETS)
-    return Settled(choice.moved(said.at if named else nearest(found, Address())), suites, metrics, found)
+    metric = _metric(db, suite, wish.metric, [metric.name for metric in metrics])
+    known_places = tuple(places.places(db, suite, metric))
+    chosen = replace(wish, suite=suite, metric=metric)
+    named = any(getattr(wish, facet) for facet in FACETS)
+    return Settled(chosen.moved(wish.at if named else nearest(known_places, Address())), suites, metrics, known_places)
 
 
-def moved(db: Session, said: Choice) -> Choice:
+def moved(db: Session, choice: Choice) -> Choice:
     """After another suite or metric was chosen: keep of the address what has figures there."""
-    settled = settle(db, said)
+    settled = settle(db, choice)
     if settled is None:
-        return said
-    known = places.facet_values(settled.places)
+        return choice
+    values_by_facet = places.facet_values(settled.places)
     at = asdict(settled.choice.at)
-    kept = Address(**{facet: value if value in known[facet] else ALL for facet, value in at.items()})
-    return replace(settled.choice, board="", organisation=ANY).moved(nearest(settled.places, kept))
+    reachable = Address(**{facet: value if value in values_by_facet[facet] else ALL for facet, value in at.items()})
+    return replace(settled.choice, board="", organisation=ANY).moved(nearest(settled.places, reachable))
 
 
-def leaders(db: Session, most: int = 3) -> list[Leaders]:
+def leaders(db: Session, limit: int = 3) -> list[Leaders]:
     """The front of every suite's board."""
-    found = []
+    fronts = []
     for suite in queries.suites(db):
         settled = settle(db, Choice(suite=suite.name))
         if settled:
@@ -80,10 +80,12 @@ def leaders(db: Session, most: int = 3) -> list[Leaders]:
             papers = best_first([entry for entry in entries if entry.trust == "C"], best_is_high)
             board = fullest(entries)
             ours = [entry for entry in entries if entry.rank is not None and entry.board == board]
-            rest = [entry for entry in entries if entry.trust != "C" and entry.rank is None and entry.value is not None]
-            unranked = best_first(rest, best_is_high)[:most]
-            found.append(Leaders(settled, tuple(ours[:most]), tuple(papers[:most]), tuple(unranked)))
-    return found
+            without_rank = [
+                entry for entry in entries if entry.trust != "C" and entry.rank is None and entry.value is not None
+            ]
+            unranked = best_first(without_rank, best_is_high)[:limit]
+            fronts.append(Leaders(settled, tuple(ours[:limit]), tuple(papers[:limit]), tuple(unranked)))
+    return fronts
 
 
 def best_first(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
@@ -91,7 +93,7 @@ def best_first(entries: Sequence[Entry], best_is_high: bool) -> list[Entry]:
     return sorted(entries, key=lambda entry: (entry.value or 0.0) * (-1 if best_is_high else 1))
 
 
-def _metric(db: Session, suite: str, said: str, names: Sequence[str]) -> str:
-    if said in names:
-        return said
+def _metric(db: Session, suite: str, wish: str, names: Sequence[str]) -> str:
+    if wish in names:
+        return wish
     return next((name for name in names if places.has_figures(db, suite, name)), names[0])

@@ -106,12 +106,12 @@ def _rows(db: Session, table: type[SQLModel]) -> Iterator[Mapping[str, Any]]:
     if table is tables.Event:
         query = query.where(col(tables.Event.kind) == "published")
     if table in OF_RUNS:
-        shown = select(tables.Run.id).where(tables.Run.state == "published")
-        query = query.where(columns.c.run_id.in_(shown))
+        published = select(tables.Run.id).where(tables.Run.state == "published")
+        query = query.where(columns.c.run_id.in_(published))
     for row in db.connection().execute(query.execution_options(yield_per=5000)):
         values = dict(row._mapping)
         if table is tables.Submission:
-            values["manifest"] = {key: one for key, one in values["manifest"].items() if key not in PRIVATE}
+            values["manifest"] = {key: value for key, value in values["manifest"].items() if key not in PRIVATE}
         yield values
 
 
@@ -131,17 +131,17 @@ def keep(url: str, file: Path) -> threading.Thread:
 
 
 def _keep(url: str, file: Path) -> None:
-    seen, last = "", -FEWEST_SECONDS_BETWEEN
+    written, last = "", -FEWEST_SECONDS_BETWEEN
     while True:
         time.sleep(LOOK_SECONDS)
         try:
             if not is_there(url):
                 continue
             with session(url) as db:
-                now = version(db)
-            if now != seen and time.monotonic() - last >= FEWEST_SECONDS_BETWEEN:
+                current = version(db)
+            if current != written and time.monotonic() - last >= FEWEST_SECONDS_BETWEEN:
                 write(url, file)
-                seen, last = now, time.monotonic()
+                written, last = current, time.monotonic()
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             log.info("No snapshot of the board now: %s", type(error).__name__)
 

@@ -30,41 +30,46 @@ VIEWPORT = "<meta name=viewport content='width=device-width'>"
 
 def write(db: Session, folder: Path) -> list[Path]:
     """Write everything public; the same board gives the same bytes."""
-    made = [_put(folder / "suites.json", _json([suite.model_dump(mode="json") for suite in queries.suites(db)]))]
-    made.append(_put(folder / "judges.json", _json([judge.model_dump(mode="json") for judge in entries.judges(db)])))
-    made.append(_put(folder / "models.json", _json([asdict(one) for one in entries.handed_in(db, 100_000)])))
-    made.append(_put(folder / "audit.json", _json(audit_head(db))))
+    written = [_put(folder / "suites.json", _json([suite.model_dump(mode="json") for suite in queries.suites(db)]))]
+    written.append(_put(folder / "judges.json", _json([judge.model_dump(mode="json") for judge in entries.judges(db)])))
+    written.append(
+        _put(
+            folder / "models.json",
+            _json([asdict(submission) for submission in entries.recent_submissions(db, 100_000)]),
+        )
+    )
+    written.append(_put(folder / "audit.json", _json(audit_head(db))))
     for suite in queries.suites(db):
-        made += _suite(db, suite, folder / suite.name)
-    made.append(_put(folder / "index.html", _index(db).encode()))
-    return made
+        written += _suite(db, suite, folder / suite.name)
+    written.append(_put(folder / "index.html", _index(db).encode()))
+    return written
 
 
 def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
     metrics = queries.metrics(db, suite.name)
-    made = [_put(folder / "metrics.json", _json([metric.model_dump(mode="json") for metric in metrics]))]
-    made += cell_files.write(folder, entries.every_figure(db, suite.name))
+    written = [_put(folder / "metrics.json", _json([metric.model_dump(mode="json") for metric in metrics]))]
+    written += cell_files.write(folder, entries.every_figure(db, suite.name))
     settled = settling.settle(db, Choice(suite=suite.name))
     if settled:
         ranked = queries.ranking(db, suite.name, settled.choice.metric, settled.choice.at)
-        made.append(_put(folder / "ranking.csv", as_csv(ranked).encode()))
-        made.append(_put(folder / "ranking.json", as_json(ranked).encode()))
-    return made
+        written.append(_put(folder / "ranking.csv", as_csv(ranked).encode()))
+        written.append(_put(folder / "ranking.json", as_json(ranked).encode()))
+    return written
 
 
 def _index(db: Session) -> str:
     last = entries.last_published(db)
     when = f"Last publication: {last:%Y-%m-%d %H:%M} UTC." if last else "Only papers' figures so far."
-    parts = "".join(_section(found) for found in settling.leaders(db, 20))
+    parts = "".join(_section(front) for front in settling.leaders(db, 20))
     files = ", ".join(f"<a href='{name}.json'>{name}</a>" for name in ("suites", "models", "judges"))
     head = f"<meta charset=utf-8>{VIEWPORT}<title>Armillary</title><style>{STYLE}</style>"
     body = f"<h1>Armillary</h1><p>{when}</p>{parts}<h2>All files</h2><p>{files}</p>"
     return f"<!doctype html><html lang=en>{head}{body}</html>\n"
 
 
-def _section(found: settling.Leaders) -> str:
-    suite, metric = found.settled.suite, found.settled.metric
-    rows = "".join(_row(entry, metric.unit) for entry in [*found.ours, *found.papers])
+def _section(front: settling.Leaders) -> str:
+    suite, metric = front.settled.suite, front.settled.metric
+    rows = "".join(_row(entry, metric.unit) for entry in [*front.ours, *front.papers])
     heads = ("Rank", "Model", "Trust", titled(metric.title, metric.unit), "n/N")
     table = f"<table><tr>{''.join(f'<th>{escape(head)}' for head in heads)}{rows}</table>"
     links = ", ".join(f"<a href='{suite.name}/cells.{kind}'>{kind}</a>" for kind in ("csv", "json", "parquet"))

@@ -22,12 +22,12 @@ def thumbnail(store: Store, sha256: str, media_type: str) -> bytes | None:
     try:
         return store.get(key)
     except Missing:
-        made = _make(store, sha256, media_type)
+        small = _make(store, sha256, media_type)
     except StoreError:
         return None
-    if made:
-        store.put(key, made)
-    return made
+    if small:
+        store.put(key, small)
+    return small
 
 
 def media(store: Store, sha256: str, folder: Path) -> Path | None:

@@ -67,11 +67,13 @@ class PrivateFigure:
 def attempts(db: Session, board: str, team: str) -> list[Try]:
     """A team's attempts on one board, in their order; `stands` marks those whose score is the public one now."""
     query = select(Rung).where(Rung.board == board, Rung.team == team).order_by(col(Rung.attempt))
-    found = list(db.exec(query))
-    last = {one.model: one.stands for one in found}
+    rungs = list(db.exec(query))
+    last = {rung.model: rung.stands for rung in rungs}
     return [
-        Try(one.attempt, one.at, one.model, one.moves, one.gain, one.step, one.run_id in last.values(), one.text)
-        for one in found
+        Try(
+            rung.attempt, rung.at, rung.model, rung.moves, rung.gain, rung.step, rung.run_id in last.values(), rung.text
+        )
+        for rung in rungs
     ]
 
 
@@ -89,8 +91,8 @@ def new_places(db: Session, board: str, run_id: str | None = None) -> list[NewPl
     return sorted((NewPlace(*row) for row in rows), key=_move, reverse=True)
 
 
-def _move(one: NewPlace) -> int:
-    return abs((one.rank or 0) - (one.rank_before or 0))
+def _move(place: NewPlace) -> int:
+    return abs((place.rank or 0) - (place.rank_before or 0))
 
 
 def private_figures(db: Session, run_id: str) -> list[PrivateFigure]:

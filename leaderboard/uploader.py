@@ -44,13 +44,13 @@ def _component() -> Callable[..., Any]:
 
 def uploader(submission: str, published: bool) -> str | None:
     """Draw it; give the id of what was just handed in or taken back."""
-    said = _component()(
+    answer = _component()(
         key="uploader",
         data={"api": "/api", "submission": submission, "published": published},
         on_received_change=_nothing,
         on_withdrawn_change=_nothing,
     )
-    return said.received or said.withdrawn or None
+    return answer.received or answer.withdrawn or None
 
 
 def _nothing() -> None:

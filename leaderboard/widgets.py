@@ -30,7 +30,7 @@ def settings() -> Settings:
 
 
 @lru_cache(maxsize=8)
-def _settings(_said: tuple[tuple[str, str], ...]) -> Settings:
+def _settings(_environment: tuple[tuple[str, str], ...]) -> Settings:
     return Settings()
 
 
@@ -109,14 +109,14 @@ def search(name: str, label: str, value: str, placeholder: str = "", width: int 
 def columns(name: str, label: str, options: Sequence[str], hidden: Sequence[str]) -> None:
     """Which columns of a table to show; those that are not go to the page's address."""
     key = f"pick-{name}"
-    st.session_state[key] = [one for one in options if one not in hidden]
+    st.session_state[key] = [option for option in options if option not in hidden]
     with st.popover(label, icon=":material/view_column:"):
         st.pills("Columns", options, selection_mode="multi", key=key, on_change=_hide, args=(name, key, options))
 
 
 def _hide(name: str, key: str, options: Sequence[str]) -> None:
-    kept = st.session_state[key] or []
-    st.query_params[name] = ",".join(one for one in options if one not in kept)
+    visible = st.session_state[key] or []
+    st.query_params[name] = ",".join(option for option in options if option not in visible)
 
 
 def put_in_address(name: str, key: str, then: Then | None) -> None:
@@ -125,7 +125,7 @@ def put_in_address(name: str, key: str, then: Then | None) -> None:
     st.query_params.from_dict(then(params) if then else params)
 
 
-def know(pages: Sequence[Any]) -> None:
+def remember_pages(pages: Sequence[Any]) -> None:
     """Remember the pages, so that one can link to another."""
     st.session_state["pages"] = {page.url_path: page for page in pages}
 
@@ -154,12 +154,12 @@ def downloads(frame: pd.DataFrame, stem: str) -> None:
             )
 
 
-def draw(made: Any, key: str) -> None:
+def draw(chart: Any, key: str) -> None:
     """A chart, and buttons that give it as a file; nothing is drawn for a file until somebody asks."""
     # Our own charts are sound, tests see to it; checking each against Vega's schema takes longer than drawing it.
-    shown = charts.dressed(made)
-    st.vega_lite_chart(shown.to_dict(validate=False), key=key)
-    chart_files(lambda: shown, key)
+    styled = charts.dressed(chart)
+    st.vega_lite_chart(styled.to_dict(validate=False), key=key)
+    chart_files(lambda: styled, key)
 
 
 def chart_files(make: Callable[[], Any], key: str) -> None:
@@ -184,8 +184,10 @@ def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = No
     """A plain table; moments are shown to the second, in UTC."""
     frame = rows if isinstance(rows, pd.DataFrame) else pd.DataFrame(list(rows))
     moments = [name for name in frame.columns if str(frame[name].dtype).startswith("datetime")]
-    shown = {name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC") for name in moments}
-    st.dataframe(frame, hide_index=True, placeholder="—", column_config=shown, key=key)
+    column_config = {
+        name: st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm:ss", timezone="UTC") for name in moments
+    }
+    st.dataframe(frame, hide_index=True, placeholder="—", column_config=column_config, key=key)
 
 
 def no_board(why: str) -> None:

@@ -52,22 +52,22 @@ def plain(value: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def name(text: str, most: int = MOST_NAME) -> str:
+def name(text: str, limit: int = MOST_NAME) -> str:
     """Somebody's text on one line: cut, and with invisible characters made visible.
 
     >>> name("a\\u202eb"), name("x" * 9, 5)
     ('a⟨202E⟩b', 'xxxx…')
     """
-    cut = text[: most + 1]
-    seen = cut if cut.isprintable() else "".join(_visible(character) for character in cut)
-    return seen if len(seen) <= most else seen[: most - 1] + "…"
+    cut = text[: limit + 1]
+    readable = cut if cut.isprintable() else "".join(_visible(character) for character in cut)
+    return readable if len(readable) <= limit else readable[: limit - 1] + "…"
 
 
-def long_text(text: str, most: int = 20_000) -> str:
+def long_text(text: str, limit: int = 20_000) -> str:
     """Somebody's text of several lines, for a box that shows text as text."""
-    cut = text[:most]
-    seen = "".join(character if character in "\n\t" else _visible(character) for character in cut)
-    return seen if len(text) <= most else f"{seen}\n… ({len(text) - most} more characters)"
+    cut = text[:limit]
+    readable = "".join(character if character in "\n\t" else _visible(character) for character in cut)
+    return readable if len(text) <= limit else f"{readable}\n… ({len(text) - limit} more characters)"
 
 
 def _visible(character: str) -> str:
@@ -78,13 +78,13 @@ def _visible(character: str) -> str:
     )
 
 
-def escaped(text: str, most: int = MOST_NAME) -> str:
+def escaped(text: str, limit: int = MOST_NAME) -> str:
     """Somebody's text inside markdown: every sign that could mean something is made to mean itself.
 
     >>> escaped("<b> [x](y) :red[z]")
     '\\\\<b\\\\> \\\\[x\\\\]\\\\(y\\\\) \\\\:red\\\\[z\\\\]'
     """
-    unlinked = LINK.sub(lambda found: f"{found[0]}{WORD_JOINER}", name(text, most))
+    unlinked = LINK.sub(lambda match: f"{match[0]}{WORD_JOINER}", name(text, limit))
     return MARKUP.sub(r"\\\1", unlinked)
 
 

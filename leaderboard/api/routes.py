@@ -14,8 +14,8 @@ from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
 from leaderboard import behind, entries, failures, places, queries
-from leaderboard.behind import Item, RunFacts, Said, Show
-from leaderboard.entries import Figure, Happened
+from leaderboard.behind import Item, JudgeAnswer, RunFacts, Show
+from leaderboard.entries import Figure, TimelineEvent
 from leaderboard.queries import Address, Entry, NotOnBoard
 from leaderboard.reading import reader
 from leaderboard.thumbnails import media
@@ -132,7 +132,7 @@ def samples(
     """What is behind a cell, 24 a page."""
     found = ask(behind.items, _run(ask, run), metric, at, show, page)
     following = page + 1 if page * behind.PAGE < found.total else None
-    return {"total": found.total, "page": page, "next": following, "rows": [asdict(item) for item in found.shown]}
+    return {"total": found.total, "page": page, "next": following, "rows": [asdict(item) for item in found.page]}
 
 
 @router.get("/runs/{run}/samples/{sample}")
@@ -142,7 +142,7 @@ def sample(ask: Ask, run: str, sample: str, metric: str) -> Item:
 
 
 @router.get("/runs/{run}/samples/{sample}/verdicts")
-def verdicts(ask: Ask, run: str, sample: str) -> list[Said]:
+def verdicts(ask: Ask, run: str, sample: str) -> list[JudgeAnswer]:
     """Every judge's answers about one output, with raw replies."""
     return ask(behind.answers, _run(ask, run), sample)
 
@@ -156,7 +156,7 @@ def failure_modes(ask: Ask, run: str, page: Part) -> dict[str, Any]:
 @router.get("/models", response_model=Listed)
 def models(ask: Ask, page: Part) -> dict[str, Any]:
     """What was handed in, newest first."""
-    return paged(ask(entries.handed_in, 100_000), page)
+    return paged(ask(entries.recent_submissions, 100_000), page)
 
 
 @router.get("/models/{entry}")
@@ -180,7 +180,7 @@ def status(ask: Ask) -> dict[str, Any]:
 
 
 @router.get("/status/{entry}")
-def timeline(ask: Ask, entry: str) -> list[Happened]:
+def timeline(ask: Ask, entry: str) -> list[TimelineEvent]:
     """What happened to one submission."""
     return ask(entries.timeline, entry) or _missing(f"There is no entry {entry!r}.")
 

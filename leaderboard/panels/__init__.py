@@ -1,7 +1,7 @@
 """What a suite shows of one sample: one module a suite, with `draw` for a panel of its own.
 
-The page itself shows prompt, input, output and answers; a module's `given` is the input's picture, its `made` the
-output's where that is no picture itself.
+The page itself shows prompt, input, output and answers; a module's `input_picture` is the input's, its
+`output_picture` the output's where that is no picture itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from leaderboard.behind import Item, RunFacts
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class SampleView:
     """One sample of one entry.
 
     `record` is what was kept with the output, `detail` what was kept with each metric's score, and `fetch` brings any
@@ -36,14 +36,14 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Picture:
     """A picture, and what it is of."""
 
     picture: str | npt.NDArray[np.uint8]
     words: str
 
 
-Panel = Callable[[Shown], None]
+Panel = Callable[[SampleView], None]
 
 
 def panel_of(suite: str) -> Panel | None:
@@ -51,19 +51,19 @@ def panel_of(suite: str) -> Panel | None:
     return getattr(_module(suite), "draw", None)
 
 
-def given(shown: Shown) -> Seen | None:
+def input_picture(view: SampleView) -> Picture | None:
     """What a sample's model got to see beside the prompt; None where that is nothing, or cannot be had now."""
-    return _picture(shown, "given")
+    return _picture(view, "input_picture")
 
 
-def made(shown: Shown) -> Seen | None:
+def output_picture(view: SampleView) -> Picture | None:
     """An output that is no picture, as one."""
-    return _picture(shown, "made")
+    return _picture(view, "output_picture")
 
 
-def _picture(shown: Shown, what: str) -> Seen | None:
-    gives: Callable[[Shown], Seen | None] | None = getattr(_module(shown.run.suite), what, None)
-    return gives(shown) if gives else None
+def _picture(view: SampleView, function: str) -> Picture | None:
+    gives: Callable[[SampleView], Picture | None] | None = getattr(_module(view.run.suite), function, None)
+    return gives(view) if gives else None
 
 
 def _module(suite: str) -> ModuleType | None:

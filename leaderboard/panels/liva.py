@@ -8,7 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from leaderboard.panels import Seen, Shown
+from leaderboard.panels import Picture, SampleView
 from leaderboard.widgets import table
 from leaderboard.words import escaped, long_text, name, plain
 
@@ -18,20 +18,20 @@ WIDTH = 420
 HANDS = ("right_hand", "left_hand")
 
 
-def draw(shown: Shown) -> None:
+def draw(view: SampleView) -> None:
     """Replay one case; a finished video has clips and captions, a run of ours its whole trace."""
-    record = shown.record
+    record = view.record
     if not record.get("clips") and not record.get("trace"):
         return
     st.subheader("Step by step", anchor=False)
-    trace = load(shown)
+    trace = load(view)
     if trace is None:
-        _clips(shown)
+        _clips(view)
         return
     st.text(ending(trace))
-    verdicts = iter(shown.detail.get("afs", {}).get("af", ()))
+    verdicts = iter(view.detail.get("afs", {}).get("af", ()))
     for step in trace["steps"]:
-        _step(shown, step, verdicts)
+        _step(view, step, verdicts)
     with st.expander("Every reply of the vision-language model"):
         for where, call in calls(trace):
             st.text(
@@ -42,19 +42,19 @@ def draw(shown: Shown) -> None:
                 st.code(long_text(reply, 4000), language=None)
 
 
-def given(shown: Shown) -> Seen | None:
+def input_picture(view: SampleView) -> Picture | None:
     """The scene that the case begins with."""
-    path = shown.fetch(str(shown.record["first_frame"])) if shown.record.get("first_frame") else None
-    return Seen(str(path), "The first frame") if path else None
+    path = view.fetch(str(view.record["first_frame"])) if view.record.get("first_frame") else None
+    return Picture(str(path), "The first frame") if path else None
 
 
-def load(shown: Shown) -> dict[str, Any] | None:
+def load(view: SampleView) -> dict[str, Any] | None:
     """The stored trace of a sample, if there is one and it can be had."""
-    path = shown.fetch(str(shown.record["trace"])) if shown.record.get("trace") else None
+    path = view.fetch(str(view.record["trace"])) if view.record.get("trace") else None
     if path is None:
         return None
-    found: dict[str, Any] = json.loads(path.read_text("utf-8"))
-    return found
+    trace: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    return trace
 
 
 def ending(trace: Row) -> str:
@@ -69,8 +69,11 @@ def changes(before: Row | None, after: Row | None) -> list[dict[str, str]]:
     """What is believed otherwise after a step: things that came, went or changed, hands, and goals."""
     if before is None or after is None:
         return []
-    things = [set(belief["interactive_objects"]) for belief in (before, after)]
-    rows = [_change(thing, _state(before, thing), _state(after, thing)) for thing in sorted(things[0] | things[1])]
+    objects = [set(belief["interactive_objects"]) for belief in (before, after)]
+    rows = [
+        _change(object_name, _state(before, object_name), _state(after, object_name))
+        for object_name in sorted(objects[0] | objects[1])
+    ]
     rows += [_change(hand, before["avatar_state"][hand], after["avatar_state"][hand]) for hand in HANDS]
     was = {goal["goal"]: goal["status"] for goal in before["task_checklist"]}
     rows += [_change(goal["goal"], was.get(goal["goal"]), goal["status"]) for goal in after["task_checklist"]]
@@ -79,44 +82,44 @@ def changes(before: Row | None, after: Row | None) -> list[dict[str, str]]:
 
 def calls(trace: Row) -> list[tuple[str, Row]]:
     """Every call of a trace with where it was made, in order."""
-    found = [("Start", call) for call in trace["opening"]]
+    labelled = [("Start", call) for call in trace["opening"]]
     for step in trace["steps"]:
         place = f"Step {step['index'] + 1}"
-        found += [(place, call) for call in step["calls"] if call["step"] != "observe"]
+        labelled += [(place, call) for call in step["calls"] if call["step"] != "observe"]
         for attempt in step["attempts"]:
-            found += [(f"{place}, attempt {attempt['number'] + 1}", call) for call in attempt["calls"]]
-        found += [(place, call) for call in step["calls"] if call["step"] == "observe"]
-    return [*found, *(("End", call) for call in trace["closing"])]
+            labelled += [(f"{place}, attempt {attempt['number'] + 1}", call) for call in attempt["calls"]]
+        labelled += [(place, call) for call in step["calls"] if call["step"] == "observe"]
+    return [*labelled, *(("End", call) for call in trace["closing"])]
 
 
-def _clips(shown: Shown) -> None:
+def _clips(view: SampleView) -> None:
     """The clips of a finished video, with the judge's word on each."""
-    said: Sequence[int | None] = shown.detail.get("afs", {}).get("af", ())
-    for number, clip in enumerate(shown.record["clips"]):
-        verdict = FIDELITY[said[number]] if number < len(said) else "not judged"
-        _video(shown, clip["sha256"], f"{number + 1}. {escaped(clip['caption'], 500)}. Judge: {verdict}.")
+    fidelities: Sequence[int | None] = view.detail.get("afs", {}).get("af", ())
+    for number, clip in enumerate(view.record["clips"]):
+        verdict = FIDELITY[fidelities[number]] if number < len(fidelities) else "not judged"
+        _video(view, clip["sha256"], f"{number + 1}. {escaped(clip['caption'], 500)}. Judge: {verdict}.")
 
 
-def _step(shown: Shown, step: Row, verdicts: Any) -> None:
-    kept = any(attempt["accepted"] for attempt in step["attempts"])
-    title = f"Step {step['index'] + 1}: {escaped(step['goal'], 160)}" + ("" if kept else " (not reached)")
+def _step(view: SampleView, step: Row, verdicts: Any) -> None:
+    accepted = any(attempt["accepted"] for attempt in step["attempts"])
+    title = f"Step {step['index'] + 1}: {escaped(step['goal'], 160)}" + ("" if accepted else " (not reached)")
     with st.expander(title, expanded=step["index"] == 0):
         if step["plan"]:
             st.text(f"Plan: {long_text(step['plan']['action_plan'], 1000)}")
             if step["plan"]["discrepancy"]:
                 st.text(f"Not as expected: {long_text(step['plan']['discrepancy'], 1000)}")
         for attempt in step["attempts"]:
-            _attempt(shown, attempt, next(verdicts, None) if attempt["accepted"] else None)
+            _attempt(view, attempt, next(verdicts, None) if attempt["accepted"] else None)
         if changed := changes(step["before"], step["after"]):
             st.caption("What is believed otherwise")
             table(changed)
 
 
-def _attempt(shown: Shown, attempt: Row, fidelity: int | None) -> None:
+def _attempt(view: SampleView, attempt: Row, fidelity: int | None) -> None:
     state = "accepted" if attempt["accepted"] else "rejected"
     head = f"Attempt {attempt['number'] + 1}, seed {attempt['seed']}: {state}. {escaped(attempt['caption'], 500)}"
     if attempt["clip"]:
-        _video(shown, attempt["clip"]["sha256"], head)
+        _video(view, attempt["clip"]["sha256"], head)
     else:
         st.markdown(head)
         st.text(f"No clip: {name(attempt['error'], 300)}")
@@ -128,19 +131,19 @@ def _attempt(shown: Shown, attempt: Row, fidelity: int | None) -> None:
         st.text(f"The judge: {FIDELITY[fidelity]}.")
 
 
-def _video(shown: Shown, sha256: str, caption: str) -> None:
+def _video(view: SampleView, sha256: str, caption: str) -> None:
     st.markdown(caption)
-    path = shown.fetch(sha256)
+    path = view.fetch(sha256)
     if path is None:
         st.warning("The clip cannot be fetched from the store now.")
     else:
         st.video(path.read_bytes(), format="video/mp4", width=WIDTH)
 
 
-def _state(belief: Row, thing: str) -> str | None:
-    found = belief["interactive_objects"].get(thing)
-    return None if found is None else found["state"] or found["description"]
+def _state(belief: Row, object_name: str) -> str | None:
+    object_belief = belief["interactive_objects"].get(object_name)
+    return None if object_belief is None else object_belief["state"] or object_belief["description"]
 
 
-def _change(what: str, before: str | None, after: str | None) -> dict[str, str]:
-    return {"What": name(plain(what), 120), "Before": name(before or "—", 160), "After": name(after or "—", 160)}
+def _change(subject: str, before: str | None, after: str | None) -> dict[str, str]:
+    return {"What": name(plain(subject), 120), "Before": name(before or "—", 160), "After": name(after or "—", 160)}

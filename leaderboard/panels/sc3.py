@@ -13,7 +13,7 @@ import streamlit as st
 
 from leaderboard.behind import Item, RunFacts, item, records, runs
 from leaderboard.charts import COLOURS
-from leaderboard.panels import Seen, Shown
+from leaderboard.panels import Picture, SampleView
 from leaderboard.rollouts import VIEWS, Frames, enlarged, frames_of, strip
 from leaderboard.widgets import ask
 from leaderboard.words import escaped, name
@@ -33,37 +33,37 @@ class Row:
     frames: Frames
 
 
-def draw(shown: Shown) -> None:
+def draw(view: SampleView) -> None:
     """A slider over time, the views beside each other, the criteria, the trace of U with frames under it."""
-    read = shown.record.get("value")
+    read = view.record.get("value")
     if isinstance(read, Mapping):
         _criteria(read)
-    own = _frames(shown, shown.item)
-    rows = [Row(shown.run.model, own)] if own is not None else []
-    rows += _beside(shown)
+    own = _frames(view, view.item)
+    rows = [Row(view.run.model, own)] if own is not None else []
+    rows += _beside(view)
     if rows:
-        _in_step(shown.item.sample_id, rows)
+        _in_step(view.item.sample_id, rows)
     else:
         st.caption("The frames of this rollout cannot be had now.")
     if isinstance(read, Mapping) and read.get("u_chunk"):
         _trace(read, own)
 
 
-def given(shown: Shown) -> Seen | None:
+def input_picture(view: SampleView) -> Picture | None:
     """Where a rollout starts: its three views side by side."""
-    return _strip(shown, 0, "The start")
+    return _strip(view, 0, "The start")
 
 
-def made(shown: Shown) -> Seen | None:
+def output_picture(view: SampleView) -> Picture | None:
     """Where it ends."""
-    return _strip(shown, -1, "The end")
+    return _strip(view, -1, "The end")
 
 
-def _strip(shown: Shown, at: int, words: str) -> Seen | None:
-    frames = _frames(shown, shown.item)
+def _strip(view: SampleView, at: int, words: str) -> Picture | None:
+    frames = _frames(view, view.item)
     if frames is None:
         return None
-    return Seen(strip(frames, at), f"{words}: {SHOWN}")
+    return Picture(strip(frames, at), f"{words}: {SHOWN}")
 
 
 def trace(read: Mapping[str, Any]) -> alt.LayerChart | alt.FacetChart:
@@ -94,13 +94,13 @@ def _threshold(tau: float | None) -> list[alt.Chart]:
     return [at.mark_rule(strokeDash=[5, 4], color="#808495"), words]
 
 
-def moments(frames: int, many: int = 4) -> list[int]:
+def moments(frames: int, count: int = 4) -> list[int]:
     """Frames evenly spaced from the first to the last.
 
     >>> moments(33), moments(2)
     ([0, 11, 21, 32], [0, 1])
     """
-    return sorted({int(at) for at in np.linspace(0, frames - 1, many).round()})
+    return sorted({int(at) for at in np.linspace(0, frames - 1, count).round()})
 
 
 def _trace(read: Mapping[str, Any], frames: Frames | None) -> None:
@@ -110,34 +110,34 @@ def _trace(read: Mapping[str, Any], frames: Frames | None) -> None:
     st.altair_chart(trace(read), width="stretch")
     if frames is None:
         return
-    seen = moments(frames.shape[1])
+    indices = moments(frames.shape[1])
     with st.container(horizontal=True):
-        for at in seen:
+        for at in indices:
             last = "stopped" if stopped else "the end"
-            words = f"Frame {at}: {last}" if at == seen[-1] else f"Frame {at}"
+            words = f"Frame {at}: {last}" if at == indices[-1] else f"Frame {at}"
             st.image(enlarged(frames[0, at], SMALL), caption=words, width=SMALL)
 
 
 def _criteria(read: Mapping[str, Any]) -> None:
     met = read.get("criteria", {})
-    said = " · ".join(f"{name.replace('_', ' ')}: {'yes' if held else 'no'}" for name, held in met.items())
-    st.caption(f"{said}. Said by: {read.get('annotator', 'nobody')}.")
+    verdicts = " · ".join(f"{name.replace('_', ' ')}: {'yes' if held else 'no'}" for name, held in met.items())
+    st.caption(f"{verdicts}. Said by: {read.get('annotator', 'nobody')}.")
 
 
-def _frames(shown: Shown, item: Item | None) -> Frames | None:
-    return _file(shown, item.media_sha256) if item else None
+def _frames(view: SampleView, item: Item | None) -> Frames | None:
+    return _file(view, item.media_sha256) if item else None
 
 
-def _file(shown: Shown, sha256: str) -> Frames | None:
-    path = shown.fetch(sha256) if sha256 else None
+def _file(view: SampleView, sha256: str) -> Frames | None:
+    path = view.fetch(sha256) if sha256 else None
     return frames_of(path) if path else None
 
 
-def _beside(shown: Shown) -> list[Row]:
+def _beside(view: SampleView) -> list[Row]:
     """What really happened, and the same start in other entries, as many as somebody asks for."""
-    others, real = {one.run_id: one for one in _others(shown.run)}, _real(shown)
+    others, real = {facts.run_id: facts for facts in _others(view.run)}, _real(view)
     words = {REAL: "What really happened"} if real else {}
-    words |= {run: name(one.model, 50) for run, one in others.items()}
+    words |= {run: name(facts.model, 50) for run, facts in others.items()}
     if not words:
         return []
     chosen = st.multiselect(
@@ -147,29 +147,33 @@ def _beside(shown: Shown) -> list[Row]:
         format_func=words.__getitem__,
         max_selections=MOST,
         width=520,
-        key=f"beside-{shown.run.run_id}-{bool(real)}",
+        key=f"beside-{view.run.run_id}-{bool(real)}",
     )
-    found = {run: _of_other(shown, others[run]) if run in others else _file(shown, real) for run in chosen}
-    for run in [run for run, frames in found.items() if frames is None]:
+    frames_by_run = {run: _frames_of_run(view, others[run]) if run in others else _file(view, real) for run in chosen}
+    for run in [run for run, frames in frames_by_run.items() if frames is None]:
         st.caption(f"{escaped(words[run])}: no rollout from this start can be had now.")
-    return [Row(words[run], frames) for run, frames in found.items() if frames is not None]
+    return [Row(words[run], frames) for run, frames in frames_by_run.items() if frames is not None]
 
 
-def _real(shown: Shown) -> str:
+def _real(view: SampleView) -> str:
     """The hash of the real rollout; an entry that was read before it was kept borrows another's."""
-    if kept := shown.record.get(REAL):
-        return str(kept)
-    return next((str(one[REAL]) for one in ask(records, shown.run, shown.item.sample_id) if one.get(REAL)), "")
+    if own_hash := view.record.get(REAL):
+        return str(own_hash)
+    return next((str(record[REAL]) for record in ask(records, view.run, view.item.sample_id) if record.get(REAL)), "")
 
 
 def _others(run: RunFacts) -> list[RunFacts]:
     """Other entries with rollouts from the same starts, each once however often it was judged."""
-    same = [one for one in ask(runs, run.suite) if one.version == run.version]
-    return list({one.submission_id: one for one in same if one.submission_id != run.submission_id}.values())
+    same = [candidate for candidate in ask(runs, run.suite) if candidate.version == run.version]
+    return list(
+        {
+            candidate.submission_id: candidate for candidate in same if candidate.submission_id != run.submission_id
+        }.values()
+    )
 
 
-def _of_other(shown: Shown, other: RunFacts) -> Frames | None:
-    return _frames(shown, ask(item, other, "reproduction_average", shown.item.sample_id))
+def _frames_of_run(view: SampleView, other_run: RunFacts) -> Frames | None:
+    return _frames(view, ask(item, other_run, "reproduction_average", view.item.sample_id))
 
 
 def _in_step(sample: str, rows: Sequence[Row]) -> None:

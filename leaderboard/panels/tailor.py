@@ -5,16 +5,18 @@ from __future__ import annotations
 import streamlit as st
 
 from leaderboard import failures
-from leaderboard.panels import Shown
+from leaderboard.panels import SampleView
 from leaderboard.widgets import ask
 from leaderboard.words import escaped, plain
 
 
-def draw(shown: Shown) -> None:
+def draw(view: SampleView) -> None:
     """The worst fault and the others, in words; nothing for an output that did well."""
-    for found in ask(failures.failures, shown.run.run_id, shown.item.sample_id):
-        others = [plain(mode) for mode in found.modes if mode != found.primary]
-        worst = plain(found.primary) if found.primary else "the judge named none"
-        said = f"Worst fault: **{worst}**." + (f" Also: {', '.join(others)}." if others else "")
-        decided = f" Decided by {escaped(found.decided_by)}: {escaped(found.reason, 300)}" if found.decided_by else ""
-        st.warning(said + decided, icon=":material/troubleshoot:")
+    for failure in ask(failures.failures, view.run.run_id, view.item.sample_id):
+        others = [plain(mode) for mode in failure.modes if mode != failure.primary]
+        worst = plain(failure.primary) if failure.primary else "the judge named none"
+        summary = f"Worst fault: **{worst}**." + (f" Also: {', '.join(others)}." if others else "")
+        decided = (
+            f" Decided by {escaped(failure.decided_by)}: {escaped(failure.reason, 300)}" if failure.decided_by else ""
+        )
+        st.warning(summary + decided, icon=":material/troubleshoot:")

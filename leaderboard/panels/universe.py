@@ -9,41 +9,43 @@ from typing import Any
 import streamlit as st
 
 from leaderboard import behind
-from leaderboard.panels import Seen, Shown
+from leaderboard.panels import Picture, SampleView
 from leaderboard.widgets import ask
 from leaderboard.words import long_text
 
 
-def draw(shown: Shown) -> None:
+def draw(view: SampleView) -> None:
     """Answer and truth beside each other."""
-    said = rows(shown)
-    for column, (title, text) in zip(st.columns(max(3, len(said))), said, strict=False):
+    columns = rows(view)
+    for column, (title, text) in zip(st.columns(max(3, len(columns))), columns, strict=False):
         with column:
             st.caption(title)
             st.text(long_text(text))
 
 
-def rows(shown: Shown) -> list[tuple[str, str]]:
+def rows(view: SampleView) -> list[tuple[str, str]]:
     """What is said about one question, in order; what is not known is left out."""
-    detail = shown.detail.get("em_normalised", {})
-    found = [
-        ("The judge said", str(detail.get("said", shown.record.get("value", "")))),
+    detail = view.detail.get("em_normalised", {})
+    titled_texts = [
+        ("The judge said", str(detail.get("said", view.record.get("value", "")))),
         ("The truth", str(detail.get("truth", ""))),
-        ("Frames it saw", str(shown.record.get("frames_rule", ""))),
+        ("Frames it saw", str(view.record.get("frames_rule", ""))),
     ]
-    return [(title, text) for title, text in found if text]
+    return [(title, text) for title, text in titled_texts if text]
 
 
-def given(shown: Shown) -> Seen | None:
+def input_picture(view: SampleView) -> Picture | None:
     """The clip; handed-in answers come without it, an entry that was generated here has the same one."""
-    path = _fetched(shown, [shown.record]) or _fetched(shown, ask(behind.records, shown.run, shown.item.sample_id))
-    return Seen(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
+    path = _fetched(view, [view.record]) or _fetched(view, ask(behind.records, view.run, view.item.sample_id))
+    return Picture(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
 
 
-def _fetched(shown: Shown, records: Iterable[Mapping[str, Any]]) -> Path | None:
-    return next((path for sha256 in _clips(records) if (path := shown.fetch(sha256))), None)
+def _fetched(view: SampleView, records: Iterable[Mapping[str, Any]]) -> Path | None:
+    return next((path for sha256 in _clips(records) if (path := view.fetch(sha256))), None)
 
 
 def _clips(records: Iterable[Mapping[str, Any]]) -> list[str]:
-    kept = [files["clip"] for record in records if isinstance(files := record.get("files"), dict) and "clip" in files]
-    return list(dict.fromkeys(map(str, kept)))
+    clip_hashes = [
+        files["clip"] for record in records if isinstance(files := record.get("files"), dict) and "clip" in files
+    ]
+    return list(dict.fromkeys(map(str, clip_hashes)))

@@ -20,7 +20,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class Thing:
+class RatedItem:
     """An item, the teams whose outputs it shows, and the letters of its media."""
 
     id: str
@@ -39,21 +39,24 @@ class Place:
     order: str
 
 
-def deal(things: Sequence[Thing], people: Sequence[Person], each: int, seed: int) -> list[Place]:
+def deal(tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: int, seed: int) -> list[Place]:
     """Give every item `each` different raters so that loads differ by at most one and nobody rates their own team.
 
     Items and raters are shuffled and dealt like cards, so any two raters' loads differ by at most one; a place that
     would show somebody their own team's output is swapped with one that does not, which leaves all loads as they are.
     """
-    if len(people) < each:
+    if len(people) < raters_per_item:
         raise CannotAssign(
-            f"{len(people)} raters cannot give every item {each} ratings. Invite more, or ask for fewer."
+            f"{len(people)} raters cannot give every item {raters_per_item} ratings. Invite more, or ask for fewer."
         )
     dice = random.Random(seed)  # noqa: S311
-    items, raters = dice.sample(things, len(things)), dice.sample(people, len(people))
-    dealt = [[raters[(number * each + slot) % len(raters)] for slot in range(each)] for number in range(len(items))]
+    items, raters = dice.sample(tasks, len(tasks)), dice.sample(people, len(people))
+    dealt = [
+        [raters[(number * raters_per_item + slot) % len(raters)] for slot in range(raters_per_item)]
+        for number in range(len(items))
+    ]
     _part(items, dealt, dice)
-    turns: dict[str, list[tuple[int, int]]] = {one.id: [] for one in people}
+    turns: dict[str, list[tuple[int, int]]] = {rater.id: [] for rater in people}
     for number, group in enumerate(dealt):
         for slot, person in enumerate(group):
             turns[person.id].append((number, slot))
@@ -69,7 +72,7 @@ def shuffled(letters: str, seed: int, rater: str, item: str) -> str:
     return "".join(random.Random(f"{seed} {rater} {item}").sample(letters, len(letters))) if len(letters) > 1 else ""  # noqa: S311
 
 
-def _part(items: Sequence[Thing], dealt: list[list[Person]], dice: random.Random) -> None:
+def _part(items: Sequence[RatedItem], dealt: list[list[Person]], dice: random.Random) -> None:
     """Swap people away from their own team's outputs."""
     for number, group in enumerate(dealt):
         for slot, person in enumerate(group):
@@ -77,26 +80,28 @@ def _part(items: Sequence[Thing], dealt: list[list[Person]], dice: random.Random
                 _swap(items, dealt, number, slot, dice)
 
 
-def _swap(items: Sequence[Thing], dealt: list[list[Person]], number: int, slot: int, dice: random.Random) -> None:
+def _swap(items: Sequence[RatedItem], dealt: list[list[Person]], number: int, slot: int, dice: random.Random) -> None:
     person = dealt[number][slot]
-    for other in dice.sample(range(len(items)), len(items)):
-        for place, partner in enumerate(dealt[other]):
-            if _may(items[number], dealt[number], partner) and _may(items[other], dealt[other], person):
-                dealt[number][slot], dealt[other][place] = partner, person
+    for other_number in dice.sample(range(len(items)), len(items)):
+        for place, partner in enumerate(dealt[other_number]):
+            if _may(items[number], dealt[number], partner) and _may(items[other_number], dealt[other_number], person):
+                dealt[number][slot], dealt[other_number][place] = partner, person
                 return
     raise CannotAssign(
         f"Nobody can take {person.id}'s place at an item of their own team. Invite raters of other teams."
     )
 
 
-def _may(item: Thing, group: Sequence[Person], person: Person) -> bool:
+def _may(item: RatedItem, group: Sequence[Person], person: Person) -> bool:
     return person not in group and not (person.team and person.team in item.teams)
 
 
 def heir(
-    item: Thing, there: Sequence[str], people: Sequence[Person], loads: Mapping[str, int], seed: int
+    item: RatedItem, seated: Sequence[str], people: Sequence[Person], loads: Mapping[str, int], seed: int
 ) -> str | None:
     """Who takes over a place that was left: somebody who does not sit there yet, with the least to do."""
-    able = [one.id for one in people if one.id not in there and not (one.team and one.team in item.teams)]
+    able = [
+        person.id for person in people if person.id not in seated and not (person.team and person.team in item.teams)
+    ]
     dice = random.Random(f"{seed} {item.id}")  # noqa: S311
     return min(dice.sample(able, len(able)), key=lambda name: loads.get(name, 0), default=None)

@@ -14,7 +14,7 @@ from sqlmodel import Session, col, select
 from infra.db import claim
 from infra.tables import now
 from infra.tables_study import Rater, Seat, SeatEvent, Study, StudyItem
-from leaderboard.studies.assignment import Person, Thing, heir, shuffled
+from leaderboard.studies.assignment import Person, RatedItem, heir, shuffled
 from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
 
 EXAMPLE = "example"
@@ -51,9 +51,9 @@ class Example:
 class Progress:
     """How far a rater is, in all and in this session."""
 
-    done: int
+    finished: int
     total: int
-    session_done: int
+    session_finished: int
     session_total: int
 
 
@@ -92,10 +92,12 @@ def next_turn(db: Session, rater: Rater) -> Turn | None:
     db.flush()
     item = db.get(StudyItem, seat.item_id)
     assert item is not None and seat.started_at is not None
-    return Turn(seat.item_id, lettered(form_of(item.form), seat.order), _shown(seat), seat.comment, seat.started_at)
+    return Turn(
+        seat.item_id, lettered(form_of(item.form), seat.order), _relettered_answers(seat), seat.comment, seat.started_at
+    )
 
 
-def _shown(seat: Seat) -> dict[str, Any]:
+def _relettered_answers(seat: Seat) -> dict[str, Any]:
     """Answers are kept under true letters; the rater sees their own."""
     if not seat.order:
         return dict(seat.answers)
@@ -131,12 +133,12 @@ def hand_in(db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any],
 
 
 def _seat(db: Session, rater: Rater, item_id: str) -> Seat:
-    found = db.exec(select(Seat).where(Seat.item_id == item_id, Seat.rater_id == rater.id)).first()
-    if found is None or found.state != "started":
+    seat = db.exec(select(Seat).where(Seat.item_id == item_id, Seat.rater_id == rater.id)).first()
+    if seat is None or seat.state != "started":
         raise NotYours(
             "This item is no longer open for you: it was handed in, or left for too long. Go on to the next."
         )
-    return found
+    return seat
 
 
 def pause(db: Session, rater: Rater) -> None:
@@ -176,9 +178,9 @@ def progress(db: Session, rater: Rater) -> Progress:
     assert study is not None
     counted = select(Seat.state, func.count()).where(Seat.rater_id == rater.id).group_by(Seat.state)
     states = {state: int(count) for state, count in db.execute(counted)}
-    done, total = states.get("done", 0), sum(states.values())
-    first = done - done % study.session_items
-    return Progress(done, total, done - first, min(study.session_items, total - first))
+    finished, total = states.get("done", 0), sum(states.values())
+    first = finished - finished % study.session_items
+    return Progress(finished, total, finished - first, min(study.session_items, total - first))
 
 
 def release(db: Session, study: Study, moment: datetime | None = None) -> int:
@@ -192,13 +194,14 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
     """The place goes to somebody else if anybody can take it, else back to the one who left it."""
     item = db.get(StudyItem, seat.item_id)
     assert item is not None
-    there = list(db.exec(select(Seat.rater_id).where(Seat.item_id == seat.item_id)))
+    seated = list(db.exec(select(Seat.rater_id).where(Seat.item_id == seat.item_id)))
     role = db.exec(select(Rater.role).where(Rater.id == seat.rater_id)).one()
     people = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == role)).all()
     query = select(Seat.rater_id, func.count()).where(Seat.study_id == study.id, Seat.state != "done")
     loads = {name: int(count) for name, count in db.execute(query.group_by(Seat.rater_id))}
     taker = (
-        heir(thing_of(item), there, [Person(one.id, one.team) for one in people], loads, study.seed) or seat.rater_id
+        heir(rated_item(item), seated, [Person(rater.id, rater.team) for rater in people], loads, study.seed)
+        or seat.rater_id
     )
     db.add(SeatEvent(item_id=seat.item_id, rater_id=seat.rater_id, kind="left", answers=seat.answers))
     turn = db.execute(select(func.max(Seat.turn)).where(Seat.rater_id == taker)).scalar_one()
@@ -211,14 +214,14 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
         "order": order,
         "answers": {},
     }
-    done = db.connection().execute(update(Seat).where(*unchanged).values(**fresh, comment="", started_at=None))
+    result = db.connection().execute(update(Seat).where(*unchanged).values(**fresh, comment="", started_at=None))
     db.expire(seat)
-    return done.rowcount == 1
+    return result.rowcount == 1
 
 
-def thing_of(item: StudyItem) -> Thing:
+def rated_item(item: StudyItem) -> RatedItem:
     """An item as the dealing sees it."""
-    return Thing(item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form)))
+    return RatedItem(item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form)))
 
 
 def _call_adjudicator(db: Session, item: StudyItem) -> None:
@@ -242,4 +245,4 @@ def _call_adjudicator(db: Session, item: StudyItem) -> None:
 
 def _settled(answers: Sequence[Mapping[str, Any]]) -> bool:
     """Whether all say the same, and know what they say."""
-    return all(one == answers[0] for one in answers) and "unclear" not in answers[0].values()
+    return all(answer == answers[0] for answer in answers) and "unclear" not in answers[0].values()

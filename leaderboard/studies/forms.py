@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 AskKind = Literal["choice", "scale", "tick", "letter"]
@@ -53,9 +53,10 @@ def form_of(row: Mapping[str, Any]) -> Form:
     """A form from its JSON."""
     return Form(
         row["text"],
-        tuple(Medium(**one) for one in row["media"]),
+        tuple(Medium(**fields) for fields in row["media"]),
         tuple(
-            Ask(**{**one, "options": tuple(one["options"]), "anchors": tuple(one["anchors"])}) for one in row["asks"]
+            Ask(**{**fields, "options": tuple(fields["options"]), "anchors": tuple(fields["anchors"])})
+            for fields in row["asks"]
         ),
         tuple((first, second) for first, second in row["differ"]),
     )
@@ -73,14 +74,14 @@ def problems(form: Form, answers: Answers) -> list[str]:
     unknown = [f"{name!r} is not asked here." for name in answers if name not in {ask.id for ask in form.asks}]
     if answers.get(UNABLE) is True:
         return unknown
-    found = [problem for ask in form.asks if (problem := _problem(ask, answers.get(ask.id)))]
+    unanswered = [problem for ask in form.asks if (problem := _problem(ask, answers.get(ask.id)))]
     texts = {ask.id: ask.text for ask in form.asks}
     same = [
         f"{texts[first]} and {texts[second]} cannot be the same."
         for first, second in form.differ
         if answers.get(first) is not None and answers.get(first) == answers.get(second)
     ]
-    return unknown + found + same
+    return unknown + unanswered + same
 
 
 def _problem(ask: Ask, answer: Any) -> str:
@@ -98,18 +99,21 @@ def lettered(form: Form, order: str) -> Form:
     """
     if not order:
         return form
-    shown = {true: "ABCD"[place] for place, true in enumerate(order)}
-    media = sorted((Medium(shown[one.letter], one.blob, one.media_type) for one in form.media), key=lambda m: m.letter)
-    asks = [_relettered(ask, shown) for ask in form.asks]
+    shown_letters = {true: "ABCD"[place] for place, true in enumerate(order)}
+    media = sorted(
+        (Medium(shown_letters[medium.letter], medium.blob, medium.media_type) for medium in form.media),
+        key=lambda m: m.letter,
+    )
+    asks = [_relettered(ask, shown_letters) for ask in form.asks]
     asks.sort(key=lambda ask: ask.about or "Z")
     return Form(form.text, tuple(media), tuple(asks), form.differ)
 
 
-def _relettered(ask: Ask, shown: Mapping[str, str]) -> Ask:
+def _relettered(ask: Ask, shown_letters: Mapping[str, str]) -> Ask:
     if not ask.about:
         return ask
-    return Ask(f"{shown[ask.about]}.{_bare(ask.id)}", ask.text, ask.kind, shown[ask.about], ask.options, ask.anchors,
-               ask.required)  # fmt: skip
+    letter = shown_letters[ask.about]
+    return replace(ask, id=f"{letter}.{_bare(ask.id)}", about=letter)
 
 
 def unlettered(answers: Answers, order: str) -> dict[str, Any]:
@@ -129,8 +133,8 @@ LETTERS = ("best", "worst")
 
 
 def _true_name(name: str, true: Mapping[str, str]) -> str:
-    letter, dot, rest = name.partition(".")
-    return f"{true[letter]}.{rest}" if dot and letter in true else name
+    letter, dot, question = name.partition(".")
+    return f"{true[letter]}.{question}" if dot and letter in true else name
 
 
 def _bare(name: str) -> str:
@@ -139,7 +143,7 @@ def _bare(name: str) -> str:
 
 def letters(media: Sequence[Medium]) -> str:
     """The letters of some media, in their order."""
-    return "".join(one.letter for one in media)
+    return "".join(medium.letter for medium in media)
 
 
 def compared(form: Form) -> str:

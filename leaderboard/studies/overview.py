@@ -56,6 +56,6 @@ def results(db: Session) -> list[Study]:
 
 def entries(db: Session, suite: str) -> dict[str, str]:
     """What on the board a study may be about: model and team by id."""
-    known = (Submission.id, Submission.model, Submission.team)
-    chosen = select(*known).where(Submission.suite == suite, Submission.state == "published", Submission.trust != "C")
+    columns = (Submission.id, Submission.model, Submission.team)
+    chosen = select(*columns).where(Submission.suite == suite, Submission.state == "published", Submission.trust != "C")
     return {name: f"{model} ({team})" for name, model, team in db.execute(chosen.order_by(Submission.model))}

@@ -43,9 +43,11 @@ def page() -> None:
     with session(settings.database) as db:
         turn = desk.next_turn(db, rater)
         progress = desk.progress(db, rater)
-    st.progress(progress.done / progress.total if progress.total else 1.0,
-                f"{progress.done} of {progress.total} done, {progress.session_done} of {progress.session_total} in "
-                "this session. You may close the page at any time and come back by the same link.")  # fmt: skip
+    st.progress(
+        progress.finished / progress.total if progress.total else 1.0,
+        f"{progress.finished} of {progress.total} done, {progress.session_finished} of {progress.session_total} in "
+        "this session. You may close the page at any time and come back by the same link.",
+    )
     if turn is None:
         st.success("Everything is done. Thank you!")
         _undo(settings, rater)
@@ -83,8 +85,8 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
     answers = _compared(settings, turn) if compared(turn.form) else _beside(settings, turn)
     _next_by_key(turn, answers)
     comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
-    given = {name: value for name, value in answers.items() if value is not None}
-    _finish(settings, rater, turn, given, comment)
+    filled_in = {name: value for name, value in answers.items() if value is not None}
+    _finish(settings, rater, turn, filled_in, comment)
 
 
 def _beside(settings: Settings, turn: Turn) -> dict[str, Any]:
@@ -112,16 +114,16 @@ def _examples(settings: Settings, study: Study) -> None:
     for text in protocols.EXAMPLES[study.protocol]:
         st.markdown(f"- {escaped(text, 600)}")
     with session(settings.database) as db:
-        found = desk.examples(db, study.id)
-    for one in found:
-        st.text(one.form.text)
-        for medium in one.form.media:
-            _show(settings, medium, len(one.form.media) > 1)
-        texts = {ask.id: ask.text for ask in one.form.asks}
-        for name, value in one.answers.items():
+        examples = desk.examples(db, study.id)
+    for example in examples:
+        st.text(example.form.text)
+        for medium in example.form.media:
+            _show(settings, medium, len(example.form.media) > 1)
+        texts = {ask.id: ask.text for ask in example.form.asks}
+        for name, value in example.answers.items():
             st.markdown(f"- {escaped(texts.get(name, name), 300)}: **{escaped(plain(str(value)))}**")
-        if one.why:
-            st.caption(escaped(one.why, 600))
+        if example.why:
+            st.caption(escaped(example.why, 600))
 
 
 def _next_by_key(turn: Turn, answers: Mapping[str, Any]) -> None:
@@ -173,8 +175,8 @@ def _ask(turn: Turn, ask: Ask) -> Any:
 def _keep(settings: Settings, rater: Rater, turn: Turn) -> None:
     """Save a change before anything is drawn: a tab that is closed the next moment loses nothing."""
     held = st.session_state
-    said = {ask.id: held.get(f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)) for ask in turn.form.asks}
-    answers = {name: value for name, value in said.items() if value is not None}
+    current = {ask.id: held.get(f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)) for ask in turn.form.asks}
+    answers = {name: value for name, value in current.items() if value is not None}
     comment = held.get(f"{turn.item_id}-comment", turn.comment)
     if answers != dict(turn.answers) or comment != turn.comment:
         try:
@@ -186,14 +188,14 @@ def _keep(settings: Settings, rater: Rater, turn: Turn) -> None:
 
 def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, Any], comment: str) -> None:
     with st.container(horizontal=True):
-        done = st.button("Submit and next", type="primary", shortcut="Ctrl+Enter")
+        submitted = st.button("Submit and next", type="primary", shortcut="Ctrl+Enter")
         _undo(settings, rater)
         if st.button("Pause", shortcut="Alt+P", icon=":material/pause:"):
             with session(settings.database) as db:
                 desk.pause(db, rater)
             st.session_state[PAUSED] = True
             st.rerun()
-    if not done:
+    if not submitted:
         return
     try:
         with session(settings.database) as db:
@@ -202,7 +204,7 @@ def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, 
         st.warning(str(error))
         return
     if missing:
-        st.warning("  \n".join(escaped(one, 300) for one in missing[:5]))
+        st.warning("  \n".join(escaped(problem, 300) for problem in missing[:5]))
         return
     st.rerun()
 

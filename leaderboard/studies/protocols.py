@@ -74,9 +74,12 @@ def _rubric(question: dict[str, Any]) -> Ask:
 
 def liva(intention: str, subgoals: Sequence[str], media: Sequence[Medium]) -> Form:
     """Two to four videos of one case side by side: marks, ticks, best and worst."""
-    asks = [ask for one in media for ask in _of_video(one.letter, subgoals)]
-    shown = tuple(one.letter for one in media)
-    asks += [Ask("best", "Best", "letter", options=shown), Ask("worst", "Worst", "letter", options=shown)]
+    asks = [ask for medium in media for ask in _of_video(medium.letter, subgoals)]
+    video_letters = tuple(medium.letter for medium in media)
+    asks += [
+        Ask("best", "Best", "letter", options=video_letters),
+        Ask("worst", "Worst", "letter", options=video_letters),
+    ]
     asks.append(Ask(UNABLE, "Unable to label: the first frame or the task makes no sense", "tick", required=False))
     return Form(intention, tuple(media), tuple(asks), differ=(("best", "worst"),))
 

@@ -95,4 +95,4 @@ def _could_be_careful(gold: Sequence[Checked], right: int, rule: Rule) -> bool:
 def checks_of(kind: str, expected: Mapping[str, Any], answers: Mapping[str, Any]) -> list[Checked]:
     """One check a question of a gold item; an attention item is one check as a whole, so that one slip is one miss."""
     right = [answers.get(name) == value for name, value in expected.items()]
-    return [Checked(kind, all(right))] if kind == "attention" else [Checked(kind, one) for one in right]
+    return [Checked(kind, all(right))] if kind == "attention" else [Checked(kind, is_right) for is_right in right]

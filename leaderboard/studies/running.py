@@ -13,7 +13,7 @@ from infra.db import add_new
 from infra.tables import now
 from infra.tables_study import Rater, RaterContact, Seat, Study, StudyItem, StudyOrder
 from leaderboard.studies.assignment import CannotAssign, Person, Place, deal
-from leaderboard.studies.desk import EXAMPLE, thing_of, token_sha256
+from leaderboard.studies.desk import EXAMPLE, rated_item, token_sha256
 from leaderboard.studies.states import TURNS, StudyError
 
 ORDERS = ("create", "publish")
@@ -51,34 +51,34 @@ def move(db: Session, study_id: str, to: str) -> None:
     db.connection().execute(update(Study).where(col(Study.id) == study_id).values(**values))
 
 
-def order(db: Session, kind: str, study_id: str, wanted: Mapping[str, Any] | None = None) -> None:
+def order(db: Session, kind: str, study_id: str, parameters: Mapping[str, Any] | None = None) -> None:
     """Leave word for the intake flow: outputs are fetched and scored there, never by a page."""
     if kind not in ORDERS:
         raise StudyError(f"{kind!r} cannot be ordered. Use one of {', '.join(ORDERS)}.")
     if kind == "publish" and named(db, study_id).state not in ("closed", "published"):
         raise StudyError(f"{study_id} is {named(db, study_id).state}: close it, then publish it.")
-    db.add(StudyOrder(kind=kind, study_id=study_id, wanted=dict(wanted or {})))
+    db.add(StudyOrder(kind=kind, study_id=study_id, wanted=dict(parameters or {})))
 
 
-def orders(db: Session, most: int = 10) -> list[StudyOrder]:
+def orders(db: Session, limit: int = 10) -> list[StudyOrder]:
     """The last orders, newest first."""
-    return list(db.exec(select(StudyOrder).order_by(col(StudyOrder.id).desc()).limit(most)))
+    return list(db.exec(select(StudyOrder).order_by(col(StudyOrder.id).desc()).limit(limit)))
 
 
 def named(db: Session, study_id: str) -> Study:
     """A study by its id."""
-    found = db.get(Study, study_id)
-    if found is None:
+    study = db.get(Study, study_id)
+    if study is None:
         raise StudyError(f"There is no study {study_id!r}. `armillary study list` shows them.")
-    return found
+    return study
 
 
 def _deal(db: Session, study: Study) -> None:
     dealt = select(StudyItem).where(StudyItem.study_id == study.id, StudyItem.kind != EXAMPLE)
-    things = [thing_of(item) for item in db.exec(dealt)]
+    tasks = [rated_item(item) for item in db.exec(dealt)]
     raters = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == "primary")).all()
     try:
-        places = deal(things, [Person(one.id, one.team) for one in raters], study.raters_per_item, study.seed)
+        places = deal(tasks, [Person(rater.id, rater.team) for rater in raters], study.raters_per_item, study.seed)
     except CannotAssign as error:
         raise StudyError(str(error)) from None
     add_new(db, Seat, [_seat(study, place) for place in places])

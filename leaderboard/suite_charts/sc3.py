@@ -27,7 +27,7 @@ MOST_NAMED = 6
 
 def scatter(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """A point a policy and criterion, a panel a mode and split; on the line both rates are the same."""
-    chosen = one_run_each(figures)
+    chosen = fullest_runs(figures)
     points = _points(chosen)
     if points.empty:
         return None
@@ -35,22 +35,22 @@ def scatter(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         _panel(part).properties(title=panel_title(chosen, str(scenario), str(setting)))
         for (setting, scenario), part in points.groupby(["setting", "scenario"])
     ]
-    made: alt.TopLevelMixin = alt.concat(*panels, columns=2)
-    return made
+    chart: alt.TopLevelMixin = alt.concat(*panels, columns=2)
+    return chart
 
 
 def panel_title(figures: pd.DataFrame, scenario: str, setting: str) -> alt.TitleParams:
     """The split and mode, and under it r and MMRV of each evaluator that has points there, best r first."""
-    here = figures[(figures["scenario"] == scenario) & (figures["setting"] == setting) & (figures["task"] == POOLED)]
-    ours = here[here["metric"].isin(AGREEMENT) & (here["trust"] != "C")]
+    panel = figures[(figures["scenario"] == scenario) & (figures["setting"] == setting) & (figures["task"] == POOLED)]
+    ours = panel[panel["metric"].isin(AGREEMENT) & (panel["trust"] != "C")]
     wide = ours.pivot_table(index="model", columns="metric", values="value").reindex(columns=list(AGREEMENT))
     lines = [
         f"{name(str(model), 26)}: r {_three(r)}, MMRV {_three(violation)}"
         for model, r, violation in wide.sort_values("pearson_r", ascending=False).itertuples()
     ]
-    more = [f"and {len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else []
+    remainder = [f"and {len(lines) - MOST_NAMED} more"] if len(lines) > MOST_NAMED else []
     title = f"{plain(scenario)}, {setting}"
-    return alt.TitleParams(title, subtitle=[*lines[:MOST_NAMED], *more], anchor="start", subtitleColor="#808495")
+    return alt.TitleParams(title, subtitle=[*lines[:MOST_NAMED], *remainder], anchor="start", subtitleColor="#808495")
 
 
 def _three(value: float) -> str:
@@ -78,15 +78,15 @@ def _panel(points: pd.DataFrame) -> alt.LayerChart | alt.FacetChart:
 
 def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """Pooled r beside r within criterion: what is left when the criteria's own means are taken off."""
-    chosen = one_run_each(figures)
+    chosen = fullest_runs(figures)
     chosen = chosen[chosen["metric"].isin(["pearson_r", "pearson_r_within"]) & (chosen["task"] == POOLED)]
     chosen = chosen[chosen["value"].notna()]
     if chosen.empty:
         return None
-    said = chosen["metric"].map({"pearson_r": "pooled", "pearson_r_within": "within criterion"})
+    labels = chosen["metric"].map({"pearson_r": "pooled", "pearson_r_within": "within criterion"})
     best = alt.EncodingSortField("value", op="max", order="descending")
     dots = (
-        alt.Chart(chosen.assign(metric=said, split=_splits(chosen)))
+        alt.Chart(chosen.assign(metric=labels, split=_splits(chosen)))
         .mark_point(size=55, strokeWidth=2, opacity=1)
         .encode(
             y=alt.Y("model:N", title=None, sort=best, axis=EACH_NAMED),
@@ -98,13 +98,13 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         .properties(width=220, height=alt.Step(17))
     )
     panels = {"column": alt.Column("setting:N", title=None), "row": alt.Row("split:N", title=None)}
-    made: alt.TopLevelMixin = dots.facet(**panels).resolve_scale(y="independent")
-    return made
+    chart: alt.TopLevelMixin = dots.facet(**panels).resolve_scale(y="independent")
+    return chart
 
 
 def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """How often a rollout ends as the real one does, by how that ends."""
-    chosen = one_run_each(figures)
+    chosen = fullest_runs(figures)
     chosen = chosen[chosen["metric"].isin(CATEGORIES) & (chosen["scenario"] == EVERY) & chosen["value"].notna()]
     if chosen.empty:
         return None
@@ -122,8 +122,8 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         .properties(width=95, height=alt.Step(17))
     )
     columns = alt.Column("category:N", title=None, sort=list(CATEGORIES.values()))
-    made: alt.TopLevelMixin = bars.facet(column=columns, row=alt.Row("setting:N", title=None))
-    return made
+    chart: alt.TopLevelMixin = bars.facet(column=columns, row=alt.Row("setting:N", title=None))
+    return chart
 
 
 def tau_sweep(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -131,7 +131,7 @@ def tau_sweep(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     named = swept(figures)
     if named.empty:
         return None
-    made: alt.TopLevelMixin = (
+    chart: alt.TopLevelMixin = (
         alt.Chart(named)
         .mark_line(point=True)
         .encode(
@@ -144,7 +144,7 @@ def tau_sweep(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         .facet(column=alt.Column("what:N", title=None, sort=list(SWEEP.values())))
         .resolve_scale(y="independent")
     )
-    return made
+    return chart
 
 
 def swept(figures: pd.DataFrame) -> pd.DataFrame:
@@ -160,11 +160,11 @@ def _splits(figures: pd.DataFrame) -> pd.Series:
 
 def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """PSNR of offline rollouts, in and out of distribution."""
-    chosen = one_run_each(figures)
+    chosen = fullest_runs(figures)
     chosen = chosen[(chosen["metric"] == "psnr") & (chosen["scenario"] != EVERY) & chosen["value"].notna()]
     if chosen.empty:
         return None
-    made: alt.TopLevelMixin = (
+    chart: alt.TopLevelMixin = (
         alt.Chart(chosen.assign(split=_splits(chosen)))
         .mark_bar()
         .encode(
@@ -176,7 +176,7 @@ def decibels(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
         )
         .properties(width=420, height=alt.Step(24, **{"for": "position"}))
     )
-    return made
+    return chart
 
 
 def ablations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -205,23 +205,23 @@ def ablations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 
 def ablation_table(figures: pd.DataFrame) -> pd.DataFrame:
     """r and MMRV over both splits of every model that has variants, each shaded among its own metric's values."""
-    chosen = one_run_each(figures)
+    chosen = fullest_runs(figures)
     pooled = chosen[(chosen["scenario"] == EVERY) & (chosen["task"] == POOLED) & chosen["value"].notna()]
-    found = variants(pooled[pooled["metric"].isin(AGREEMENT)])
-    cells = found["setting"] + ", " + found["metric"].map(AGREEMENT)
-    return found.assign(cell=cells, shade=shades(found)).reset_index(drop=True)
+    table = variants(pooled[pooled["metric"].isin(AGREEMENT)])
+    cells = table["setting"] + ", " + table["metric"].map(AGREEMENT)
+    return table.assign(cell=cells, shade=shades(table)).reset_index(drop=True)
 
 
-def one_run_each(figures: pd.DataFrame) -> pd.DataFrame:
+def fullest_runs(figures: pd.DataFrame) -> pd.DataFrame:
     """Of a model that stands on several boards the run with the most samples: bars of two would be piled up."""
-    named = figures.assign(model=_told_apart(figures))
+    named = figures.assign(model=_distinct_names(figures))
     samples = named.groupby("run_id")["n_expected"].transform("max").fillna(0)
     runs = named.assign(samples=samples).sort_values("samples", kind="stable")
-    kept = runs.drop_duplicates(["model", "evaluator"], keep="last")["run_id"]
-    return named[named["run_id"].isin(kept)]
+    run_ids = runs.drop_duplicates(["model", "evaluator"], keep="last")["run_id"]
+    return named[named["run_id"].isin(run_ids)]
 
 
-def _told_apart(figures: pd.DataFrame) -> pd.Series:
+def _distinct_names(figures: pd.DataFrame) -> pd.Series:
     """Models by their names; what people rated here, and what a paper prints of a model that is here too, says so."""
     printed = figures["trust"] == "C"
     rated = (figures["evaluator"] == "human") & ~printed

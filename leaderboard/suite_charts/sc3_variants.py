@@ -20,8 +20,8 @@ def family(model: str) -> tuple[str, str]:
     >>> family("SC3-Eval"), family("SC3-Eval, tau 0.05")
     (('sc3-eval', ''), ('sc3-eval, tau 0.05', ''))
     """
-    if found := VARIANT.fullmatch(model.strip()):
-        return found["stem"].casefold(), found["part"].casefold()
+    if variant := VARIANT.fullmatch(model.strip()):
+        return variant["stem"].casefold(), variant["part"].casefold()
     whole = WHOLE.fullmatch(model.strip())
     return (whole["stem"] if whole else model.strip()).casefold(), ""
 

@@ -142,20 +142,20 @@ def agreement(figures: pd.DataFrame) -> Chart:
 
 
 def _agreement(rows: pd.DataFrame, metric: str) -> Layers:
-    most = 100 / tables.SCALES[metric]
-    scale = alt.Scale(domain=[0, most])
+    highest = 100 / tables.SCALES[metric]
+    scale = alt.Scale(domain=[0, highest])
     r = rows["auto"].corr(rows["human"])
     points = alt.Chart(rows).mark_point(filled=True, size=50).encode(
         x=alt.X("human:Q", scale=scale, title="People"), y=alt.Y("auto:Q", scale=scale, title="Judge"),
         color=_models("model"), tooltip=["model:N", "column:N", "setting:N", "auto:Q", "human:Q"],
     )  # fmt: skip
     title = f"{plain(metric)}, r = {r:.3f}"
-    return alt.layer(_diagonal(rows, most), points).properties(width=200, height=200, title=title)
+    return alt.layer(_diagonal(rows, highest), points).properties(width=200, height=200, title=title)
 
 
-def _diagonal(rows: pd.DataFrame, most: float) -> alt.Chart:
+def _diagonal(rows: pd.DataFrame, highest: float) -> alt.Chart:
     """The line of equal values, drawn from the same rows so that it can be repeated in facets."""
-    base = alt.Chart(rows).transform_calculate(zero="0", most=str(most))
+    base = alt.Chart(rows).transform_calculate(zero="0", most=str(highest))
     drawn = base.mark_rule(strokeDash=[4, 4], color="#888888", strokeWidth=1)
     line: alt.Chart = drawn.encode(x="zero:Q", y="zero:Q", x2="most:Q", y2="most:Q")
     return line

@@ -43,10 +43,10 @@ def cells(figures: pd.DataFrame) -> pd.DataFrame:
 
 def grid(figures: pd.DataFrame) -> pd.DataFrame:
     """One row a model, scenario and metric: the judge's and the people's value, and which is its column's best."""
-    found = cells(figures)
-    found = found[found["metric"].isin(METRICS)]
+    chosen = cells(figures)
+    chosen = chosen[chosen["metric"].isin(METRICS)]
     keys = ["setting", "modality", "model", "scenario", "metric"]
-    wide = found.pivot_table(index=keys, columns="evaluator", values="value", sort=False).reset_index()
+    wide = chosen.pivot_table(index=keys, columns="evaluator", values="value", sort=False).reset_index()
     for who in ("auto", "human"):
         wide[who] = wide[who] if who in wide else float("nan")
         wide[f"best_{who}"] = wide[who] == wide.groupby(["setting", "modality", "scenario", "metric"])[who].transform(
@@ -60,16 +60,16 @@ def grid(figures: pd.DataFrame) -> pd.DataFrame:
 
 def lines(figures: pd.DataFrame) -> pd.DataFrame:
     """One row a model, setting, scenario and metric, for the lines from the usual to the impossible."""
-    found = cells(figures)
-    kept = found[found["metric"].isin(METRICS)].copy()
-    kept["title"] = kept["metric"].map(plain)
-    return kept[[*PLACE, "metric", "title", "value"]]
+    table2 = cells(figures)
+    headline = table2[table2["metric"].isin(METRICS)].copy()
+    headline["title"] = headline["metric"].map(plain)
+    return headline[[*PLACE, "metric", "title", "value"]]
 
 
 def index(figures: pd.DataFrame) -> pd.DataFrame:
     """The mean of the four metrics on one scale, where all four are there; ours, not the paper's."""
-    found = lines(figures)
-    scaled = found.assign(value=found["value"] * found["metric"].map(SCALES).astype(float))
+    headline = lines(figures)
+    scaled = headline.assign(value=headline["value"] * headline["metric"].map(SCALES).astype(float))
     whole = scaled.groupby(PLACE, sort=False)["value"].agg(["mean", "count"]).reset_index()
     return whole[whole["count"] == len(METRICS)].rename(columns={"mean": "value"}).drop(columns="count")
 
@@ -84,19 +84,19 @@ def settings_against(figures: pd.DataFrame) -> pd.DataFrame:
 
 def parts(figures: pd.DataFrame) -> pd.DataFrame:
     """The six parts of the rubric, averaged over models and scenarios."""
-    found = cells(figures)
-    kept = found[found["metric"].isin(PARTS) & (found["evaluator"] == "auto")]
+    table2 = cells(figures)
+    judged = table2[table2["metric"].isin(PARTS) & (table2["evaluator"] == "auto")]
     keys = ["metric", "setting", "modality"]
-    mean = kept.groupby(keys, sort=False)["value"].mean().reset_index()
+    mean = judged.groupby(keys, sort=False)["value"].mean().reset_index()
     return mean.assign(title=mean["metric"].map(plain))
 
 
 def modes(figures: pd.DataFrame) -> pd.DataFrame:
     """How many weak outputs have which worst fault."""
-    found = cells(figures)
-    kept = found[found["metric"].str.startswith(PREFIX)].copy()
-    kept["mode"] = kept["metric"].str.removeprefix(PREFIX).map(plain)
-    return kept[["model", "scenario", "setting", "modality", "mode", "n_scored"]]
+    table2 = cells(figures)
+    weak = table2[table2["metric"].str.startswith(PREFIX)].copy()
+    weak["mode"] = weak["metric"].str.removeprefix(PREFIX).map(plain)
+    return weak[["model", "scenario", "setting", "modality", "mode", "n_scored"]]
 
 
 def judge_and_people(figures: pd.DataFrame) -> pd.DataFrame:

@@ -28,17 +28,17 @@ FORMAT_MIX = re.compile(r"formats mixed binary (?P<binary>[\d.]+) MC (?P<mc>[\d.
 
 def task_by_format(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """Bars with error bars: the best judges in each task and format; runs of several seeds are one bar."""
-    found = _by_judge(_cells(figures))
-    if found.empty:
+    judged = _by_judge(_cells(figures))
+    if judged.empty:
         return None
-    best = found.groupby("judge")["value"].mean().nlargest(MOST).index
-    shown = found[found["judge"].isin(best)]
+    best = judged.groupby("judge")["value"].mean().nlargest(MOST).index
+    best_rows = judged[judged["judge"].isin(best)]
     y = alt.Y("judge:N", title=None, sort=list(best), axis=alt.Axis(labelLimit=260))
     bars = (
         alt.Chart().mark_bar().encode(x=alt.X("value:Q", title="Exact match, %"), y=y, color=_trust(), tooltip=_tips())
     )
     ends = alt.Chart().mark_rule().encode(x="low:Q", x2="high:Q", y=y)
-    return alt.layer(bars, ends, data=shown).properties(width=170).facet(
+    return alt.layer(bars, ends, data=best_rows).properties(width=170).facet(
         row=alt.Row("task:N", header=NAMED), column=alt.Column("setting:N", header=NAMED, sort=FORMATS)
     )  # fmt: skip
 
@@ -46,10 +46,10 @@ def task_by_format(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 def frames_by_epochs(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """A map of exact match over frames seen and epochs trained, a format and task each."""
     runs = _runs(figures)
-    shown = runs[runs["policy"] != "uniform"] if not runs.empty else runs
-    if shown.empty or shown["n"].nunique() < 2 or shown["epochs"].nunique() < 2:
+    swept = runs[runs["policy"] != "uniform"] if not runs.empty else runs
+    if swept.empty or swept["n"].nunique() < 2 or swept["epochs"].nunique() < 2:
         return None
-    cells = alt.Chart(shown).mark_rect().encode(
+    cells = alt.Chart(swept).mark_rect().encode(
         x=alt.X("epochs:O", title="Epochs"), y=alt.Y("n:O", title="First frames", sort="descending"),
         color=alt.Color("value:Q", title="Exact match, %", scale=alt.Scale(scheme="viridis")), tooltip=_tips(),
     )  # fmt: skip
@@ -81,10 +81,10 @@ def mixtures(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     cells = _cells(figures)
     tasks = _matched(cells, TASK_MIX, "share", "share of action questions")
     formats = _matched(cells, FORMAT_MIX, "oe", "share of open-ended questions")
-    shown = pd.concat([tasks, formats])
-    if shown.empty:
+    mixed = pd.concat([tasks, formats])
+    if mixed.empty:
         return None
-    line = alt.Chart(shown).mark_line(point=True).encode(
+    line = alt.Chart(mixed).mark_line(point=True).encode(
         x=alt.X("share:Q", title="Share in training"), y=alt.Y("mean(value):Q", title="Exact match, %"),
         color=alt.Color("setting:N", title="Format", sort=FORMATS, scale=alt.Scale(range=COLOURS)),
     )  # fmt: skip
@@ -94,15 +94,15 @@ def mixtures(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 def early_characters(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """How fast characters are learned within the first epochs, one frame seen."""
     runs = _runs(figures)
-    shown = runs[(runs["task"] == "character_recognition") & (runs["n"] == 1)] if not runs.empty else runs
-    if shown.empty or shown["epochs"].nunique() < 3:
+    swept = runs[(runs["task"] == "character_recognition") & (runs["n"] == 1)] if not runs.empty else runs
+    if swept.empty or swept["epochs"].nunique() < 3:
         return None
-    made: alt.TopLevelMixin = alt.Chart(shown).mark_line(point=True).encode(
+    chart: alt.TopLevelMixin = alt.Chart(swept).mark_line(point=True).encode(
         x=alt.X("epochs:Q", title="Epochs", scale=alt.Scale(type="log")),
         y=alt.Y("value:Q", title="Exact match on characters, %", scale=alt.Scale(zero=False)),
         color=alt.Color("setting:N", title="Format", sort=FORMATS, scale=alt.Scale(range=COLOURS)), tooltip=_tips(),
     ).properties(height=240)  # fmt: skip
-    return made
+    return chart
 
 
 def settings_by_people(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -110,9 +110,9 @@ def settings_by_people(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     people = figures[figures["metric"].isin(["graded_accuracy", "strict_accuracy"]) & (figures["evaluator"] == "human")]
     if people.empty:
         return None
-    shown = people.groupby(["scenario", "metric"], as_index=False)["value"].mean()
+    means = people.groupby(["scenario", "metric"], as_index=False)["value"].mean()
     kappas = figures[figures["metric"] == "cohen_kappa"][["scenario", "value"]]
-    bars = alt.Chart(shown).mark_bar().encode(
+    bars = alt.Chart(means).mark_bar().encode(
         x=alt.X("scenario:N", title=None), xOffset="metric:N", y=alt.Y("value:Q", title="Accuracy, %"),
         color=alt.Color("metric:N", title=None, scale=alt.Scale(range=COLOURS)), tooltip=["scenario", "value"],
     )  # fmt: skip
@@ -124,10 +124,10 @@ def settings_by_people(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 
 def against_other_metrics(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """A map of Pearson's r between a judge's scores and other metrics of the same rollouts."""
-    shown = figures[figures["metric"].str.startswith("pearson_")]
-    if shown.empty:
+    correlations = figures[figures["metric"].str.startswith("pearson_")]
+    if correlations.empty:
         return None
-    base = alt.Chart(shown).encode(x=alt.X("scenario:N", title=None), y=alt.Y("task:N", title=None))
+    base = alt.Chart(correlations).encode(x=alt.X("scenario:N", title=None), y=alt.Y("task:N", title=None))
     scale = alt.Scale(scheme="blueorange", domain=[-1, 1])
     cells = base.mark_rect().encode(color=alt.Color("value:Q", title="r", scale=scale))
     return alt.layer(cells, base.mark_text().encode(text=alt.Text("value:Q", format=".2f"))).properties(height=120)
@@ -136,10 +136,10 @@ def against_other_metrics(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
 def efficiency(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     """Dots: clips trained on against exact match, one frame seen."""
     runs = _runs(figures)
-    shown = runs[runs["n"] == 1].assign(clips=lambda one: one["epochs"] * CLIPS) if not runs.empty else runs
-    if shown.empty:
+    single_frame = runs[runs["n"] == 1].assign(clips=lambda table: table["epochs"] * CLIPS) if not runs.empty else runs
+    if single_frame.empty:
         return None
-    dots = alt.Chart(shown).mark_point(filled=True, size=70).encode(
+    dots = alt.Chart(single_frame).mark_point(filled=True, size=70).encode(
         x=alt.X("clips:Q", title="Clips trained on", scale=alt.Scale(type="log")),
         y=alt.Y("value:Q", title="Exact match, %", scale=alt.Scale(zero=False)),
         color=alt.Color("setting:N", title="Format", sort=FORMATS, scale=alt.Scale(range=COLOURS)), tooltip=_tips(),
@@ -170,37 +170,37 @@ CHARTS = (
 
 def _grid(chart: Any, width: int, height: int, **by: Any) -> alt.TopLevelMixin:
     """The same chart for each value of a row and a column."""
-    made: alt.TopLevelMixin = chart.properties(width=width, height=height).facet(**by)
-    return made
+    faceted: alt.TopLevelMixin = chart.properties(width=width, height=height).facet(**by)
+    return faceted
 
 
 def _cells(figures: pd.DataFrame) -> pd.DataFrame:
     """Exact match in the adaptation environment, at one task and format each."""
-    wanted = (figures["metric"] == EM) & (figures["scenario"] == "environment_1")
-    one = figures["task"].isin(TASKS) & figures["setting"].isin(FORMATS)
-    return figures[wanted & one & figures["value"].notna()]
+    adapted = (figures["metric"] == EM) & (figures["scenario"] == "environment_1")
+    single_cell = figures["task"].isin(TASKS) & figures["setting"].isin(FORMATS)
+    return figures[adapted & single_cell & figures["value"].notna()]
 
 
 def _by_judge(cells: pd.DataFrame) -> pd.DataFrame:
     """One row a judge and cell; seeds of a judge are averaged, their standard deviation is the error bar."""
     named = cells.assign(judge=cells["model"].str.replace(SEED, "", regex=True))
     grouped = named.groupby(["judge", "trust", "task", "setting"], as_index=False)
-    found = grouped.agg(value=("value", "mean"), between=("value", "std"), printed=("spread", "first"),
+    judged = grouped.agg(value=("value", "mean"), between=("value", "std"), printed=("spread", "first"),
                         low=("low", "mean"), high=("high", "mean"))  # fmt: skip
-    spread = found["between"].fillna(found["printed"])
-    return found.assign(low=(found["value"] - spread).fillna(found["low"]),
-                        high=(found["value"] + spread).fillna(found["high"]))  # fmt: skip
+    spread = judged["between"].fillna(judged["printed"])
+    return judged.assign(low=(judged["value"] - spread).fillna(judged["low"]),
+                        high=(judged["value"] + spread).fillna(judged["high"]))  # fmt: skip
 
 
 def _runs(figures: pd.DataFrame) -> pd.DataFrame:
     """The paper's projector runs, with frames, how they were chosen, and epochs read from their names."""
     cells = _cells(figures)
     read = cells["model"].str.extract(RUN)
-    found = cells.assign(
+    swept = cells.assign(
         n=pd.to_numeric(read["n"]), epochs=pd.to_numeric(read["epochs"]),
-        policy=read["uniform"].map(lambda said: "uniform" if isinstance(said, str) else "first"),
+        policy=read["uniform"].map(lambda word: "uniform" if isinstance(word, str) else "first"),
     )  # fmt: skip
-    return found[found["n"].notna()]
+    return swept[swept["n"].notna()]
 
 
 def _matched(cells: pd.DataFrame, pattern: re.Pattern[str], group: str, mixed: str) -> pd.DataFrame:

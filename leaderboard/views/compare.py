@@ -38,7 +38,7 @@ def page() -> None:
     metrics = {metric.name: metric for metric in ask(queries.metrics, chosen[0].suite)}
     metric = metrics.get(st.query_params.get("metric", ""), next(iter(metrics.values())))
     with beside:
-        pick("metric", "Metric", list(metrics), metric.name, lambda one: metrics[one].title, width=260)
+        pick("metric", "Metric", list(metrics), metric.name, lambda metric_name: metrics[metric_name].title, width=260)
     if len(chosen) < 2:
         st.info("Choose at least two entries.", icon=":material/info:")
         return
@@ -50,10 +50,10 @@ def page() -> None:
 
 def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
     """The entries, and the row of selectors for what else there is to choose."""
-    said = [runs[one] for one in st.query_params.get("runs", "").split(",") if one in runs]
-    board = said[0].board if said else _fullest(list(runs.values()))
+    addressed = [runs[run_id] for run_id in st.query_params.get("runs", "").split(",") if run_id in runs]
+    board = addressed[0].board if addressed else _fullest(list(runs.values()))
     same = [run for run in runs.values() if run.board == board]
-    chosen = [run for run in said if run.board == board][:MOST] or same[:2]
+    chosen = [run for run in addressed if run.board == board][:MOST] or same[:2]
     titles = {run.run_id: f"{name(run.model, 50)} · {name(run.judge_name, 30)}" for run in runs.values()}
     key = f"runs-{board}"
     st.session_state[key] = [run.run_id for run in chosen]
@@ -85,28 +85,28 @@ def _write(key: str) -> None:
 
 
 def _other_board(runs: Mapping[str, RunFacts], params: dict[str, str]) -> dict[str, str]:
-    there = [run.run_id for run in runs.values() if run.board == params["board"]]
-    kept = {key: value for key, value in params.items() if key != "board"}
-    return {**kept, "runs": ",".join(there[:2])}
+    board_runs = [run.run_id for run in runs.values() if run.board == params["board"]]
+    remaining = {key: value for key, value in params.items() if key != "board"}
+    return {**remaining, "runs": ",".join(board_runs[:2])}
 
 
 def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
     st.subheader("Paired differences", anchor=False, help=HOW)
     rows = []
     for first, second in combinations(chosen, 2):
-        found = paired.difference(values[first.run_id], values[second.run_id])
+        difference = paired.difference(values[first.run_id], values[second.run_id])
         pair = f"{name(first.model, 40)} − {name(second.model, 40)}"
-        if found:
+        if difference:
             rows.append(
                 {
                     "pair": pair,
-                    "mean": found.mean,
-                    "low": found.low,
-                    "high": found.high,
-                    "p": found.p,
-                    "n": found.n,
-                    "tasks": found.clusters,
-                    "power": found.note,
+                    "mean": difference.mean,
+                    "low": difference.low,
+                    "high": difference.high,
+                    "p": difference.p,
+                    "n": difference.n,
+                    "tasks": difference.clusters,
+                    "power": difference.note,
                 }
             )
     if not rows:
@@ -125,10 +125,10 @@ def _tallies(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]],
     """Sample by sample, who did better: every pair, scenario by scenario."""
     best = metric.direction == "higher"
     rows = [
-        {"pair": f"{name(one.model, 40)} against {name(other.model, 40)}", "scenario": plain(tally.scenario),
+        {"pair": f"{name(first.model, 40)} against {name(second.model, 40)}", "scenario": plain(tally.scenario),
          "result": result, "count": count, "rank": rank}
-        for one, other in combinations(chosen, 2)
-        for tally in paired.tallies(values[one.run_id], values[other.run_id], best)
+        for first, second in combinations(chosen, 2)
+        for tally in paired.tallies(values[first.run_id], values[second.run_id], best)
         for rank, (result, count) in enumerate((("won", tally.won), ("tied", tally.tied), ("lost", tally.lost)))
     ]  # fmt: skip
     if not rows:
@@ -153,5 +153,5 @@ def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scor
                     column.image(small, width=320, alt=f"Output of {name(run.model, 60)}")
                 with column:
                     st.markdown(f"{escaped(run.model, 50)}: **{number(item.value if item else None, metric.unit)}**")
-                    asked = {"run": run.run_id, "metric": metric.name, "sample": sample}
-                    link("samples", "Look closer", asked, ":material/zoom_in:")
+                    parameters = {"run": run.run_id, "metric": metric.name, "sample": sample}
+                    link("samples", "Look closer", parameters, ":material/zoom_in:")

@@ -80,31 +80,31 @@ def _noise(noise: dict[str, float] | None) -> tuple[str, str]:
     return f"{noise['flip_rate']:.1%}", f"{span}, {noise['questions']} questions asked {noise['times']} times"
 
 
-def _overlays(found: dict[str, float] | None) -> tuple[str, str]:
+def _overlays(overlays: dict[str, float] | None) -> tuple[str, str]:
     """How many points of 100 writing in a picture wins from the judge, and over how many pairs."""
-    if not found or found["points"] is None:
+    if not overlays or overlays["points"] is None:
         return "—", "not measured"
-    span = f"{found['low']:+.1f} to {found['high']:+.1f}, " if found["low"] is not None else ""
-    return f"{found['points']:+.1f} points", f"{span}{found['pairs']} pairs of pictures"
+    span = f"{overlays['low']:+.1f} to {overlays['high']:+.1f}, " if overlays["low"] is not None else ""
+    return f"{overlays['points']:+.1f} points", f"{span}{overlays['pairs']} pairs of pictures"
 
 
-def _agreement(found: Agreement) -> None:
+def _agreement(result: Agreement) -> None:
     st.subheader("Agreement with people", anchor=False)
-    if not found.closed and not found.ratings:
+    if not result.closed and not result.ratings:
         st.caption("People have not yet answered the same questions about the same outputs.")
         return
-    shown = {
-        "Same answer": (found.equal, "{:.1%}"),
-        "Cohen's kappa": (found.kappa, "{:.2f}"),
-        "Krippendorff's alpha": (found.alpha, "{:.2f}"),
-        "Spearman, ratings": (found.spearman, "{:.2f}"),
-        "Alpha, ratings": (found.rating_alpha, "{:.2f}"),
+    estimates = {
+        "Same answer": (result.equal, "{:.1%}"),
+        "Cohen's kappa": (result.kappa, "{:.2f}"),
+        "Krippendorff's alpha": (result.alpha, "{:.2f}"),
+        "Spearman, ratings": (result.spearman, "{:.2f}"),
+        "Alpha, ratings": (result.rating_alpha, "{:.2f}"),
     }
-    for column, (label, (figure, form)) in zip(st.columns(len(shown)), shown.items(), strict=True):
+    for column, (label, (figure, form)) in zip(st.columns(len(estimates)), estimates.items(), strict=True):
         column.metric(label, "—" if figure.value is None else form.format(figure.value), _span(figure, form), **PLAIN)
     st.caption(
-        f"{found.closed:,} closed questions and {found.ratings:,} ratings answered by both; 95 % intervals below each "
-        "figure. Answers about one output lean on each other, so the intervals are rather too narrow."
+        f"{result.closed:,} closed questions and {result.ratings:,} ratings answered by both; 95 % intervals below "
+        "each figure. Answers about one output lean on each other, so the intervals are rather too narrow."
     )
 
 
@@ -112,10 +112,11 @@ def _in_studies(judge: str) -> None:
     """How the judge's scores of single samples go with people's, metric by metric and place by place."""
     rows = [
         {"Study": name(study.title, 60), "Metric": plain(metric), "Where": plain(place),
-         "Spearman": found["spearman"], "Judge minus people": found["difference"], "Samples": int(found["n"])}
+         "Spearman": comparison["spearman"], "Judge minus people": comparison["difference"],
+         "Samples": int(comparison["n"])}
         for study in ask(overview.results)
         for metric, places in study.result.get("judges", {}).get(judge, {}).items()
-        for place, found in places.items()
+        for place, comparison in places.items()
     ]  # fmt: skip
     if rows:
         st.subheader("Beside people in studies", anchor=False)
@@ -133,12 +134,12 @@ def _span(figure: Estimate, form: str) -> str | None:
 
 def _drift(judge: str) -> None:
     """Every night a judge is asked again; a line that falls is a judge that changed."""
-    found = ask(nights.drift, judge)
-    if not found:
+    drifts = ask(nights.drift, judge)
+    if not drifts:
         st.caption("No night has asked this judge again yet.")
         return
     st.subheader("Drift", anchor=False)
     st.caption("Share of equal answers when asked again: anchors against known answers, drawn ones against themselves.")
-    frame = frames.drift(found)
+    frame = frames.drift(drifts)
     draw(charts.drift(frame), key="drift")
     downloads(frame, "armillary-drift")

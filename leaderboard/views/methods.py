@@ -36,41 +36,41 @@ def page() -> None:
     st.subheader("Rules for every suite", anchor=False)
     st.markdown(RULES)
     st.markdown("\n".join(f"- **Trust {text}**" for text in TRUST.values()))
-    said = st.query_params.get("suite", "")
-    suite = suites.get(said, next(iter(suites.values())))
+    suite_name = st.query_params.get("suite", "")
+    suite = suites.get(suite_name, next(iter(suites.values())))
     st.subheader("Metrics", anchor=False)
-    press("suite", "Suite", list(suites), suite.name, lambda one: suites[one].title)
+    press("suite", "Suite", list(suites), suite.name, lambda suite_name: suites[suite_name].title)
     counts = ", ".join(f"{name}: {count} samples" for name, count in suite.subsets.items()) or "no samples yet"
     about = f"Version {suite.version}, scorer {suite.scorer_version}. {counts}."
     st.caption(f"{escaped(about, 300)} [Paper]({suite.paper})")
-    for metric in [one for one in ask(entries.all_metrics) if one.suite == suite.name]:
+    for metric in [metric for metric in ask(entries.all_metrics) if metric.suite == suite.name]:
         _metric(metric)
     _passages(suite.name, suite.title)
 
 
 def _passages(suite: str, title: str) -> None:
     """What judges and agents are told, word for word, and what changed when."""
-    found = ask(entries.passages)
+    passages = ask(entries.passages)
     st.subheader("Prompts of the judges", anchor=False)
     st.caption("Every judge that reads words is told these; a board's key holds their hash. $names are filled in.")
-    for one in found:
-        if one.kind == "judge":
-            _passage(one)
-    own = [one for one in found if one.kind == "suite" and one.suite == suite]
+    for passage in passages:
+        if passage.kind == "judge":
+            _passage(passage)
+    own = [passage for passage in passages if passage.kind == "suite" and passage.suite == suite]
     if own:
         st.subheader(f"Prompts of {escaped(title)}", anchor=False)
-    for one in own:
-        _passage(one)
-    changelog = next((one for one in found if one.kind == "changelog"), None)
+    for passage in own:
+        _passage(passage)
+    changelog = next((passage for passage in passages if passage.kind == "changelog"), None)
     if changelog:
         st.subheader("Changelog", anchor=False)
         st.markdown(changelog.text.partition("\n")[2].replace("\n## ", "\n#### "))
 
 
-def _passage(one: Passage) -> None:
-    with st.expander(escaped(plain(one.name))):
-        st.code(long_text(one.text), language=None, wrap_lines=True)
-        st.caption(f"SHA-256 {one.sha256}")
+def _passage(passage: Passage) -> None:
+    with st.expander(escaped(plain(passage.name))):
+        st.code(long_text(passage.text), language=None, wrap_lines=True)
+        st.caption(f"SHA-256 {passage.sha256}")
 
 
 def _metric(metric: Metric) -> None:

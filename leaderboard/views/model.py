@@ -20,58 +20,72 @@ from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
 def page() -> None:
     """Choose an entry, see all of it."""
     st.title("Model")
-    known = {
-        one.id: f"{name(one.model, 60)} · {name(one.organisation, 40)} · {one.suite}" for one in ask(entries.handed_in)
+    titles = {
+        entry.id: f"{name(entry.model, 60)} · {name(entry.organisation, 40)} · {entry.suite}"
+        for entry in ask(entries.recent_submissions)
     }
-    wanted = st.query_params.get("id") or next(iter(known), "")
-    found = ask(entries.submission, wanted) if wanted else None
-    if found is None:
+    submission_id = st.query_params.get("id") or next(iter(titles), "")
+    submission = ask(entries.submission, submission_id) if submission_id else None
+    if submission is None:
         st.info(
-            "There is no such entry. Choose one here." if known else "Nothing was handed in yet.",
+            "There is no such entry. Choose one here." if titles else "Nothing was handed in yet.",
             icon=":material/info:",
         )
-    if known:
-        options = known if not found or found.id in known else {found.id: name(found.model, 60), **known}
-        pick("id", "Entry", list(options), wanted, options.__getitem__, width=520)
-    if found:
-        _entry(found)
+    if titles:
+        options = (
+            titles
+            if not submission or submission.id in titles
+            else {submission.id: name(submission.model, 60), **titles}
+        )
+        pick("id", "Entry", list(options), submission_id, options.__getitem__, width=520)
+    if submission:
+        _entry(submission)
 
 
-def _entry(found: Submission) -> None:
-    st.header(escaped(found.model), anchor=False)
-    about = (found.organisation, f"team {found.team}", f"suite {found.suite}", f"state {found.state}")
-    st.markdown(f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[found.trust]}")
-    if found.reason:
-        st.caption(escaped(found.reason, 500))
-    _everywhere(found)
-    runs = ask(behind.runs, None, found.id)
+def _entry(submission: Submission) -> None:
+    st.header(escaped(submission.model), anchor=False)
+    about = (
+        submission.organisation,
+        f"team {submission.team}",
+        f"suite {submission.suite}",
+        f"state {submission.state}",
+    )
+    st.markdown(f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[submission.trust]}")
+    if submission.reason:
+        st.caption(escaped(submission.reason, 500))
+    _everywhere(submission)
+    runs = ask(behind.runs, None, submission.id)
     for run in runs:
         _run(run)
-    _history(found)
+    _history(submission)
     settings, origin = st.columns(2)
     with settings:
         st.subheader("Settings", anchor=False)
-        _facts(_settings(found.manifest))
+        _facts(_settings(submission.manifest))
     with origin:
         st.subheader("Provenance", anchor=False)
-        _facts(_origin(found, runs))
-    _citation(found)
+        _facts(_origin(submission, runs))
+    _citation(submission)
 
 
-def _everywhere(found: Submission) -> None:
+def _everywhere(submission: Submission) -> None:
     """The same model on every suite and board, one row a run."""
-    ids = [one.id for one in ask(entries.siblings, found.model, found.organisation) if one.trust != "C"]
-    runs = [run for one in ids for run in ask(behind.runs, None, one)]
-    whole = {one.run_id: one for one in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
-    titles = {(one.suite, one.name): titled(one.title, one.unit) for one in ask(entries.all_metrics)}
+    ids = [
+        sibling.id
+        for sibling in ask(entries.siblings, submission.model, submission.organisation)
+        if sibling.trust != "C"
+    ]
+    runs = [run for sibling_id in ids for run in ask(behind.runs, None, sibling_id)]
+    whole = {figure.run_id: figure for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
+    titles = {(metric.suite, metric.name): titled(metric.title, metric.unit) for metric in ask(entries.all_metrics)}
     rows = [
         {
             "Suite": run.suite,
-            "Metric": titles.get((run.suite, one.metric), one.metric),
-            "Value": one.value,
-            "From": one.low,
-            "To": one.high,
-            "n/N": f"{one.n_scored}/{one.n_expected}",
+            "Metric": titles.get((run.suite, figure.metric), figure.metric),
+            "Value": figure.value,
+            "From": figure.low,
+            "To": figure.high,
+            "n/N": f"{figure.n_scored}/{figure.n_expected}",
             "Judge": name(run.judge_name, 40),
             "Version": run.version,
             "Samples": run.subset,
@@ -79,7 +93,7 @@ def _everywhere(found: Submission) -> None:
             "Open": f"model?{urlencode({'id': run.submission_id})}",
         }
         for run in runs
-        if (one := whole.get(run.run_id))
+        if (figure := whole.get(run.run_id))
     ]
     if len(rows) < 2:
         return
@@ -90,7 +104,7 @@ def _everywhere(found: Submission) -> None:
         "Published": st.column_config.DatetimeColumn(format="YYYY-MM-DD", timezone="UTC"),
     }
     st.dataframe(frame, hide_index=True, placeholder="—", column_config=columns)
-    downloads(frame, f"armillary-{found.id}-everywhere")
+    downloads(frame, f"armillary-{submission.id}-everywhere")
 
 
 def _run(run: RunFacts) -> None:
@@ -112,22 +126,26 @@ def _run(run: RunFacts) -> None:
     standing(run)
 
 
-def _history(found: Submission) -> None:
+def _history(submission: Submission) -> None:
     """The first metric over all, for every entry of this model and every judge."""
-    ids = [one.id for one in ask(entries.siblings, found.model, found.organisation) if one.suite == found.suite]
-    runs = [run for one in ids for run in ask(behind.runs, found.suite, one)]
-    metric = ask(queries.metrics, found.suite)[0]
-    whole = {one.run_id: one for one in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
+    ids = [
+        sibling.id
+        for sibling in ask(entries.siblings, submission.model, submission.organisation)
+        if sibling.suite == submission.suite
+    ]
+    runs = [run for sibling_id in ids for run in ask(behind.runs, submission.suite, sibling_id)]
+    metric = ask(queries.metrics, submission.suite)[0]
+    whole = {figure.run_id: figure for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
     rows = [
         {
             "at": run.published_at,
             "judge": name(run.judge_name, 40),
-            "value": one.value,
-            "low": one.low,
-            "high": one.high,
+            "value": figure.value,
+            "low": figure.low,
+            "high": figure.high,
         }
         for run in runs
-        if (one := whole.get(run.run_id))
+        if (figure := whole.get(run.run_id))
     ]
     if len(rows) < 2:
         return
@@ -138,19 +156,19 @@ def _history(found: Submission) -> None:
 def _settings(manifest: dict[str, Any]) -> dict[str, Any]:
     model = {f"model: {plain(key)}": value for key, value in manifest.get("model", {}).items()}
     sampling = {f"sampling: {plain(key)}": value for key, value in manifest.get("sampling", {}).items()}
-    told = {f"disclosure: {plain(key)}": value for key, value in manifest.get("disclosure", {}).items()}
-    return {**model, **sampling, **told}
+    disclosure = {f"disclosure: {plain(key)}": value for key, value in manifest.get("disclosure", {}).items()}
+    return {**model, **sampling, **disclosure}
 
 
-def _origin(found: Submission, runs: Sequence[RunFacts]) -> dict[str, Any]:
+def _origin(submission: Submission, runs: Sequence[RunFacts]) -> dict[str, Any]:
     facts = {
-        "entry": found.id,
-        "handed in": f"{found.created_at:%Y-%m-%d %H:%M} UTC",
-        "kind": found.kind,
-        "suite version": found.suite_version,
-        "samples": found.subset,
-        "bundle SHA-256": found.bundle_sha256,
-        "paper": found.manifest.get("link", ""),
+        "entry": submission.id,
+        "handed in": f"{submission.created_at:%Y-%m-%d %H:%M} UTC",
+        "kind": submission.kind,
+        "suite version": submission.suite_version,
+        "samples": submission.subset,
+        "bundle SHA-256": submission.bundle_sha256,
+        "paper": submission.manifest.get("link", ""),
     }
     judged = {f"run {run.run_id}": f"judge {run.judge_name} ({run.judge[:12]}), board {run.board}" for run in runs}
     return {key: value for key, value in {**facts, **judged}.items() if value}
@@ -168,13 +186,13 @@ def _facts(facts: dict[str, Any]) -> None:
         st.caption("Nothing was declared.")
 
 
-def _citation(found: Submission) -> None:
+def _citation(submission: Submission) -> None:
     st.subheader("Citation", anchor=False)
     lines = (
-        f"@misc{{armillary-{found.id},",
-        f"  title = {{{name(found.model)} on {found.suite} {found.suite_version}}},",
-        f"  year = {{{found.created_at:%Y}}},",
-        f"  note = {{Armillary, entry {found.id}, bundle {found.bundle_sha256[:16]}}}",
+        f"@misc{{armillary-{submission.id},",
+        f"  title = {{{name(submission.model)} on {submission.suite} {submission.suite_version}}},",
+        f"  year = {{{submission.created_at:%Y}}},",
+        f"  note = {{Armillary, entry {submission.id}, bundle {submission.bundle_sha256[:16]}}}",
         "}",
     )
     st.code(long_text("\n".join(lines)), language=None)

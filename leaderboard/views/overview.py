@@ -21,13 +21,13 @@ INTRO = (
 
 def page() -> None:
     """Four suites, their leaders, the news, the door."""
-    found = ask(leaders)
-    if not found:
+    fronts = ask(leaders)
+    if not fronts:
         no_board("No suites are loaded.")
         return
     st.title("The open leaderboard for visual world models")
     st.markdown(INTRO)
-    for pair in (found[start : start + 2] for start in range(0, len(found), 2)):
+    for pair in (fronts[start : start + 2] for start in range(0, len(fronts), 2)):
         for column, suite in zip(st.columns(2), pair, strict=False):
             with column, st.container(border=True, height="stretch"):
                 _suite(suite)
@@ -39,23 +39,23 @@ def page() -> None:
         _door()
 
 
-def _suite(found: Leaders) -> None:
-    suite, metric, choice = found.settled.suite, found.settled.metric, found.settled.choice
+def _suite(front: Leaders) -> None:
+    suite, metric, choice = front.settled.suite, front.settled.metric, front.settled.choice
     st.subheader(escaped(suite.title), anchor=False)
     st.markdown(escaped(suite.sentence, 400))
     where = " · ".join(
         plain(value) for value in (choice.scenario, choice.task, choice.setting, choice.modality) if value != "*"
     )
     st.caption(f"{escaped(titled(metric.title, metric.unit))}{': ' + escaped(where, 200) if where else ''}")
-    if found.ours:
-        st.markdown("\n".join(_line(entry, metric.unit) for entry in found.ours))
-    if found.papers and not found.ours:
+    if front.ours:
+        st.markdown("\n".join(_line(entry, metric.unit) for entry in front.ours))
+    if front.papers and not front.ours:
         st.markdown(
-            "\n".join(f"- {escaped(one.model, 60)}: **{number(one.value, metric.unit)}**" for one in found.papers)
+            "\n".join(f"- {escaped(entry.model, 60)}: **{number(entry.value, metric.unit)}**" for entry in front.papers)
         )
-        st.caption(f"Not ranked: figures from {escaped(found.papers[0].source, 120)}.")
-    if not found.ours and not found.papers:
-        _unranked(found.unranked, metric.unit)
+        st.caption(f"Not ranked: figures from {escaped(front.papers[0].source, 120)}.")
+    if not front.ours and not front.papers:
+        _unranked(front.unranked, metric.unit)
     link("ranking", "Open the ranking", choice.params(), ":material/leaderboard:")
 
 
@@ -64,7 +64,7 @@ def _unranked(entries: Sequence[Entry], unit: str) -> None:
     if not entries:
         st.caption("No figures yet.")
         return
-    st.markdown("\n".join(f"- {escaped(one.model, 60)}: **{number(one.value, unit)}**" for one in entries))
+    st.markdown("\n".join(f"- {escaped(entry.model, 60)}: **{number(entry.value, unit)}**" for entry in entries))
     st.caption("Not ranked: to measure by. Nobody has entered to be ranked here yet.")
 
 
@@ -78,17 +78,17 @@ def _line(entry: Entry, unit: str) -> str:
 
 def _last_night() -> None:
     """What the last nightly run found and moved, if one has run."""
-    known = ask(nights.nights, 1)
-    if not known:
+    last_nights = ask(nights.nights, 1)
+    if not last_nights:
         return
-    last = known[0]
+    last = last_nights[0]
     st.subheader("Last night", anchor=False)
-    done = f"{last.submissions} entries, {last.recomputed} computed again, {last.moved} figures moved"
-    st.markdown(escaped(f"{last.night:%Y-%m-%d}: {plain(last.state)}. {done}, {last.alarms} alarms.", 300))
-    for one in ask(nights.moved, last.night, 3):
-        before, after = (f"{value:.3g}" if value is not None else "—" for value in (one.before, one.after))
-        what = f"{name(one.model, 50)}, {plain(one.metric)}: {before} → {after}. {plain(one.cause)}"
-        st.markdown(f"- {escaped(what, 200)}")
+    summary = f"{last.submissions} entries, {last.recomputed} computed again, {last.moved} figures moved"
+    st.markdown(escaped(f"{last.night:%Y-%m-%d}: {plain(last.state)}. {summary}, {last.alarms} alarms.", 300))
+    for move in ask(nights.moved_figures, last.night, 3):
+        before, after = (f"{value:.3g}" if value is not None else "—" for value in (move.before, move.after))
+        sentence = f"{name(move.model, 50)}, {plain(move.metric)}: {before} → {after}. {plain(move.cause)}"
+        st.markdown(f"- {escaped(sentence, 200)}")
     link("system", "All that moved", icon=":material/monitor_heart:")
 
 
@@ -96,10 +96,12 @@ def _news(news: Sequence[Newcomer]) -> None:
     st.subheader("New on the board", anchor=False)
     if not news:
         st.caption("Nothing has come on the board yet beside the figures that the papers print.")
-    for one in news:
+    for newcomer in news:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.caption(f"{one.at:%Y-%m-%d}", width="content")
-            link("model", escaped(f"{name(one.model, 40)} on {one.title}", 80), {"id": one.submission_id})
+            st.caption(f"{newcomer.at:%Y-%m-%d}", width="content")
+            link(
+                "model", escaped(f"{name(newcomer.model, 40)} on {newcomer.title}", 80), {"id": newcomer.submission_id}
+            )
 
 
 def _door() -> None:

@@ -24,17 +24,17 @@ def page() -> None:
     if not suites:
         no_board("No suites are loaded.")
         return
-    said = st.query_params.to_dict()
-    suite = suites[said["suite"]] if said.get("suite") in suites else next(iter(suites.values()))
+    params = st.query_params.to_dict()
+    suite = suites[params["suite"]] if params.get("suite") in suites else next(iter(suites.values()))
     st.title("Published tables")
-    press("suite", "Suite", list(suites), suite.name, lambda one: suites[one].title, then=_forget_table)
+    press("suite", "Suite", list(suites), suite.name, lambda suite_name: suites[suite_name].title, then=_forget_table)
     figures = ask(entries.published_figures, suite.name)
     if not figures:
         st.info(f"We have no figures of single models from {escaped(suite.title)}'s paper. [Paper]({suite.paper})")
         _facts(suite)
         return
     tables = papers.sources(figures)
-    table = said["table"] if said.get("table") in tables else tables[0]
+    table = params["table"] if params.get("table") in tables else tables[0]
     if len(tables) > 1:
         pick("table", "Table", tables, table, str, width=640)
     address({"suite": suite.name, "table": table})
@@ -48,7 +48,8 @@ def _facts(suite: Suite) -> None:
         st.subheader("What the paper states about itself", anchor=False)
         st.caption("Trust C: as printed.")
         facts = [
-            {plain(key): plain(text) if key == "quantity" else text for key, text in one.items()} for one in suite.facts
+            {plain(key): plain(text) if key == "quantity" else text for key, text in fact.items()}
+            for fact in suite.facts
         ]
         st.dataframe(pd.DataFrame(facts), hide_index=True, placeholder="—")
 
@@ -59,38 +60,40 @@ def _forget_table(params: dict[str, str]) -> dict[str, str]:
 
 def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:
     metrics = {metric.name: metric for metric in ask(queries.metrics, suite.name)}
-    made = papers.grid(figures, metrics, suite.facet_titles, ask(places.facet_order, suite.name))
+    grid = papers.grid(figures, metrics, suite.facet_titles, ask(places.facet_order, suite.name))
     st.caption(f"{LEGEND} Trust C: shown as printed, never ranked with entries that we judged.")
     picked: Any = st.dataframe(
-        made.frame.style.apply(lambda _: _weights(made), axis=None),
+        grid.frame.style.apply(lambda _: _weights(grid), axis=None),
         hide_index=True,
         on_select="rerun",
         selection_mode="single-cell",
         key=f"grid-{table}",
         column_config={"Model": st.column_config.TextColumn(pinned=True)},
         placeholder="—",
-        height="content" if len(made.frame) <= 40 else 600,
+        height="content" if len(grid.frame) <= 40 else 600,
     )
-    _source(suite, made, picked.selection.cells, {name: metric.unit for name, metric in metrics.items()})
-    downloads(made.frame, f"armillary-{suite.name}-published")
+    _source(suite, grid, picked.selection.cells, {name: metric.unit for name, metric in metrics.items()})
+    downloads(grid.frame, f"armillary-{suite.name}-published")
 
 
-def _weights(made: Grid) -> pd.DataFrame:
-    return made.best.map(lambda count: "font-weight: bold" if count in ("1", "2") else "")
+def _weights(grid: Grid) -> pd.DataFrame:
+    return grid.best.map(lambda count: "font-weight: bold" if count in ("1", "2") else "")
 
 
-def _source(suite: Suite, made: Grid, cells: Sequence[Any], units: dict[str, str]) -> None:
+def _source(suite: Suite, grid: Grid, cells: Sequence[Any], units: dict[str, str]) -> None:
     """Where the figure in the picked cell comes from."""
-    found = made.behind.get((cells[0][0], cells[0][1]), ()) if cells else ()
-    if not found:
+    figures = grid.behind.get((cells[0][0], cells[0][1]), ()) if cells else ()
+    if not figures:
         st.caption("Pick a cell to see where its figure comes from.")
         return
     with st.container(border=True):
-        for one in found:
-            spread = f" ± {number(one.spread, units[one.metric])}" if one.spread is not None else ""
-            who = "people" if one.evaluator == "human" else "the automatic judge"
-            value = f"{number(one.value, units[one.metric])}{spread}"
-            st.markdown(f"**{escaped(one.model)}**, {escaped(plain(one.metric))} by {who}: **{escaped(value)}**")
-        st.markdown(f"{escaped(found[0].source, 200)}. [Open the paper]({suite.paper}) {escaped(found[0].note, 300)}")
-        at = {key: getattr(found[0], key) for key in ("metric", "scenario", "task", "setting", "modality")}
+        for figure in figures:
+            spread = f" ± {number(figure.spread, units[figure.metric])}" if figure.spread is not None else ""
+            who = "people" if figure.evaluator == "human" else "the automatic judge"
+            value = f"{number(figure.value, units[figure.metric])}{spread}"
+            st.markdown(f"**{escaped(figure.model)}**, {escaped(plain(figure.metric))} by {who}: **{escaped(value)}**")
+        st.markdown(
+            f"{escaped(figures[0].source, 200)}. [Open the paper]({suite.paper}) {escaped(figures[0].note, 300)}"
+        )
+        at = {key: getattr(figures[0], key) for key in ("metric", "scenario", "task", "setting", "modality")}
         link("ranking", "See it in the ranking", {"suite": suite.name, **at}, ":material/leaderboard:")

@@ -35,14 +35,14 @@ def page() -> None:
         return
     suite, metric, chosen = settled.suite, settled.metric, settled.choice
     st.title("Ranking")
-    titles = {one.name: one.title for one in settled.suites}
+    titles = {listed_suite.name: listed_suite.title for listed_suite in settled.suites}
     press("suite", "Suite", list(titles), chosen.suite, titles.__getitem__, then=_move)
     st.markdown(f"{escaped(suite.sentence, 400)} Ranked here: {escaped(suite.ranked)}. [Paper]({suite.paper})")
     entries = ask(queries.ranking, chosen.suite, chosen.metric, chosen.at)
     chosen = _selectors(settled, entries)
     address(chosen.params())
-    ours = [entry for entry in choice.wanted(entries, chosen) if entry.trust != "C"]
-    papers = [entry for entry in choice.wanted(entries, chosen) if entry.trust == "C"]
+    ours = [entry for entry in choice.matching(entries, chosen) if entry.trust != "C"]
+    papers = [entry for entry in choice.matching(entries, chosen) if entry.trust == "C"]
     st.caption(_about(metric, suite, chosen))
     _judged(ours, metric, suite, chosen)
     places_moved(chosen.board)
@@ -56,7 +56,9 @@ def _move(params: dict[str, str]) -> dict[str, str]:
 
 def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:
     chosen = settled.choice
-    titles = {one.name: f"{one.title} {'↑' if one.direction == 'higher' else '↓'}" for one in settled.metrics}
+    titles = {
+        metric.name: f"{metric.title} {'↑' if metric.direction == 'higher' else '↓'}" for metric in settled.metrics
+    }
     values = places.facet_values(settled.places)
     with st.container(horizontal=True):
         menu("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, then=_move)
@@ -73,7 +75,7 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
         chosen = replace(chosen, board=choice.fullest(entries))
     with st.container(horizontal=True):
         menu("by", "Judged by", [ANY, "auto", "human"], chosen.by)
-        menu("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda one: TRUST.get(one, "All"))
+        menu("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda level: TRUST.get(level, "All"))
         if len(organisations) > 1:
             menu("organisation", "Organisation", [ANY, *organisations], chosen.organisation, _organisation)
         if any(entry.weights for entry in entries):
@@ -88,8 +90,8 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
 BOARD = "A board is one suite version, one set of samples and one judge. Only entries of one board are ranked together."
 
 
-def _organisation(one: str) -> str:
-    return name(plain(one), 60)
+def _organisation(organisation: str) -> str:
+    return name(plain(organisation), 60)
 
 
 def _board_title(entry: Entry) -> str:
@@ -107,22 +109,26 @@ def _about(metric: Metric, suite: Suite, chosen: Choice) -> str:
 def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice) -> None:
     """Entries that we judged, ranked, with their chart beside them."""
     st.subheader("Judged here", help="Trust A: we generated and judged. Trust B: they generated, we judged.")
-    shown = [entry for entry in entries if entry.board == chosen.board]
-    if not shown:
-        taken = (
+    listed = [entry for entry in entries if entry.board == chosen.board]
+    if not listed:
+        explanation = (
             "Nothing handed in stands here with this choice."
             if suite.accepts
             else "This suite takes no submissions yet."
         )
-        st.caption(taken)
+        st.caption(explanation)
         return
-    frame = frames.standings(choice.in_order(shown, chosen.sort), metric, chosen.at, now() - NEW)
-    _side_by_side(frame, frames.points(shown, metric.direction == "higher"), metric, "judged", chosen.hidden.split(","))
+    frame = frames.standings(choice.in_order(listed, chosen.sort), metric, chosen.at, now() - NEW)
+    _side_by_side(
+        frame, frames.points(listed, metric.direction == "higher"), metric, "judged", chosen.hidden.split(",")
+    )
 
 
-def _published(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice, found: Sequence[Place]) -> None:
+def _published(
+    entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice, known_places: Sequence[Place]
+) -> None:
     """Figures from papers, with their source and without a rank."""
-    printed = [place for place in found if place.papers]
+    printed = [place for place in known_places if place.papers]
     if not printed:
         return
     st.subheader(
@@ -144,13 +150,13 @@ def _side_by_side(
     table, chart = st.columns([3, 2])
     free = [column for column in frame.columns if column not in ("Model", metric.title)]
     away = [column for column in hidden or () if column in free]
-    shown = frame.drop(columns=away)
+    visible = frame.drop(columns=away)
     with table:
         st.dataframe(
-            shown, hide_index=True, column_config=_columns(shown, metric), key=f"table-{stem}", placeholder="—"
+            visible, hide_index=True, column_config=_columns(visible, metric), key=f"table-{stem}", placeholder="—"
         )
         with st.container(horizontal=True):
-            downloads(shown, f"armillary-{metric.suite}-{metric.name}-{stem}")
+            downloads(visible, f"armillary-{metric.suite}-{metric.name}-{stem}")
             if hidden is not None:
                 columns("hidden", "Columns", free, away)
     with chart:
@@ -167,7 +173,7 @@ RANKS = "Where the true rank lies, from paired differences task by task; all of 
 
 def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
     config = st.column_config
-    known = {
+    configured = {
         "Rank": config.NumberColumn(width=50, pinned=True, help=RANK),
         "Ranks": config.TextColumn(
             width=60,
@@ -183,7 +189,7 @@ def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
         "Card": config.LinkColumn(display_text="model", help="The entry's own page."),
         "Paper": config.LinkColumn(display_text="open"),
     }
-    return {column: known[column] for column in frame.columns if column in known}
+    return {column: configured[column] for column in frame.columns if column in configured}
 
 
 def _offers(settled: Settled, any_here: bool) -> None:
@@ -197,15 +203,17 @@ def _offers(settled: Settled, any_here: bool) -> None:
             _buttons(_closest(others, settled.choice.at)[:MOST_OFFERS], settled.choice, "offer")
 
 
-def _buttons(found: Sequence[Place], chosen: Choice, stem: str) -> None:
+def _buttons(offers: Sequence[Place], chosen: Choice, stem: str) -> None:
     with st.container(horizontal=True):
-        for number, place in enumerate(found):
+        for number, place in enumerate(offers):
             label = " · ".join(plain(value) for value in asdict(place.at).values() if value != ALL) or "All together"
             st.button(escaped(label), key=f"{stem}-{number}", on_click=_go, args=(chosen.moved(place.at),))
 
 
-def _closest(found: Sequence[Place], at: Address) -> list[Place]:
-    return sorted(found, key=lambda place: -sum(getattr(place.at, facet) == getattr(at, facet) for facet in FACETS))
+def _closest(candidates: Sequence[Place], at: Address) -> list[Place]:
+    return sorted(
+        candidates, key=lambda place: -sum(getattr(place.at, facet) == getattr(at, facet) for facet in FACETS)
+    )
 
 
 def _go(chosen: Choice) -> None:

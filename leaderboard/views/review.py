@@ -44,18 +44,18 @@ def page() -> None:
 
 
 def _choose(names: list[str]) -> tuple[str, str, str]:
-    said = st.query_params.to_dict()
-    curation = said["curation"] if said.get("curation") in names else names[0]
-    status = said["status"] if said.get("status") in STATUSES else STATUSES[0]
+    params = st.query_params.to_dict()
+    curation = params["curation"] if params.get("curation") in names else names[0]
+    status = params["status"] if params.get("status") in STATUSES else STATUSES[0]
     tasks = [ALL_TASKS, *ask_now(reviewing.tasks, curation, status)]
-    task = said["task"] if said.get("task") in tasks else ALL_TASKS
+    task = params["task"] if params.get("task") in tasks else ALL_TASKS
     with st.container(horizontal=True):
         pick("curation", "Curation", names, curation, name, width=220)
         pick("status", "Status", STATUSES, status)
-        pick("task", "Task", tasks, task, lambda one: "All" if one == ALL_TASKS else name(one, 60), width=340)
-        search("reviewer", "Your name", said.get("reviewer", ""))
-    counted = [one for one in ask_now(reviewing.counts) if one.curation == curation]
-    st.caption(" · ".join(f"step {one.step} {one.status}: {one.count}" for one in counted))
+        pick("task", "Task", tasks, task, lambda option: "All" if option == ALL_TASKS else name(option, 60), width=340)
+        search("reviewer", "Your name", params.get("reviewer", ""))
+    counts = [count for count in ask_now(reviewing.counts) if count.curation == curation]
+    st.caption(" · ".join(f"step {count.step} {count.status}: {count.count}" for count in counts))
     return curation, status, "" if task == ALL_TASKS else task
 
 
@@ -94,29 +94,29 @@ def _field(draft_id: str, key: str, value: Any) -> None:
 
 
 def _keep(draft_id: str) -> None:
-    _try(reviewing.keep, [draft_id], _reviewer(), _said(f"reason-{draft_id}"))
+    _try(reviewing.keep, [draft_id], _reviewer(), _text_of(f"reason-{draft_id}"))
 
 
 def _edit(draft_id: str, keys: list[str]) -> None:
-    words = {key: _said(f"words-{draft_id}-{key}") for key in keys}
-    _try(reviewing.edit, draft_id, words, _reviewer(), _said(f"reason-{draft_id}"))
+    words = {key: _text_of(f"words-{draft_id}-{key}") for key in keys}
+    _try(reviewing.edit, draft_id, words, _reviewer(), _text_of(f"reason-{draft_id}"))
 
 
 def _drop(draft_id: str) -> None:
-    _try(reviewing.drop, [draft_id], _reviewer(), _said(f"reason-{draft_id}"))
+    _try(reviewing.drop, [draft_id], _reviewer(), _text_of(f"reason-{draft_id}"))
 
 
 def _keep_rest(draft: Queued) -> None:
     _try(reviewing.keep_rest, draft.curation, draft.task_id, draft.step, _reviewer())
 
 
-def _said(key: str) -> str:
+def _text_of(key: str) -> str:
     """What stands in a box at this moment; what it held when the page was drawn may be older than the click."""
     return str(st.session_state.get(key) or "")
 
 
 def _reviewer() -> str:
-    return _said("pick-reviewer")
+    return _text_of("pick-reviewer")
 
 
 def _try(decide: Callable[..., Any], *arguments: Any) -> None:
@@ -140,17 +140,17 @@ def _failures(curation: str) -> None:
     table(
         [
             {
-                "Step": one.step,
-                "About": name(one.subject),
-                "State": one.status,
-                "Tries": one.tries,
-                "Why": name(one.reason, 300),
-                "When (UTC)": one.at,
+                "Step": call.step,
+                "About": name(call.subject),
+                "State": call.status,
+                "Tries": call.tries,
+                "Why": name(call.reason, 300),
+                "When (UTC)": call.at,
             }
-            for one in failed
+            for call in failed
         ]
     )
     with st.expander("What was said"):
-        for one in failed[:MOST]:
-            st.text(f"{one.step} {name(one.subject)}")
-            st.code(long_text(one.raw, 4000), language=None)
+        for call in failed[:MOST]:
+            st.text(f"{call.step} {name(call.subject)}")
+            st.code(long_text(call.raw, 4000), language=None)

@@ -11,10 +11,10 @@ from infra.settings import Settings
 from infra.store import Store, open_store
 from infra.tables import Metric
 from leaderboard import behind, places, queries
-from leaderboard.behind import PAGE, SHOWS, Item, RunFacts, Said, Show
+from leaderboard.behind import PAGE, SHOWS, Item, JudgeAnswer, RunFacts, Show
 from leaderboard.frames import answer_table, item_table
 from leaderboard.menus import menu
-from leaderboard.panels import Seen, Shown, given, made, panel_of
+from leaderboard.panels import Picture, SampleView, input_picture, output_picture, panel_of
 from leaderboard.queries import ALL, FACETS, Address
 from leaderboard.thumbnails import media, thumbnail
 from leaderboard.widgets import ask, downloads, press
@@ -41,34 +41,47 @@ def page() -> None:
             "No entry judged by us is on the board yet, so there are no samples to look at.", icon=":material/info:"
         )
         return
-    said = st.query_params.to_dict()
-    run = runs.get(said.get("run", ""), next(iter(runs.values())))
-    known, kept = ask(queries.metrics, run.suite), ask(behind.scored_metrics, run.run_id)
-    metrics = {one.name: one for one in known if one.name in kept}
+    params = st.query_params.to_dict()
+    run = runs.get(params.get("run", ""), next(iter(runs.values())))
+    suite_metrics, scored = ask(queries.metrics, run.suite), ask(behind.scored_metrics, run.run_id)
+    metrics = {candidate.name: candidate for candidate in suite_metrics if candidate.name in scored}
     if not metrics:
         st.info("No score of this entry is kept sample by sample.", icon=":material/info:")
         return
-    metric = metrics.get(said.get("metric", ""), next(iter(metrics.values())))
-    _choose(run, list(runs.values()), {one.name: one.title for one in metrics.values()}, metric.name, said)
-    whole = next((one for one in known if one.name == said.get("metric") and one.name not in metrics), None)
+    metric = metrics.get(params.get("metric", ""), next(iter(metrics.values())))
+    _choose(
+        run,
+        list(runs.values()),
+        {candidate.name: candidate.title for candidate in metrics.values()},
+        metric.name,
+        params,
+    )
+    whole = next(
+        (
+            candidate
+            for candidate in suite_metrics
+            if candidate.name == params.get("metric") and candidate.name not in metrics
+        ),
+        None,
+    )
     if whole:
         st.caption(f"{escaped(whole.title)} is one figure over many samples. Shown of each: {escaped(metric.title)}.")
-    if said.get("sample"):
-        _one(run, metric, said["sample"])
+    if params.get("sample"):
+        _sample(run, metric, params["sample"])
     else:
-        _many(run, metric.name, metric.unit, said)
+        _samples(run, metric.name, metric.unit, params)
 
 
 def _choose(
-    run: RunFacts, runs: Sequence[RunFacts], metrics: dict[str, str], metric: str, said: dict[str, str]
+    run: RunFacts, runs: Sequence[RunFacts], metrics: dict[str, str], metric: str, params: dict[str, str]
 ) -> None:
-    titles = {one.run_id: f"{name(one.model, 50)} · {name(one.judge_name, 30)}" for one in runs}
+    titles = {listed.run_id: f"{name(listed.model, 50)} · {name(listed.judge_name, 30)}" for listed in runs}
     with st.container(horizontal=True):
         menu("run", "Entry", list(titles), run.run_id, titles.__getitem__, then=_first_page)
         menu("metric", "Metric", list(metrics), metric, metrics.__getitem__, then=_first_page)
         order, called = ask(places.facet_order, run.suite), ask(queries.facet_titles, run.suite)
-        for facet in [one for one in FACETS if len(order[one]) > 1]:
-            menu(facet, called.get(facet, plain(facet)), [ALL, *order[facet]], said.get(facet, ALL), then=_first_page)
+        for facet in [facet for facet in FACETS if len(order[facet]) > 1]:
+            menu(facet, called.get(facet, plain(facet)), [ALL, *order[facet]], params.get(facet, ALL), then=_first_page)
 
 
 def _first_page(params: dict[str, str]) -> dict[str, str]:
@@ -79,23 +92,23 @@ def _leave() -> None:
     st.query_params.from_dict(_first_page(st.query_params.to_dict()))
 
 
-def _many(run: RunFacts, metric: str, unit: str, said: dict[str, str]) -> None:
-    show: Show = next((one for one in SHOWS if one == said.get("show")), "all")
+def _samples(run: RunFacts, metric: str, unit: str, params: dict[str, str]) -> None:
+    show: Show = next((option for option in SHOWS if option == params.get("show")), "all")
     press("show", "Show", SHOWS, show, WORDS.__getitem__, then=_first_page)
-    at = Address(**{facet: said.get(facet, ALL) for facet in FACETS})
-    number_ = _page_number(said.get("page", ""))
-    found = ask(behind.items, run, metric, at, show, number_)
-    pages = max(1, -(-found.total // PAGE))
-    st.caption(f"{found.total} samples, page {min(number_, pages)} of {pages}.")
+    at = Address(**{facet: params.get(facet, ALL) for facet in FACETS})
+    number_ = _page_number(params.get("page", ""))
+    items = ask(behind.items, run, metric, at, show, number_)
+    pages = max(1, -(-items.total // PAGE))
+    st.caption(f"{items.total} samples, page {min(number_, pages)} of {pages}.")
     store = open_store(Settings().objects, Settings().s3_endpoint)
-    for row in (found.shown[start : start + ACROSS] for start in range(0, len(found.shown), ACROSS)):
+    for row in (items.page[start : start + ACROSS] for start in range(0, len(items.page), ACROSS)):
         for column, item in zip(st.columns(ACROSS), row, strict=False):
             with column:
                 _tile(run, metric, unit, item, store)
     if pages > 1:
         _pages(min(number_, pages), pages)
-    if found.shown:
-        downloads(item_table(found.shown), f"armillary-{run.run_id}-{metric}")
+    if items.page:
+        downloads(item_table(items.page), f"armillary-{run.run_id}-{metric}")
 
 
 def _page_number(text: str) -> int:
@@ -132,28 +145,28 @@ def _open(run: str, metric: str, sample: str) -> None:
     st.query_params.from_dict({"run": run, "metric": metric, "sample": sample})
 
 
-def _one(run: RunFacts, metric: Metric, sample_id: str) -> None:
+def _sample(run: RunFacts, metric: Metric, sample_id: str) -> None:
     item = ask(behind.item, run, metric.name, sample_id)
     if item is None:
         st.warning("This entry has no such sample. Choose another above.")
         st.button("All samples", on_click=_leave, icon=":material/grid_view:")
         return
     st.button("All samples of this entry", on_click=_leave, icon=":material/grid_view:")
-    record, detail = ask(behind.kept, run, item.sample_id)
-    shown = Shown(run, item, record, detail, _fetched)
-    _frame(shown, metric, given(shown))
+    record, detail = ask(behind.stored_details, run, item.sample_id)
+    view = SampleView(run, item, record, detail, _fetched)
+    _frame(view, metric, input_picture(view))
     for kind, text in ask(behind.flags, run, sample_id):
         st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
     draw = panel_of(run.suite)
     if draw:
-        draw(shown)
+        draw(view)
     _answers(ask(behind.answers, run, sample_id))
 
 
-def _frame(shown: Shown, metric: Metric, seen: Seen | None) -> None:
+def _frame(view: SampleView, metric: Metric, source_picture: Picture | None) -> None:
     """What every sample has: what was asked for, what was given, what came back."""
-    item = shown.item
-    words, *pictures = st.columns([3, 3, 4] if seen else [2, 3])
+    item = view.item
+    words, *pictures = st.columns([3, 3, 4] if source_picture else [2, 3])
     with words:
         st.caption("Prompt")
         st.text(long_text(item.prompt))
@@ -161,19 +174,19 @@ def _frame(shown: Shown, metric: Metric, seen: Seen | None) -> None:
         st.metric(titled(metric.title, metric.unit), value)
         st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
         st.caption(f"Sample {escaped(item.sample_id, 200)}")
-    if seen:
+    if source_picture:
         with pictures[0]:
             st.caption("Input")
-            _see(seen, item)
+            _draw_picture(source_picture, item)
     with pictures[-1]:
         st.caption("Output")
-        if ending := made(shown):
-            _see(ending, item)
+        if ending := output_picture(view):
+            _draw_picture(ending, item)
         _show(item)
 
 
-def _see(seen: Seen, item: Item) -> None:
-    st.image(seen.picture, seen.words, width="stretch", alt=f"{seen.words}: {name(item.prompt, 200)}")
+def _draw_picture(picture: Picture, item: Item) -> None:
+    st.image(picture.picture, picture.words, width="stretch", alt=f"{picture.words}: {name(item.prompt, 200)}")
 
 
 def _fetched(sha256: str) -> Path | None:
@@ -185,8 +198,8 @@ def _encoded_again(item: Item) -> Path | None:
     """What people see of media: the pixels alone, in one format."""
     settings = Settings()
     store = open_store(settings.objects, settings.s3_endpoint)
-    found = derived(store, item.media_sha256, item.media_type, settings.work / "page-media")
-    return found.path if found else None
+    derivative = derived(store, item.media_sha256, item.media_type, settings.work / "page-media")
+    return derivative.path if derivative else None
 
 
 def _show(item: Item) -> None:
@@ -206,13 +219,13 @@ def _show(item: Item) -> None:
     st.caption(f"SHA-256 {item.media_sha256}")
 
 
-def _answers(said: Sequence[Said]) -> None:
+def _answers(answers: Sequence[JudgeAnswer]) -> None:
     st.subheader("Questions and answers", anchor=False)
-    if not said:
+    if not answers:
         st.caption("Nobody was asked about this output as a whole: a rule scores it, or its pieces are judged.")
         return
-    st.dataframe(answer_table(said), hide_index=True, placeholder="—")
-    for judge in dict.fromkeys(one.judge for one in said):
-        raw = next(one.raw for one in said if one.judge == judge)
+    st.dataframe(answer_table(answers), hide_index=True, placeholder="—")
+    for judge in dict.fromkeys(answer.judge for answer in answers):
+        raw = next(answer.raw for answer in answers if answer.judge == judge)
         with st.expander(f"Raw reply of {escaped(judge, 60)}"):
             st.code(long_text(raw) or "(empty)", language=None, wrap_lines=True)

@@ -37,9 +37,9 @@ def standing(run: RunFacts) -> None:
         _words,
     )
     again = [
-        {"metric": plain(one.metric), "measured again": plain(one.source), "standard error": one.error,
-         "outputs": one.outputs, "times": one.times}
-        for one in ask(trust.of_run, Noise, run.run_id)
+        {"metric": plain(noise.metric), "measured again": plain(noise.source), "standard error": noise.error,
+         "outputs": noise.outputs, "times": noise.times}
+        for noise in ask(trust.of_run, Noise, run.run_id)
     ]  # fmt: skip
     _part("Measured again", NOISE, again, f"{run.run_id}-noise", dict)
 
@@ -53,7 +53,7 @@ def _part(title: str, about: str, rows: Any, stem: str, words: Callable[[Any], d
     if not rows:
         return
     frame = without_bare(
-        pd.DataFrame([words(one) for one in rows]).rename(columns=plain), "Text", "Reason", "Gain", "Step"
+        pd.DataFrame([words(row) for row in rows]).rename(columns=plain), "Text", "Reason", "Gain", "Step"
     )
     with st.expander(f"{title} ({len(rows)})"):
         st.caption(about)
@@ -62,5 +62,5 @@ def _part(title: str, about: str, rows: Any, stem: str, words: Callable[[Any], d
         downloads(frame, f"armillary-{stem}")
 
 
-def _words(one: Any) -> dict[str, Any]:
-    return {key: name(plain(value), 300) if isinstance(value, str) else value for key, value in asdict(one).items()}
+def _words(row: Any) -> dict[str, Any]:
+    return {key: name(plain(value), 300) if isinstance(value, str) else value for key, value in asdict(row).items()}

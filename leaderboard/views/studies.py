@@ -26,8 +26,8 @@ RATING_PAGE = "http://127.0.0.1:8503"
 def page() -> None:
     """Results first; behind a token, the desk."""
     st.title("Studies")
-    found, desk = st.tabs(["Results", "Operate"])
-    with found:
+    results, desk = st.tabs(["Results", "Operate"])
+    with results:
         _results(ask_now(overview.results))
     with desk:
         _operate()
@@ -39,36 +39,36 @@ def _results(studies: list[Study]) -> None:
         return
     titles = {study.id: f"{name(study.title, 60)} ({study.suite})" for study in studies}
     chosen = st.selectbox("Study", list(titles), format_func=titles.__getitem__, width=420)
-    study = next(one for one in studies if one.id == chosen)
+    study = next(listed for listed in studies if listed.id == chosen)
     without = sum(bool(rater["left_out"]) for rater in study.result["raters"])
-    every = st.toggle(f"With the {without} raters whom the rule leaves out", disabled=not without)
-    shown = study.result["all" if every else "kept"]
-    _agreement(shown["agreement"])
-    _figures(shown["table"], f"armillary-study-{study.id}")
+    with_all = st.toggle(f"With the {without} raters whom the rule leaves out", disabled=not without)
+    result = study.result["all" if with_all else "kept"]
+    _agreement(result["agreement"])
+    _figures(result["table"], f"armillary-study-{study.id}")
     with st.expander("Raters, and the figures without each of them"):
         table([{plain(key): value for key, value in rater.items()} for rater in study.result["raters"]])
         rows = [
             {"Without": rater, "Method": name(method), **_flat(figures)}
-            for rater, some in study.result["leave_one_out"].items()
-            for method, figures in some.items()
+            for rater, methods in study.result["leave_one_out"].items()
+            for method, figures in methods.items()
         ]
         if rows:
             table(rows)
 
 
-def _agreement(found: Mapping[str, Any]) -> None:
-    headlines = agreeing.headlines(found)
+def _agreement(agreement: Mapping[str, Any]) -> None:
+    headlines = agreeing.headlines(agreement)
     for column, (title, figure) in zip(st.columns(len(headlines)), headlines.items(), strict=True):
         span = None if figure["low"] is None else f"{figure['low']:.2f} to {figure['high']:.2f}"
         value = "—" if figure["value"] is None else f"{figure['value']:.2f}"
         column.metric(title, value, span, border=True, delta_color="off", delta_arrow="off")
-    st.caption(f"{found['raters']} raters, {found['items']} items; 95 % intervals, items drawn again.")
-    if rows := agreeing.rows(found):
+    st.caption(f"{agreement['raters']} raters, {agreement['items']} items; 95 % intervals, items drawn again.")
+    if rows := agreeing.rows(agreement):
         table(rows)
 
 
-def _figures(found: Mapping[str, Mapping[str, Any]], file: str) -> None:
-    rows = [{"Method": name(method), **_flat(figures)} for method, figures in found.items()]
+def _figures(methods: Mapping[str, Mapping[str, Any]], file: str) -> None:
+    rows = [{"Method": name(method), **_flat(figures)} for method, figures in methods.items()]
     if rows:
         table(rows)
         downloads(pd.DataFrame(rows), file)
@@ -76,8 +76,8 @@ def _figures(found: Mapping[str, Mapping[str, Any]], file: str) -> None:
 
 def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:
     plain_ones = {plain(key): value for key, value in figures.items() if not isinstance(value, dict)}
-    return plain_ones | {plain(key): value for key, some in figures.items() if isinstance(some, dict)
-                         for key, value in some.items()}  # fmt: skip
+    return plain_ones | {plain(key): value for key, nested in figures.items() if isinstance(nested, dict)
+                         for key, value in nested.items()}  # fmt: skip
 
 
 def _operate() -> None:
@@ -89,12 +89,12 @@ def _operate() -> None:
     for row in ask_now(overview.overview):
         _study(row)
     _create()
-    made = [{"What": one.kind, "Study": name(one.study_id), "State": one.state, "Text": name(one.text, 300)}
-            for one in ask_now(running.orders)]  # fmt: skip
-    if made:
+    orders = [{"What": order.kind, "Study": name(order.study_id), "State": order.state, "Text": name(order.text, 300)}
+            for order in ask_now(running.orders)]  # fmt: skip
+    if orders:
         st.subheader("Orders", anchor=False)
         st.caption("The intake flow carries them out; `armillary study work` does it now.")
-        table(made)
+        table(orders)
 
 
 def _may(secret: str) -> bool:
@@ -111,8 +111,8 @@ def _may(secret: str) -> bool:
 def _study(row: overview.StudyRow) -> None:
     with st.container(border=True):
         st.markdown(f"**{escaped(row.title, 80)}** · {escaped(row.id)} · {row.protocol} · {row.state}")
-        done = f"{row.done} of {row.places} ratings" if row.places else "not dealt out yet"
-        st.caption(f"{row.items} items, {row.raters} raters, {done}.")
+        progress = f"{row.done} of {row.places} ratings" if row.places else "not dealt out yet"
+        st.caption(f"{row.items} items, {row.raters} raters, {progress}.")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             if row.state == "draft":
                 _invite(row.id)
@@ -125,16 +125,20 @@ def _invite(study: str) -> None:
     st.number_input("Raters", 1, 100, 3, key=f"count-{study}", width=110)
     st.text_input("Team they belong to", key=f"team-{study}", width=180, max_chars=100)
     st.checkbox("Adjudicator", key=f"adjudicator-{study}")
-    st.button("Invite", key=f"invite-{study}", on_click=_invited, args=(study,))
+    st.button("Invite", key=f"invite-{study}", on_click=_invite_raters, args=(study,))
 
 
-def _invited(study: str) -> None:
-    said = st.session_state
-    role = "adjudicator" if said[f"adjudicator-{study}"] else "primary"
-    _try(lambda db: _kept(running.invite(db, study, int(said[f"count-{study}"]), said[f"team-{study}"].strip(), role)))
+def _invite_raters(study: str) -> None:
+    state = st.session_state
+    role = "adjudicator" if state[f"adjudicator-{study}"] else "primary"
+    _try(
+        lambda db: _remember_links(
+            running.invite(db, study, int(state[f"count-{study}"]), state[f"team-{study}"].strip(), role)
+        )
+    )
 
 
-def _kept(keys: list[str]) -> None:
+def _remember_links(keys: list[str]) -> None:
     st.session_state["study-links"] = [f"{RATING_PAGE}/?key={key}" for key in keys]
 
 
@@ -146,20 +150,20 @@ def _create() -> None:
     with st.expander("New study"):
         suites = {suite.name: suite.title for suite in ask_now(queries.suites)}
         suite = st.selectbox("Suite", list(suites), format_func=suites.__getitem__, width=220)
-        known = ask_now(overview.entries, suite)
-        chosen = st.multiselect("Entries", list(known), format_func=lambda one: name(known[one], 80))
+        entries = ask_now(overview.entries, suite)
+        chosen = st.multiselect("Entries", list(entries), format_func=lambda entry: name(entries[entry], 80))
         with st.container(horizontal=True):
             study = st.text_input("Id", max_chars=40, width=180)
             title = st.text_input("Title that raters see", max_chars=80, width=260)
-            most = st.number_input("Samples", 1, 2000, 60, width=120)
-        wanted = {"suite": suite, "submissions": chosen, "title": title, "most": int(most)}
+            sample_count = st.number_input("Samples", 1, 2000, 60, width=120)
+        parameters = {"suite": suite, "submissions": chosen, "title": title, "most": int(sample_count)}
         st.caption("Raters read the title: no model and no team in it.")
         ready = bool(study.strip() and chosen)
-        st.button("Create", disabled=not ready, on_click=_ordered, args=(study.strip(), wanted))
+        st.button("Create", disabled=not ready, on_click=_order_study, args=(study.strip(), parameters))
 
 
-def _ordered(study: str, wanted: Mapping[str, Any]) -> None:
-    _try(lambda db: running.order(db, "create", study, wanted))
+def _order_study(study: str, parameters: Mapping[str, Any]) -> None:
+    _try(lambda db: running.order(db, "create", study, parameters))
 
 
 def _try(step: Callable[[Any], Any]) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 from infra.settings import Settings
 from infra.store import open_store
 from leaderboard import entries
-from leaderboard.entries import Handed
+from leaderboard.entries import SubmissionRow
 from leaderboard.uploader import uploader
 from leaderboard.widgets import ask_now, link, pick, table
 from leaderboard.words import escaped, name, plain, spell
@@ -30,9 +30,9 @@ armillary status                # where it stands
 def page() -> None:
     """Hand in, then watch."""
     st.title("Submit and status")
-    submissions = ask_now(entries.handed_in)
-    known = {one.id: one for one in submissions}
-    chosen = known.get(st.query_params.get("id", ""), submissions[0] if submissions else None)
+    submissions = ask_now(entries.recent_submissions)
+    by_id = {submission.id: submission for submission in submissions}
+    chosen = by_id.get(st.query_params.get("id", ""), submissions[0] if submissions else None)
     door, watch = st.tabs(["Submit", "Status"], default="Status" if st.query_params.get("id") else "Submit")
     with door:
         _door(chosen if st.query_params.get("id") else None)
@@ -40,25 +40,28 @@ def page() -> None:
         _status(submissions, chosen)
 
 
-def _door(chosen: Handed | None) -> None:
+def _door(chosen: SubmissionRow | None) -> None:
     st.markdown(
         "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing in it is executed. "
         "It goes from your browser to the store in parts; after a cut, hand it in again and only the rest is sent."
     )
-    done = uploader(chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED))
-    if done:
-        st.query_params["id"] = done
-        st.success(f"{escaped(done)}: see its way under **Status**.", icon=":material/check:")
+    submission_id = uploader(chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED))
+    if submission_id:
+        st.query_params["id"] = submission_id
+        st.success(f"{escaped(submission_id)}: see its way under **Status**.", icon=":material/check:")
     st.caption("“Take back” is for the submission chosen under Status. The token opens only what is your team's.")
     with st.expander("The same by the command line"):
         st.code(STEPS, language="bash")
 
 
-def _status(submissions: Sequence[Handed], chosen: Handed | None) -> None:
+def _status(submissions: Sequence[SubmissionRow], chosen: SubmissionRow | None) -> None:
     if chosen is None:
         st.info("Nothing was handed in yet.", icon=":material/info:")
         return
-    titles = {one.id: f"{name(one.model, 50)} · {one.state} · {one.id}" for one in submissions}
+    titles = {
+        submission.id: f"{name(submission.model, 50)} · {submission.state} · {submission.id}"
+        for submission in submissions
+    }
     pick("id", "Submission", list(titles), chosen.id, titles.__getitem__, width=520)
     going = chosen.state not in TERMINAL
     st.fragment(_timeline, run_every=REFRESH if going else None)(chosen.id, going)
@@ -66,22 +69,22 @@ def _status(submissions: Sequence[Handed], chosen: Handed | None) -> None:
     st.subheader("All submissions", anchor=False)
     rows = [
         {
-            "Model": name(one.model),
-            "Team": name(one.team),
-            "Suite": one.suite,
-            "State": one.state,
-            "Handed in": one.created_at,
-            "Reason": name(one.reason, 300),
-            "Id": one.id,
+            "Model": name(submission.model),
+            "Team": name(submission.team),
+            "Suite": submission.suite,
+            "State": submission.state,
+            "Handed in": submission.created_at,
+            "Reason": name(submission.reason, 300),
+            "Id": submission.id,
         }
-        for one in submissions
+        for submission in submissions
     ]
     table(rows)
 
 
 def _timeline(submission_id: str, going: bool) -> None:
     """Looks again by itself while the submission is on its way."""
-    chosen = ask_now(entries.handed_in_as, submission_id)
+    chosen = ask_now(entries.submission_row, submission_id)
     if going and chosen.state in TERMINAL:
         st.rerun()
     st.progress(_share(chosen.state), text=plain(chosen.state))
@@ -95,21 +98,23 @@ def _timeline(submission_id: str, going: bool) -> None:
         st.info(f"Waiting: {ahead} before it in the queue.{when}", icon=":material/hourglass_empty:")
     elif usual and chosen.state not in TERMINAL:
         st.caption(f"The last ones of this suite took about {spell(usual)} from their first step to the board.")
-    done = ask_now(entries.progress, chosen.id)
-    if done and chosen.state not in TERMINAL:
-        st.caption("Done so far: " + ", ".join(f"{escaped(stage)} {count} samples" for stage, count in done.items()))
+    finished = ask_now(entries.progress, chosen.id)
+    if finished and chosen.state not in TERMINAL:
+        st.caption(
+            "Done so far: " + ", ".join(f"{escaped(stage)} {count} samples" for stage, count in finished.items())
+        )
     events = ask_now(entries.timeline, chosen.id)
-    table([{"When (UTC)": one.at, "What": plain(one.kind), "Text": name(one.text, 300)} for one in events])
+    table([{"When (UTC)": event.at, "What": plain(event.kind), "Text": name(event.text, 300)} for event in events])
     link("model", "The entry's page", {"id": chosen.id}, ":material/badge:")
 
 
 def _validation(submission_id: str) -> None:
     """What the gates between the stages found, the worst files first."""
     settings = Settings()
-    found = validation.kept(open_store(settings.objects, settings.s3_endpoint), submission_id)
-    if found:
+    report = validation.kept(open_store(settings.objects, settings.s3_endpoint), submission_id)
+    if report:
         with st.expander("Validation report"):
-            for rows in (validation.summary(found), validation.worst(found, MOST_LINES)):
+            for rows in (validation.summary(report), validation.worst(report, MOST_LINES)):
                 if rows:
                     table([{head.capitalize(): name(str(value), 300) for head, value in row.items()} for row in rows])
 

@@ -40,8 +40,13 @@ def page() -> None:
     table(_parts(Settings()))
     st.subheader("Last events", anchor=False)
     rows = [
-        {"When (UTC)": one.at, "Subject": name(one.subject, 60), "What": plain(one.kind), "Text": name(one.text, 300)}
-        for one in ask_now(entries.lately, 50)
+        {
+            "When (UTC)": event.at,
+            "Subject": name(event.subject, 60),
+            "What": plain(event.kind),
+            "Text": name(event.text, 300),
+        }
+        for event in ask_now(entries.recent_events, 50)
     ]
     if rows:
         table(rows)
@@ -52,19 +57,19 @@ def page() -> None:
 def _nights() -> None:
     """The nights, and what the last one moved."""
     st.subheader("Nights", anchor=False)
-    known = ask_now(nights.nights)
-    if not known:
+    last_nights = ask_now(nights.nights)
+    if not last_nights:
         st.caption("No nightly run has reported here yet.")
         return
     names = ("night", "state", "late", "submissions", "stale", "recomputed", "failed", "moved", "alarms", "seconds")
-    frame = pd.DataFrame([{plain(name): getattr(one, name) for name in names} for one in known])
+    frame = pd.DataFrame([{plain(name): getattr(night, name) for name in names} for night in last_nights])
     table(frame)
-    if known[0].text:
-        st.markdown(escaped(known[0].text, 600))
-    found = ask_now(nights.moved, known[0].night)
-    if found:
-        st.subheader(f"What moved in the night of {known[0].night:%Y-%m-%d}", anchor=False)
-        moved = pd.DataFrame([{plain(key): _text(value) for key, value in asdict(one).items()} for one in found])
+    if last_nights[0].text:
+        st.markdown(escaped(last_nights[0].text, 600))
+    moves = ask_now(nights.moved_figures, last_nights[0].night)
+    if moves:
+        st.subheader(f"What moved in the night of {last_nights[0].night:%Y-%m-%d}", anchor=False)
+        moved = pd.DataFrame([{plain(key): _text(value) for key, value in asdict(move).items()} for move in moves])
         table(without_bare(moved, "Where", "Text"))
         downloads(moved, "armillary-moved")
 
@@ -81,18 +86,20 @@ def _at_work() -> None:
         st.caption("Nobody is at work now.")
     else:
         names = ("subject", "kind", "owner", "attempts", "acquired_at", "heartbeat_at", "expires_at")
-        table([{plain(key): _text(getattr(one, key)) for key in names} for one in held])
+        table([{plain(key): _text(getattr(lease, key)) for key in names} for lease in held])
 
 
 def _incidents() -> None:
     """What went wrong on our side: boards that stand still, nights that failed or raised alarms, entries we failed."""
-    for one in ask_now(nights.frozen):
-        about = f"Boards of {one.suite} with judge {one.judge[:12]} take nothing new since {one.since:%Y-%m-%d}."
-        st.warning(f"{escaped(about, 200)} {escaped(one.reason, 300)}", icon=":material/ac_unit:")
+    for freeze in ask_now(nights.frozen):
+        about = (
+            f"Boards of {freeze.suite} with judge {freeze.judge[:12]} take nothing new since {freeze.since:%Y-%m-%d}."
+        )
+        st.warning(f"{escaped(about, 200)} {escaped(freeze.reason, 300)}", icon=":material/ac_unit:")
     st.subheader("Incidents", anchor=False, help="Our own faults; a submitter's are on the entry's own page.")
-    found = ask_now(nights.incidents)
-    if found:
-        table([{plain(key): _text(value) for key, value in asdict(one).items()} for one in found])
+    incidents = ask_now(nights.incidents)
+    if incidents:
+        table([{plain(key): _text(value) for key, value in asdict(incident).items()} for incident in incidents])
     else:
         st.caption("None on record.")
 

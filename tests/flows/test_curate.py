@@ -55,7 +55,7 @@ def go(place: Settings, script: Script, **options: Any) -> Curated:
 def choose_tools(place: Settings) -> None:
     """Round 1 by code: every task is kept, with the first two tools of each kind."""
     with session(place.database) as db:
-        for draft in reviewing.queue(db, NAME, step=4, most=1000):
+        for draft in reviewing.queue(db, NAME, step=4, limit=1000):
             position = db.get_one(Draft, draft.id).position
             if draft.kind == "task" or position < 2:
                 reviewing.keep(db, [draft.id], "Ada")
@@ -211,7 +211,7 @@ def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_
     choose_tools(place)
     go(place, script, **once)
     with session(place.database) as db:
-        drafts = reviewing.queue(db, NAME, step=7, most=1000)
+        drafts = reviewing.queue(db, NAME, step=7, limit=1000)
         (image,) = [one for one in drafts if one.where.endswith(".0 predictive_image_prompt")]
         scene = next(one for one in drafts if one.where.endswith(" scene"))
         leak = image.words["text"] + " The cut fails."
@@ -243,7 +243,7 @@ def test_what_the_checks_say_stands_beside_the_draft_for_the_reviewer(
     go(place, script, **once)
 
     with session(place.database) as db:
-        drafts = reviewing.queue(db, NAME, step=7, most=1000)
+        drafts = reviewing.queue(db, NAME, step=7, limit=1000)
     noted = {one.where.split()[1] for one in drafts if "gives the outcome away" in one.note}
     assert noted == {"predictive_image_prompt", "predictive_video_prompt"}
 

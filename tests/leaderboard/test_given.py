@@ -12,7 +12,7 @@ import pytest
 from infra.db import session
 from infra.settings import Settings
 from leaderboard import behind
-from leaderboard.panels import Shown, given
+from leaderboard.panels import SampleView, input_picture
 
 
 @dataclass(frozen=True)
@@ -23,20 +23,20 @@ class Where:
     media_sha256: str = "there"
 
 
-def shown(suite: str, folder: Path, **record: Any) -> Shown:
+def shown(suite: str, folder: Path, **record: Any) -> SampleView:
     def find(sha256: str) -> Path | None:
         return folder / sha256 if (folder / sha256).is_file() else None
 
-    return Shown(Where(suite), Where(), record, {}, find)  # type: ignore[arg-type]
+    return SampleView(Where(suite), Where(), record, {}, find)  # type: ignore[arg-type]
 
 
 def test_a_case_begins_with_its_first_frame(tmp_path: Path) -> None:
     (tmp_path / "first").write_bytes(b"a picture")
 
-    seen = given(shown("liva", tmp_path, first_frame="first"))
+    seen = input_picture(shown("liva", tmp_path, first_frame="first"))
 
     assert seen is not None and seen.picture == str(tmp_path / "first")
-    assert given(shown("liva", tmp_path, first_frame="gone")) is None
+    assert input_picture(shown("liva", tmp_path, first_frame="gone")) is None
 
 
 def test_a_rollout_begins_with_its_three_views_side_by_side(tmp_path: Path) -> None:
@@ -44,7 +44,7 @@ def test_a_rollout_begins_with_its_three_views_side_by_side(tmp_path: Path) -> N
     with (tmp_path / "there").open("wb") as file:
         np.savez(file, views=views)
 
-    seen = given(shown("sc3", tmp_path))
+    seen = input_picture(shown("sc3", tmp_path))
 
     assert seen is not None and isinstance(seen.picture, np.ndarray)
     assert seen.picture.shape == (168, 3 * 168, 3)
@@ -53,7 +53,7 @@ def test_a_rollout_begins_with_its_three_views_side_by_side(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("suite", ["tailor", "no_such_suite"])
 def test_a_prompt_alone_has_no_input(suite: str, tmp_path: Path) -> None:
-    assert given(shown(suite, tmp_path)) is None
+    assert input_picture(shown(suite, tmp_path)) is None
 
 
 def test_what_others_kept_with_a_sample_can_be_asked_for(board: Settings) -> None:

@@ -19,7 +19,7 @@ from leaderboard import agreement, behind, choice, paired, ranks
 from leaderboard.choice import Choice
 from leaderboard.paired import Scored
 from leaderboard.places import Place
-from leaderboard.queries import Address, Found, ranked
+from leaderboard.queries import Address, RankingRow, ranked
 from tests.leaderboard.made_board import samples
 
 
@@ -58,10 +58,10 @@ def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:
     assert {row.model: rank for row, rank in found} == {"a": 1, "b": 1, "c": None}
 
 
-def _found(model: str, value: float | None, board: str = "board", trust: str = "B") -> Found:
-    known: dict[str, Any] = dict.fromkeys(Found._fields, "")
+def _found(model: str, value: float | None, board: str = "board", trust: str = "B") -> RankingRow:
+    known: dict[str, Any] = dict.fromkeys(RankingRow._fields, "")
     said = {"model": model, "submission_id": model, "value": value, "board": board, "trust": trust}
-    return Found(**{**known, **said, "takes_part": trust != "C"})
+    return RankingRow(**{**known, **said, "takes_part": trust != "C"})
 
 
 def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:

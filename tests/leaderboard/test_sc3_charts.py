@@ -13,7 +13,7 @@ from evaluators.suites.sc3 import published
 from leaderboard.panels.sc3 import trace
 from leaderboard.rollouts import enlarged
 from leaderboard.suite_charts import COLUMNS, charts_of
-from leaderboard.suite_charts.sc3 import ablation_table, one_run_each, swept
+from leaderboard.suite_charts.sc3 import ablation_table, fullest_runs, swept
 from leaderboard.suite_charts.sc3_variants import family
 
 
@@ -127,7 +127,7 @@ def test_a_model_on_two_boards_is_drawn_once_and_beside_what_people_and_the_pape
     people = ours("M", "psnr", 21.0, run="study", evaluator="human")
     paper = ours("M", "psnr", 30.0, run="paper", trust="C", n_expected=None)
 
-    drawn = one_run_each(table(large, small, people, paper))
+    drawn = fullest_runs(table(large, small, people, paper))
 
     assert dict(zip(drawn["run_id"], drawn["model"], strict=True)) == {
         "full": "M", "study": "M (people)", "paper": "M (paper)"

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from evaluators.suites.universe.published import published
-from leaderboard.panels import Shown
+from leaderboard.panels import SampleView
 from leaderboard.panels.universe import rows
 from leaderboard.suite_charts import COLUMNS, SuiteChart
 from leaderboard.suite_charts.universe import CHARTS, _by_judge, _cells, _runs
@@ -54,8 +54,8 @@ def test_seeds_of_a_judge_are_one_bar_with_their_spread() -> None:
 
 
 def test_the_panel_tells_answer_and_truth_and_leaves_out_what_is_not_known() -> None:
-    def shown(record: dict[str, Any], detail: dict[str, Any]) -> Shown:
-        return Shown(None, None, record, detail, lambda _sha: Path("none"))  # type: ignore[arg-type]
+    def shown(record: dict[str, Any], detail: dict[str, Any]) -> SampleView:
+        return SampleView(None, None, record, detail, lambda _sha: Path("none"))  # type: ignore[arg-type]
 
     said = {"em_normalised": {"said": "yes", "truth": "no"}}
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.studies.assignment import CannotAssign, Person, Place, Thing, deal, heir
+from leaderboard.studies.assignment import CannotAssign, Person, Place, RatedItem, deal, heir
 
 NINE = [Person(f"r{n}", team="ours" if n < 2 else "") for n in range(9)]
-SAMPLES = [Thing(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD") for n in range(1080)]
+SAMPLES = [RatedItem(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD") for n in range(1080)]
 
 
-def check(places: list[Place], things: list[Thing], people: list[Person], each: int) -> None:
+def check(places: list[Place], things: list[RatedItem], people: list[Person], each: int) -> None:
     loads = Counter(place.rater for place in places)
     teams = {person.id: person.team for person in people}
     shown = {thing.id: thing.teams for thing in things}
@@ -41,7 +41,7 @@ def test_nine_raters_and_1080_samples_are_dealt_fairly_from_a_thousand_seeds() -
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 60), st.integers(3, 12), st.integers(1, 3), st.integers(0, 10**6))
 def test_any_number_of_items_and_raters_is_dealt_fairly(items: int, raters: int, each: int, seed: int) -> None:
-    things, people = [Thing(str(n)) for n in range(items)], [Person(str(n)) for n in range(raters)]
+    things, people = [RatedItem(str(n)) for n in range(items)], [Person(str(n)) for n in range(raters)]
 
     check(deal(things, people, each, seed), things, people, each)
 
@@ -58,11 +58,11 @@ def test_too_few_raters_and_a_team_alone_are_said() -> None:
     with pytest.raises(CannotAssign, match="2 raters cannot give every item 3"):
         deal(SAMPLES, NINE[:2], 3, 0)
     with pytest.raises(CannotAssign, match="Invite raters of other teams"):
-        deal([Thing("i", frozenset({"ours"}))], NINE[:2], 1, 0)
+        deal([RatedItem("i", frozenset({"ours"}))], NINE[:2], 1, 0)
 
 
 def test_a_place_that_was_left_goes_to_who_has_least_and_may_see_it() -> None:
-    item = Thing("i", frozenset({"ours"}))
+    item = RatedItem("i", frozenset({"ours"}))
 
     taker = heir(item, ["r2"], NINE, {"r3": 9, "r4": 1, "r5": 5, "r6": 7, "r7": 8, "r8": 3}, seed=0)
 

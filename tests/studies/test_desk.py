@@ -103,7 +103,7 @@ def test_what_was_filled_in_is_there_again_and_the_last_can_be_taken_back(tmp_pa
 
     assert (again.item_id, again.comment) == (turn.item_id, "so far")
     assert dict(again.answers) == {"A.pps": "4", "best": "A"}
-    assert first.done == 1
+    assert first.finished == 1
     assert (back.item_id, back.answers["best"]) == (turn.item_id, "A")
 
 

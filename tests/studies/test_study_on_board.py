@@ -119,7 +119,7 @@ def test_the_page_asks_for_consent_shows_an_item_keeps_answers_and_says_what_is_
     assert turn and turn.answers == {"c1": "yes"}
     assert "no answer yet" in warned
     with session(settings.database) as db:
-        assert desk.progress(db, rater).done == 1
+        assert desk.progress(db, rater).finished == 1
 
 
 def submit(page: AppTest) -> None:

@@ -122,13 +122,13 @@ PAGE = """
 import json
 from pathlib import Path
 from types import SimpleNamespace
-from leaderboard.panels import Shown
+from leaderboard.panels import SampleView
 from leaderboard.panels.liva import draw
 
 folder = Path({store!r})
 record, detail = json.loads({record!r}), json.loads({detail!r})
 find = lambda sha256: folder / sha256 if (folder / sha256).is_file() else None
-draw(Shown(None, SimpleNamespace(prompt="Move the *mug*."), record, detail, find))
+draw(SampleView(None, SimpleNamespace(prompt="Move the *mug*."), record, detail, find))
 """
 
 

@@ -63,7 +63,7 @@ def place(home: Settings) -> Settings:
 def draft(place: Settings, draft_id: str) -> Queued:
     """One draft as it is now."""
     with session(place.database) as db:
-        return reviewing.one(db, draft_id)
+        return reviewing.queued_draft(db, draft_id)
 
 
 def test_the_queue_reads_task_by_task_and_knows_who_wrote_what(place: Settings) -> None:
