@@ -26,11 +26,18 @@ Then = Callable[[dict[str, str]], dict[str, str]]
 
 def settings() -> Settings:
     """The settings; reading them anew for every question would take longer than the answer."""
-    return _settings(tuple(sorted(pair for pair in os.environ.items() if pair[0].startswith("ARMILLARY_"))))
+    environment = sorted(pair for pair in os.environ.items() if _is_read(pair[0]))
+    return _settings(tuple(environment), os.getcwd())
+
+
+def _is_read(variable: str) -> bool:
+    """Whether settings depend on a variable; `HOME` stands for `~` in a path."""
+    return variable == "HOME" or variable.upper().startswith("ARMILLARY_")
 
 
 @lru_cache(maxsize=8)
-def _settings(_environment: tuple[tuple[str, str], ...]) -> Settings:
+def _settings(_environment: tuple[tuple[str, str], ...], _working_folder: str) -> Settings:
+    """Settings read once for each environment and working folder: relative paths are made absolute by it."""
     return Settings()
 
 
