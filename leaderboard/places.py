@@ -32,9 +32,11 @@ def places(db: Session, suite: str, metric: str) -> list[Place]:
     table = tables_board.Place
     columns = [getattr(table, name) for name in (*FACETS, "ours", "papers")]
     query = select(*columns).where(table.suite == suite, table.metric == metric)
-    found = [Place(Address(*row[:4]), row[4], row[5]) for row in db.execute(query)]
+    known_places = [Place(Address(*row[:4]), row[4], row[5]) for row in db.execute(query)]
     order = facet_order(db, suite)
-    return sorted(found, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS))
+    return sorted(
+        known_places, key=lambda place: tuple(_position(order, facet, getattr(place.at, facet)) for facet in FACETS)
+    )
 
 
 def check_address(db: Session, suite: str, at: Address) -> None:
@@ -53,8 +55,8 @@ def check_address(db: Session, suite: str, at: Address) -> None:
 def has_figures(db: Session, suite: str, metric: str) -> bool:
     """Whether a metric has a figure anywhere on a suite's board."""
     table = tables_board.Place
-    found = select(table.metric).where(table.suite == suite, table.metric == metric)
-    return db.exec(found.limit(1)).first() is not None
+    figures = select(table.metric).where(table.suite == suite, table.metric == metric)
+    return db.exec(figures.limit(1)).first() is not None
 
 
 def facet_order(db: Session, suite: str) -> dict[str, list[str]]:
@@ -66,23 +68,25 @@ def facet_order(db: Session, suite: str) -> dict[str, list[str]]:
 
 
 def _position(order: dict[str, list[str]], facet: str, value: str) -> tuple[int, int, str]:
-    known = order[facet]
-    return value != ALL, known.index(value) if value in known else len(known), value
+    values = order[facet]
+    return value != ALL, values.index(value) if value in values else len(values), value
 
 
-def facet_values(found: Sequence[Place]) -> dict[str, list[str]]:
+def facet_values(known_places: Sequence[Place]) -> dict[str, list[str]]:
     """Which values each facet takes among some places, `*` first where it occurs."""
-    values = {facet: list(dict.fromkeys(getattr(place.at, facet) for place in found)) for facet in FACETS}
-    return {facet: sorted(some, key=lambda value: value != ALL) for facet, some in values.items()}
+    values = {facet: list(dict.fromkeys(getattr(place.at, facet) for place in known_places)) for facet in FACETS}
+    return {facet: sorted(options, key=lambda value: value != ALL) for facet, options in values.items()}
 
 
 def count(db: Session, run_id: str) -> None:
     """Count a run that comes on the board, in the transaction that publishes it."""
     table = tables_board.Place
     backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
-    made: Any = backend.insert(table.__table__).from_select(COLUMNS, _counted(Cell.run_id == run_id))  # type: ignore
-    more = {name: getattr(table, name) + made.excluded[name] for name in ("ours", "papers")}
-    db.connection().execute(made.on_conflict_do_update(index_elements=("suite", "metric", *FACETS), set_=more))
+    insertion: Any = backend.insert(table.__table__).from_select(COLUMNS, _counted(Cell.run_id == run_id))  # type: ignore
+    increased = {name: getattr(table, name) + insertion.excluded[name] for name in ("ours", "papers")}
+    db.connection().execute(
+        insertion.on_conflict_do_update(index_elements=("suite", "metric", *FACETS), set_=increased)
+    )
 
 
 def recount(db: Session, suite: str) -> None:

@@ -14,49 +14,49 @@ from submissions.errors import MOST_PROBLEMS, IntakeError, Problem, refusal
 Asked = TypeVar("Asked", bound=BaseModel)
 
 
-def schema_of(asked: type[BaseModel]) -> dict[str, Any]:
+def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """How a route that reads its body itself describes it."""
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": asked.model_json_schema()}}}}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
 
 
-async def json_bytes(request: Request, most: int) -> bytes:
+async def json_bytes(request: Request, limit: int) -> bytes:
     """A body that says it is JSON, within a limit and not empty."""
     check_type(request, ("application/json",), "The body is not JSON.")
-    body = await read(request, most)
+    body = await read(request, limit)
     if not body:
         raise refusal("E_EMPTY", "body", "The body is empty.", "Send what /v1/docs describes.")
     return body
 
 
-def check_type(request: Request, taken: tuple[str, ...], message: str) -> None:
+def check_type(request: Request, accepted: tuple[str, ...], message: str) -> None:
     """Refuse a body of another type than those taken."""
-    if request.headers.get("content-type", "").partition(";")[0].strip() not in taken:
-        raise refusal("E_MEDIA_TYPE", "content-type", message, f"Send {taken[0]}.")
+    if request.headers.get("content-type", "").partition(";")[0].strip() not in accepted:
+        raise refusal("E_MEDIA_TYPE", "content-type", message, f"Send {accepted[0]}.")
 
 
-async def read(request: Request, most: int, where: str = "body") -> bytes:
+async def read(request: Request, limit: int, where: str = "body") -> bytes:
     """The body, refused by its length before it is read, or cut when it goes on too long."""
     promised = request.headers.get("content-length", "")
-    if promised.isdecimal() and int(promised) > most:
-        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {most}.", "Send less.", most)
+    if promised.isdecimal() and int(promised) > limit:
+        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {limit}.", "Send less.", limit)
     body = bytearray()
     try:
         async for chunk in request.stream():
             body += chunk
-            if len(body) > most:
-                raise refusal("E_TOO_LARGE", where, f"Over {most} bytes.", "Send less.", most)
+            if len(body) > limit:
+                raise refusal("E_TOO_LARGE", where, f"Over {limit} bytes.", "Send less.", limit)
     except ClientDisconnect:
         raise refusal("E_INCOMPLETE", where, "The connection was cut.", "Send it again.") from None
     return bytes(body)
 
 
-def parsed(body: bytes, asked: type[Asked]) -> Asked:
+def parsed(body: bytes, model: type[Asked]) -> Asked:
     """What a body asks for; BadJson or IntakeError says what is wrong with it."""
     if strict_json.holds_nul(body):
         message = "It holds the character NUL, which is part of no name here."
         raise refusal("E_REQUEST", "body", message, "Leave it out.")
     try:
-        return asked.model_validate(strict_json.read(body))
+        return model.model_validate(strict_json.read(body))
     except ValidationError as error:
         raise refused(error.errors(include_url=False, include_context=False)) from None
 

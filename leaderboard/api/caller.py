@@ -20,8 +20,8 @@ bearer = HTTPBearer(auto_error=False, description="A team's token: `armillary to
 
 def settings_of(request: Request) -> Settings:
     """The settings of the process that answers."""
-    found: Settings = request.app.state.settings
-    return found
+    settings: Settings = request.app.state.settings
+    return settings
 
 
 def _caller(request: Request, scope: str) -> Caller:

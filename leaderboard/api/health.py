@@ -52,19 +52,19 @@ def metrics(request: Request) -> Response:
     settings: Settings = request.app.state.settings
     registry = CollectorRegistry()
     with session(settings.database) as db:
-        registry.register(_Found(list(_queue(db)) + list(_work(db)) + list(_nights(db))))
+        registry.register(_CountedMetrics(list(_queue(db)) + list(_work(db)) + list(_nights(db))))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
 
 
-class _Found:
+class _CountedMetrics:
     """Metrics that are counted already."""
 
-    def __init__(self, found: list[Any]) -> None:
-        self.found = found
+    def __init__(self, families: list[Any]) -> None:
+        self.families = families
 
     def collect(self) -> Iterator[Any]:
         """Give them to the registry."""
-        yield from self.found
+        yield from self.families
 
 
 def _database(settings: Settings) -> str:
@@ -107,10 +107,10 @@ def _work(db: Session) -> Iterator[Any]:
     slowest = GaugeMetricFamily("armillary_shard_seconds_max", "The slowest of them", labels=["stage"])
     gpu = 0.0
     query = select(Shard.stage, func.count(), func.sum(Shard.seconds), func.max(Shard.seconds)).group_by(Shard.stage)
-    for stage, count, total, most in db.exec(query):
+    for stage, count, total, longest in db.exec(query):
         shards.add_metric([stage], count)
         seconds.add_metric([stage], total)
-        slowest.add_metric([stage], most)
+        slowest.add_metric([stage], longest)
         gpu += total
     yield from (shards, seconds, slowest)
     yield CounterMetricFamily("armillary_gpu_seconds", "Time in shards, one slot each", value=gpu)

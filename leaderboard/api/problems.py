@@ -81,9 +81,9 @@ def refused(_request: Request, error: Exception) -> JSONResponse:
 def away(_request: Request, error: Exception) -> JSONResponse:
     """The answer when our own store or database fails: our fault, and worth trying again."""
     log.error("%s: %s", type(error).__name__, error)
-    said = answer(refusal("E_STORE", "server", "Our store or database does not answer.", "Try again in a minute."))
-    said.headers["Retry-After"] = "60"
-    return said
+    response = answer(refusal("E_STORE", "server", "Our store or database does not answer.", "Try again in a minute."))
+    response.headers["Retry-After"] = "60"
+    return response
 
 
 def bad_value(_request: Request, error: Exception) -> JSONResponse:
@@ -100,13 +100,13 @@ def route_path(request: Request) -> str:
 
 def wrong_method(request: Request, _error: Exception) -> JSONResponse:
     """405 with every method that the place knows; the framework itself names only those of one route."""
-    known = {
+    allowed = {
         method.upper()
         for path, methods in request.app.openapi()["paths"].items()
         if compile_path(path)[0].match(route_path(request))
         for method in methods
     }
-    return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(known))})
+    return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(allowed))})
 
 
 def answer(error: IntakeError, submission: str | None = None) -> JSONResponse:
@@ -121,5 +121,5 @@ def answer(error: IntakeError, submission: str | None = None) -> JSONResponse:
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     problems = [asdict(problem) for problem in error.problems]
-    said: dict[str, Any] = {**problems[0], "problems": problems, "total": error.total}
-    return JSONResponse({"error": said, "submission": submission}, status, headers)
+    body: dict[str, Any] = {**problems[0], "problems": problems, "total": error.total}
+    return JSONResponse({"error": body, "submission": submission}, status, headers)

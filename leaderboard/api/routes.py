@@ -94,7 +94,7 @@ def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[Ent
 @router.get("/suites/{suite}/boards")
 def boards(ask: Ask, suite: str) -> list[dict[str, Any]]:
     """The boards of a suite: entries are ranked only within one."""
-    found: dict[str, dict[str, Any]] = {}
+    by_board: dict[str, dict[str, Any]] = {}
     for run in ask(behind.runs, suite):
         facts = {
             "board": run.board,
@@ -103,8 +103,8 @@ def boards(ask: Ask, suite: str) -> list[dict[str, Any]]:
             "judge": run.judge,
             "judge_name": run.judge_name,
         }
-        found.setdefault(run.board, {**facts, "entries": 0})["entries"] += 1
-    return list(found.values())
+        by_board.setdefault(run.board, {**facts, "entries": 0})["entries"] += 1
+    return list(by_board.values())
 
 
 @router.get("/suites/{suite}/published", response_model=Listed)
@@ -130,9 +130,9 @@ def samples(
     ask: Ask, run: str, metric: str, at: At, show: Show = "all", page: int = Query(1, ge=1, le=behind.MOST_PAGES)
 ) -> dict[str, Any]:
     """What is behind a cell, 24 a page."""
-    found = ask(behind.items, _run(ask, run), metric, at, show, page)
-    following = page + 1 if page * behind.PAGE < found.total else None
-    return {"total": found.total, "page": page, "next": following, "rows": [asdict(item) for item in found.page]}
+    items = ask(behind.items, _run(ask, run), metric, at, show, page)
+    following = page + 1 if page * behind.PAGE < items.total else None
+    return {"total": items.total, "page": page, "next": following, "rows": [asdict(item) for item in items.page]}
 
 
 @router.get("/runs/{run}/samples/{sample}")
@@ -162,9 +162,9 @@ def models(ask: Ask, page: Part) -> dict[str, Any]:
 @router.get("/models/{entry}")
 def model(ask: Ask, entry: str) -> dict[str, Any]:
     """One entry with its declaration; the list of its files is left out."""
-    found = ask(entries.submission, entry) or _missing(f"There is no entry {entry!r}.")
-    declared = {key: value for key, value in found.manifest.items() if key not in ("files", "contact")}
-    return {**found.model_dump(mode="json", exclude={"manifest"}), "manifest": declared}
+    submission = ask(entries.submission, entry) or _missing(f"There is no entry {entry!r}.")
+    declared = {key: value for key, value in submission.manifest.items() if key not in ("files", "contact")}
+    return {**submission.model_dump(mode="json", exclude={"manifest"}), "manifest": declared}
 
 
 @router.get("/judges")

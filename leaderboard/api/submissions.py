@@ -59,8 +59,8 @@ def install(app: FastAPI) -> None:
     app.exception_handler(IntakeError)(refused)
     app.exception_handler(405)(wrong_method)
     app.exception_handler(StoreError)(away)
-    for gone in (OperationalError, InterfaceError, DisconnectionError):
-        app.exception_handler(gone)(away)
+    for unreachable in (OperationalError, InterfaceError, DisconnectionError):
+        app.exception_handler(unreachable)(away)
     app.exception_handler(DataError)(bad_value)
     app.exception_handler(RequestValidationError)(_invalid)
     app.exception_handler(400)(_unreadable)
@@ -93,8 +93,8 @@ def _read_create(body: bytes) -> Create:
 
 
 def _create(settings: Settings, team: str, key: str, body: bytes) -> tuple[Upload, bool]:
-    asked = _read_create(body)
-    promise = uploads.read_promise(asked.manifest, asked.size, asked.sha256, settings)
+    creation = _read_create(body)
+    promise = uploads.read_promise(creation.manifest, creation.size, creation.sha256, settings)
     with session(settings.database) as db:
         return uploads.create(db, settings, team, key, promise)
 
@@ -141,10 +141,10 @@ def link(settings: Conf, who: Submits, upload_id: ID, number: int, sha256: Sha25
     row = _find(settings, who.team, upload_id)
     if row.state != "open":
         raise refusal("E_UPLOAD_CLOSED", "upload", f"The upload is {row.state}.", "Open a new one.")
-    found = upload_link(settings, row, uploads.part_named(row, number), sha256)
-    if found is None:
+    upload_target = upload_link(settings, row, uploads.part_named(row, number), sha256)
+    if upload_target is None:
         raise refusal("E_NOT_FOUND", "link", "Parts are sent to this server itself.", "PUT it at the part's path.")
-    return asdict(found)
+    return asdict(upload_target)
 
 
 def _find(settings: Settings, team: str, upload_id: str) -> Upload:
@@ -183,12 +183,12 @@ async def from_inbox(request: Request, settings: Conf, who: Submits) -> dict[str
 
 def _from_inbox(settings: Settings, team: str, body: bytes) -> dict[str, Any]:
     try:
-        asked = bodies.parsed(body, FromInbox)
+        order = bodies.parsed(body, FromInbox)
     except BadJson as bad:
         raise refusal("E_REQUEST", f"body {bad.where}", bad.message, "See /v1/docs.") from None
-    taken = inbox.hand_in_now(settings, team, asked.uri)
-    warnings = [asdict(warning) for warning in taken.problems]
-    return {"submission": taken.submission_id, "state": taken.state, "warnings": warnings}
+    received = inbox.hand_in_now(settings, team, order.uri)
+    warnings = [asdict(warning) for warning in received.problems]
+    return {"submission": received.submission_id, "state": received.state, "warnings": warnings}
 
 
 @router.get("/submissions")
@@ -228,8 +228,8 @@ def report(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
     """What the door found in the bundle, and what the gates between the stages found since, the worst files first."""
     _owned(settings, who.team, submission_id)
     store = open_store(settings.objects, settings.s3_endpoint)
-    found: dict[str, Any] = json.loads(store.get(report_key(submission_id)))
-    return {**found, "validation": [asdict(gate) for gate in validation.kept(store, submission_id)]}
+    checks: dict[str, Any] = json.loads(store.get(report_key(submission_id)))
+    return {**checks, "validation": [asdict(gate) for gate in validation.kept(store, submission_id)]}
 
 
 @router.post("/submissions/{submission_id}/cancel")
@@ -250,7 +250,7 @@ def me(settings: Conf, who: Reads) -> dict[str, Any]:
     with session(settings.database) as db:
         suites = db.exec(select(Suite.name).order_by(col(Suite.position))).all()
         left = {suite: allowance(db, settings, who.team, suite) for suite in suites}
-    quotas = {suite: {**asdict(found), "left": found.left} for suite, found in left.items()}
+    quotas = {suite: {**asdict(quota), "left": quota.left} for suite, quota in left.items()}
     return {"team": who.team, "token": who.prefix, "scopes": who.scopes, "quotas": quotas}
 
 
