@@ -1,4 +1,4 @@
-"""The SELECTs about submissions: what was handed in, how it goes, what the last night brought."""
+"""The SELECTs about submissions: their rows, progress, events, and the cells of their runs."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaderboard.queries import FACETS, PAPER, Address, evaluators, ranking
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
-    """A submission in one row, without its manifest."""
+    """A submission's columns, without its manifest."""
 
     id: str
     suite: str
@@ -251,7 +251,7 @@ def every_figure(db: Session, suite: str, at_once: int = 4) -> Iterator[list[Fig
 CELL = tuple(name for name in Figure.__dataclass_fields__ if name in Cell.model_fields and name != "run_id")
 IN_ORDER = attrgetter("metric", *FACETS)
 Whose = tuple[tuple[str, str, str], tuple[str, str]]
-"""What is said of a run before its cells' own columns, and after them."""
+"""The values of a run that go before a cell's own columns in a Figure, and those that go after them."""
 
 
 def _figures(db: Session, which: list[Any], *cells: Any) -> list[Figure]:

@@ -77,10 +77,10 @@ def drift(db: Session, judge: str) -> list[Drift]:
 
 
 def frozen(db: Session) -> list[Freeze]:
-    """Boards that take nothing new just now."""
+    """Boards that are frozen: they accept no new runs."""
     return list(db.exec(select(Freeze).where(col(Freeze.lifted_at).is_(None)).order_by(col(Freeze.since))))
 
 
 def leases(db: Session) -> list[Lease]:
-    """Who works on what just now, or died while at it."""
+    """Leases that are held, including those of workers that died."""
     return list(db.exec(select(Lease).where(Lease.state == "held").order_by(col(Lease.acquired_at))))

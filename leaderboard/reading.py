@@ -1,4 +1,4 @@
-"""Asking the database for a page: answers are kept a moment; when it is gone, they stand, or a file's do."""
+"""Reading the database for pages: answers are cached for seconds, served from cache or snapshot while it is away."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class Reader:
         return value
 
     def _ask(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """A database that just could not be reached is not asked again at once: every reader would wait for it."""
+        """Ask the database; after a failed connection, fail at once for two seconds so that readers do not queue up."""
         if time.monotonic() < self._gone_until:
             raise NoBoard("The database does not answer.")
         try:

@@ -1,4 +1,4 @@
-"""From what a reader said to what is shown: gaps in a choice are filled with where figures are."""
+"""From a reader's incomplete choice to a complete one: open selectors are filled with an address that has figures."""
 
 from __future__ import annotations
 

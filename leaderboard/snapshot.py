@@ -116,7 +116,7 @@ def _rows(db: Session, table: type[SQLModel]) -> Iterator[Mapping[str, Any]]:
 
 
 def version(db: Session) -> str:
-    """What changes whenever the board does."""
+    """A token that changes whenever the published board does."""
     newest = db.execute(select(func.count(), func.max(tables.Run.published_at)).where(tables.Run.state == "published"))
     events = db.execute(select(func.max(tables.Event.id))).scalar_one()
     return f"{tuple(newest.one())} {events}"

@@ -1,4 +1,4 @@
-"""The few things that several pages draw alike. The page's address is the truth; a widget only writes it."""
+"""Widgets that several pages share. The page's query parameters hold the state; a widget only writes them."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def ask(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs:
 
 
 def ask_now(question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Put a question whose answer must not be a moment old."""
+    """Put a question to the database, without the remembered answers."""
     return reader(settings()).ask_now(question, *args, **kwargs)
 
 
@@ -90,7 +90,7 @@ def press(
     words: Callable[[str], str] = plain,
     then: Then | None = None,
 ) -> None:
-    """A row of buttons, one of them down."""
+    """A row of buttons of which one is selected; the choice goes to the page's address."""
     key = f"pick-{name}"
     st.session_state[key] = value if value in options else options[0]
     st.segmented_control(
@@ -198,7 +198,7 @@ def table(rows: Sequence[Mapping[str, Any]] | pd.DataFrame, key: str | None = No
 
 
 def no_board(why: str) -> None:
-    """What stands where a board would, while there is none."""
+    """Draw instructions instead of a page while there is no board."""
     if snapshot.taken_at(snapshot.path(settings())):
         _away()
         return
@@ -215,7 +215,7 @@ def no_board(why: str) -> None:
 
 
 def _away() -> None:
-    """A page that needs the database itself, while only the last board is here."""
+    """Draw a notice on a page that needs the database while only the snapshot can be read."""
     st.title("Back in a while")
     st.info("This page needs the database, which does not answer now. The board can be read.", icon=":material/info:")
     link("ranking", "The last published ranking", icon=":material/leaderboard:")
@@ -223,7 +223,7 @@ def _away() -> None:
 
 
 def notice() -> None:
-    """Say so when the database is gone and what is shown is remembered."""
+    """Warn when the database does not answer and the page shows remembered rows."""
     since = reader(settings()).stale_since
     if since:
         st.warning(

@@ -79,7 +79,7 @@ def _visible(character: str) -> str:
 
 
 def escaped(text: str, limit: int = MOST_NAME) -> str:
-    """Somebody's text inside markdown: every sign that could mean something is made to mean itself.
+    """Foreign text for use inside markdown, with every markup character escaped.
 
     >>> escaped("<b> [x](y) :red[z]")
     '\\\\<b\\\\> \\\\[x\\\\]\\\\(y\\\\) \\\\:red\\\\[z\\\\]'

@@ -18,7 +18,7 @@ from leaderboard.studies.assignment import Person, RatedItem, heir, shuffled
 from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
 
 EXAMPLE = "example"
-"""The kind of an item that nobody rates: it lies at hand with the answers it should get."""
+"""The kind of an item that nobody rates: raters can look it up with its right answers."""
 ADJUDICATED = ("universe", "sc3")
 """Protocols whose raters give one answer together; where they differ, an adjudicator decides."""
 
@@ -220,12 +220,12 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
 
 
 def rated_item(item: StudyItem) -> RatedItem:
-    """An item as the dealing sees it."""
+    """A study item as the assignment of raters sees it."""
     return RatedItem(item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form)))
 
 
 def _call_adjudicator(db: Session, item: StudyItem) -> None:
-    """Where two primaries differ or cannot tell, the adjudicator's queue grows by one."""
+    """Give an item to the adjudicator when its primary raters disagree or answer unclear."""
     study = db.get(Study, item.study_id)
     if study is None or study.protocol not in ADJUDICATED or item.kind != "real":
         return

@@ -28,7 +28,7 @@ HOW = (
 
 
 def page() -> None:
-    """Choose entries of one board, then see where they part."""
+    """Draw the paired comparison of chosen entries of one board."""
     st.title("Compare")
     runs = {run.run_id: run for run in ask(behind.runs)}
     if len(runs) < 2:

@@ -25,7 +25,7 @@ MOST_FIELDS = 60
 
 
 def page() -> None:
-    """A suite, a metric, the facet to go along, and where all else stands."""
+    """Draw a metric along one facet, over two facets, and the suite's own charts."""
     params = st.query_params.to_dict()
     settled = ask(settle, choice.read({key: value for key, value in params.items() if key in ("suite", "metric")}))
     if settled is None:
@@ -73,7 +73,7 @@ def _facets_of(titles: dict[str, str]) -> Callable[[str], str]:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Two facets, where the others stand, and how many fields there are; 0 with less than two rows or columns."""
+    """Two facets, the address of the others, and the number of cells; 0 with fewer than two rows or columns."""
 
     down: str
     across: str

@@ -20,7 +20,7 @@ KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
 
 
 def page() -> None:
-    """All judges, then one of them."""
+    """Draw the table of all judges and the details of the chosen one."""
     st.title("Judges")
     judges = {judge.fingerprint: judge for judge in ask(entries.judges)}
     if not judges:

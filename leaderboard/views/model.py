@@ -18,7 +18,7 @@ from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
 
 
 def page() -> None:
-    """Choose an entry, see all of it."""
+    """Draw the selector of entries and everything about the chosen one."""
     st.title("Model")
     titles = {
         entry.id: f"{name(entry.model, 60)} · {name(entry.organisation, 40)} · {entry.suite}"

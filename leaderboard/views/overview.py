@@ -20,7 +20,7 @@ INTRO = (
 
 
 def page() -> None:
-    """Four suites, their leaders, the news, the door."""
+    """Draw the suites with their leaders, the latest entries, and how to submit."""
     fronts = ask(leaders)
     if not fronts:
         no_board("No suites are loaded.")
@@ -60,7 +60,7 @@ def _suite(front: Leaders) -> None:
 
 
 def _unranked(entries: Sequence[Entry], unit: str) -> None:
-    """Yardsticks and parts of entries, while nobody competes."""
+    """List baselines and partial entries of a suite that has no ranked entry."""
     if not entries:
         st.caption("No figures yet.")
         return

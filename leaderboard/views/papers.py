@@ -19,7 +19,7 @@ LEGEND = "● best by the automatic judge, ◆ best by people, within a block. �
 
 
 def page() -> None:
-    """A suite, one of its paper's tables, and the figure one points at."""
+    """Draw one of a paper's tables, and the source of the selected figure."""
     suites = {suite.name: suite for suite in ask(queries.suites)}
     if not suites:
         no_board("No suites are loaded.")

@@ -28,7 +28,7 @@ NEW = timedelta(days=7)
 
 
 def page() -> None:
-    """Choose, then see."""
+    """Draw the selectors, the ranking of one board, and the figures that papers print."""
     settled = ask(settle, choice.read(st.query_params.to_dict()))
     if settled is None:
         no_board("No suites are loaded.")

@@ -33,7 +33,7 @@ WORDS = {
 
 
 def page() -> None:
-    """A run, a part of it, and its samples; or one sample whole."""
+    """Draw the samples of a run at one address, or all about one sample."""
     st.title("Samples")
     runs = {run.run_id: run for run in ask(behind.runs)}
     if not runs:
@@ -164,7 +164,7 @@ def _sample(run: RunFacts, metric: Metric, sample_id: str) -> None:
 
 
 def _frame(view: SampleView, metric: Metric, source_picture: Picture | None) -> None:
-    """What every sample has: what was asked for, what was given, what came back."""
+    """Draw what every sample has: prompt, score, input picture and output."""
     item = view.item
     words, *pictures = st.columns([3, 3, 4] if source_picture else [2, 3])
     with words:

@@ -25,7 +25,7 @@ NOISE = "How far a metric moves when the judge is asked again or other people ra
 
 
 def standing(run: RunFacts) -> None:
-    """Each part that there is something to say about."""
+    """Draw each of the four tables that has rows."""
     _part("Attempts of this team", ATTEMPTS, ask(trust.attempts, run.board, run.team), f"{run.run_id}-attempts", _words)
     moved = ask(trust.new_places, run.board, run.run_id)
     _part("Places against the board before", PLACES, moved, f"{run.run_id}-places", _words)

@@ -24,7 +24,7 @@ RATING_PAGE = "http://127.0.0.1:8503"
 
 
 def page() -> None:
-    """Results first; behind a token, the desk."""
+    """Draw published results for everybody, and the controls of studies for a holder of an operator's token."""
     st.title("Studies")
     results, desk = st.tabs(["Results", "Operate"])
     with results:

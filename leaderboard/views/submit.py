@@ -1,4 +1,4 @@
-"""Submit and status: the door for a bundle, and how far each one has come."""
+"""Submit and status: the upload form for a bundle, and the progress of each submission."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ armillary status                # where it stands
 
 
 def page() -> None:
-    """Hand in, then watch."""
+    """Draw the upload form and the status of submissions."""
     st.title("Submit and status")
     submissions = ask_now(entries.recent_submissions)
     by_id = {submission.id: submission for submission in submissions}
@@ -83,7 +83,7 @@ def _status(submissions: Sequence[SubmissionRow], chosen: SubmissionRow | None) 
 
 
 def _timeline(submission_id: str, going: bool) -> None:
-    """Looks again by itself while the submission is on its way."""
+    """Draw a submission's progress and events; reruns by itself until its state is final."""
     chosen = ask_now(entries.submission_row, submission_id)
     if going and chosen.state in TERMINAL:
         st.rerun()

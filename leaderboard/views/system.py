@@ -1,4 +1,4 @@
-"""System: what waits, what runs, what came last, and whether the parts answer."""
+"""System: queued and running submissions, the latest events, and the health of database and store."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _text(value: object) -> object:
 
 
 def _at_work() -> None:
-    """Who works on what."""
+    """Draw the leases that workers hold."""
     held = ask_now(nights.leases)
     st.subheader("Workers", anchor=False, help="Who holds a piece of work gives a sign of life; silent ones are freed.")
     if not held:
