@@ -60,8 +60,8 @@ def _put_on_board(db: Session, case: Case, run: tables.Run, found: Sequence[Summ
     moved = advance(db, case.submission.id, State.PUBLISHED, text)
     if not moved and state_of(db, case.submission.id) is not State.PUBLISHED:
         raise Stopped("E_CLOSED", "ours", "It was closed while it was in work, so it does not go onto the board.")
-    _set_run(db, run, state="published", published_at=tables.now())
-    publication.keep_up(db, run.id)
+    with publication.kept_up(db, col(tables.Run.id) == run.id):
+        _set_run(db, run, state="published", published_at=tables.now())
     rank(db, case.suite, case.submission, run, found)
     changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
     receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
@@ -83,9 +83,10 @@ def again(
 ) -> None:
     """Put new numbers in the place of a published run's old ones, with all that follows from them."""
     alone(db, PUBLICATION)
-    for table in (tables.Score, tables.Cell):
-        db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
-    store_results(db, case.run.id, scores, cells, bounds)
+    with publication.kept_up(db, col(tables.Run.id) == case.run.id):
+        for table in (tables.Score, tables.Cell):
+            db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
+        store_results(db, case.run.id, scores, cells, bounds)
     rank_again(db, case, db.get_one(tables.Run, case.run.id, populate_existing=True), scores)
 
 
@@ -94,7 +95,6 @@ def rank_again(db: Session, case: Case, run: tables.Run, scores: Sequence[Score]
     for summary in summaries(case.suite, case.samples, scores):
         store_summary(db, case.suite, run, summary)
     renew(db, case.suite, run)
-    publication.keep_up(db, run.id)
     receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
     seal_run(db, run)
 

@@ -133,8 +133,10 @@ def _to_board(db: Session, study: Study, heard: Heard) -> None:
     found = [one for one in heard.people if one.scores]
     numbers = {rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))}
     _store_verdicts(db, suite, judge, found, heard.said, numbers)
-    _forget_runs(db, judge)
-    _rank(db, suite, [_store_run(db, suite, study, judge, one) for one in found])
+    with publication.kept_up(db, col(tables.Run.judge) == judge):
+        _forget_runs(db, judge)
+        entered = [_store_run(db, suite, study, judge, one) for one in found]
+    _rank(db, suite, entered)
 
 
 def recomputed(db: Session, run: tables.Run) -> Scored | None:
@@ -206,7 +208,6 @@ def _store_run(db: Session, suite: Suite, study: Study, judge: str, people: Peop
     store_results(db, run_id, scores, _cells(suite, people))
     shown = {"run_id": run_id, "source": "raters", "at": tables.now()}
     put(db, Noise, [{**shown, "metric": metric, **asdict(found)} for metric, found in people.noise.items()])
-    publication.keep_up(db, run_id)
     return Entered(submission, run, people.samples, scores)
 
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import case, delete, func, insert
+from sqlalchemy import ColumnElement, case, delete, func, insert
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, col, select
 
 from infra import tables_board
+from infra.db import alone
 from infra.tables import Cell, Run, Sample, Submission
 from leaderboard.queries import ALL, FACETS, Address, NotOnBoard
 from submissions.suggestions import no_such
 
 COLUMNS = ("suite", "metric", *FACETS, "ours", "papers")
+COUNTING = "places"
+"""Under this name one transaction at a time counts; those that count the same addresses never wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,34 +82,46 @@ def facet_values(known_places: Sequence[Place]) -> dict[str, list[str]]:
     return {facet: sorted(options, key=lambda value: value != ALL) for facet, options in values.items()}
 
 
-def count(db: Session, run_id: str) -> None:
-    """Count a run that comes on the board, in the transaction that publishes it."""
+@contextmanager
+def recounted(db: Session, *runs: ColumnElement[bool]) -> Iterator[None]:
+    """Keep the counts up while the block publishes these runs, changes their cells or takes them off the board.
+
+    What they have before the block is taken out and what they have after it is put in, both by the rule of `recount`:
+    however often a run is published, it counts once. Counting an address anew would read every entry's cells, and one
+    full run has all addresses of its suite.
+    """
+    alone(db, COUNTING)
+    _add(db, -1, runs)
+    yield
+    _add(db, +1, runs)
+    table = tables_board.Place
+    db.connection().execute(delete(table).where(col(table.ours) == 0, col(table.papers) == 0))
+
+
+def _add(db: Session, sign: int, runs: Sequence[ColumnElement[bool]]) -> None:
     table = tables_board.Place
     backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
-    insertion: Any = backend.insert(table.__table__).from_select(COLUMNS, _counted(Cell.run_id == run_id))  # type: ignore
-    increased = {name: getattr(table, name) + insertion.excluded[name] for name in ("ours", "papers")}
-    db.connection().execute(
-        insertion.on_conflict_do_update(index_elements=("suite", "metric", *FACETS), set_=increased)
-    )
+    rows: Any = backend.insert(table.__table__).from_select(COLUMNS, _counted(sign, *runs))  # type: ignore[attr-defined]
+    sums = {name: getattr(table, name) + rows.excluded[name] for name in ("ours", "papers")}
+    db.connection().execute(rows.on_conflict_do_update(index_elements=("suite", "metric", *FACETS), set_=sums))
 
 
 def recount(db: Session, suite: str) -> None:
     """Count a suite's places from all its cells; the same rows as counting run by run gives."""
+    alone(db, COUNTING)
     table = tables_board.Place
     db.connection().execute(delete(table).where(col(table.suite) == suite))
-    chosen = _counted(Run.suite == suite, Run.state == "published")
-    db.connection().execute(insert(table).from_select(COLUMNS, chosen))
+    db.connection().execute(insert(table).from_select(COLUMNS, _counted(1, col(Run.suite) == suite)))
 
 
-def _counted(*where: Any) -> Any:
-    """In one order, so that of two that publish at once neither waits for the other for good."""
+def _counted(sign: int, *runs: ColumnElement[bool]) -> Any:
+    """How many figures the published ones of some runs have at each address."""
     key = [col(Run.suite), col(Cell.metric), *(col(getattr(Cell, facet)) for facet in FACETS)]
     paper = case((col(Submission.trust) == "C", 1), else_=0)
     return (
-        select(*key, func.sum(1 - paper), func.sum(paper))  # type: ignore[call-overload]
+        select(*key, func.sum(sign * (1 - paper)), func.sum(sign * paper))  # type: ignore[call-overload]
         .join(Run, col(Run.id) == col(Cell.run_id))
         .join(Submission, col(Submission.id) == col(Run.submission_id))
-        .where(col(Cell.value).is_not(None), *where)
+        .where(col(Cell.value).is_not(None), col(Run.state) == "published", *runs)
         .group_by(*key)
-        .order_by(*key)
     )

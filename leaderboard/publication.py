@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from sqlmodel import Session
+from sqlalchemy import ColumnElement
+from sqlmodel import Session, col, select
 
 from infra.db import put
 from infra.tables import Run, Submission
@@ -14,13 +17,14 @@ from leaderboard import places
 WEIGHTS = {True: "open", False: "closed"}
 
 
-def keep_up(db: Session, run_id: str) -> None:
-    """Count where the run has figures, and take over what its entry declares."""
-    places.count(db, run_id)
-    run = db.get(Run, run_id)
-    entry = db.get(Submission, run.submission_id) if run else None
-    if entry:
-        put(db, Declared, [declared(entry)])
+@contextmanager
+def kept_up(db: Session, *runs: ColumnElement[bool]) -> Iterator[None]:
+    """Wherever the block puts these runs' figures, they are counted there; what their entries declare is taken over."""
+    with places.recounted(db, *runs):
+        yield
+    published = select(Run.submission_id).where(col(Run.state) == "published", *runs)
+    entries = db.exec(select(Submission).where(col(Submission.id).in_(published)))
+    put(db, Declared, [declared(entry) for entry in entries])
 
 
 def declared(entry: Submission) -> dict[str, Any]:

@@ -16,7 +16,7 @@ import av
 import numpy as np
 import pytest
 from PIL import Image, ImageDraw
-from sqlmodel import Session
+from sqlmodel import Session, col
 
 from evaluators.cells import cells
 from evaluators.contracts import Answer, Cell, JudgeCard, Outcome, Output, Sample, Score
@@ -206,9 +206,9 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     made = _results(model.skill, model.lost, card.kind)
     for sample in samples():
         _store_answers(db, judge, sample, there[sample.id].media_sha256, made.answers[sample.id])
-    store_results(db, run, made.scores, made.cells)
+    with publication.kept_up(db, col(tables.Run.id) == run):
+        store_results(db, run, made.scores, made.cells)
     rank(db, suite, _submission(model, at), _run(run, model, judge, board, at), made.summaries)
-    publication.keep_up(db, run)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
+from sqlmodel import col
 
 from evaluators.judges.card import fingerprint
 from evaluators.suites import suite_named
@@ -76,11 +77,11 @@ def _publish(db: Any, entry: str, number: int) -> None:
         scorer_version=suite.scorer_version, judge=fingerprint(AUTO), state="published", eligible=True,
         published_at=tables.now(),
     )  # fmt: skip
-    add_new(db, tables.Run, [run.model_dump()])
     at: dict[str, Any] = dict.fromkeys(queries.FACETS, "*")
     cell = tables.Cell(run_id=run.id, metric=suite.metrics[0].name, value=float(number), n_scored=1, n_expected=1, **at)
-    add_new(db, tables.Cell, [cell.model_dump()])
-    publication.keep_up(db, run.id)
+    with publication.kept_up(db, col(tables.Run.id) == run.id):
+        add_new(db, tables.Run, [run.model_dump()])
+        add_new(db, tables.Cell, [cell.model_dump()])
     advance(db, entry, State.PUBLISHED, "On the board.")
 
 

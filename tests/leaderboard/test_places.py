@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import pytest
-from sqlalchemy import event
-from sqlmodel import Session, select
+from sqlalchemy import event, update
+from sqlmodel import Session, col, select
 
 from evaluators.cells import cells
 from evaluators.contracts import Outcome, Score
@@ -55,23 +56,55 @@ def test_cells_kept_at_publication_are_those_that_the_stored_scores_give(written
     )
 
 
-def test_publishing_counts_the_same_on_postgresql(postgres_server: PostgresServer) -> None:
+@pytest.fixture
+def on_postgresql(postgres_server: PostgresServer) -> str:
+    """The catalogue with the papers' runs, on PostgreSQL."""
     url = postgres_server.fresh_database()
     migrate(url)
     with session(url) as db:
         load(db)
+    return url
+
+
+def test_taking_a_run_off_the_board_and_publishing_it_again_counts_the_same_on_postgresql(on_postgresql: str) -> None:
+    with session(on_postgresql) as db:
         before = _places(db)
         run = db.exec(select(tables.Run.id).where(tables.Run.suite == "sc3")).first()
         assert run
 
-        places.count(db, run)
+        _put_in_state(db, run, "scored")
+        without = _places(db)
+        places.recount(db, "sc3")
+        counted_without = _places(db)
+        _put_in_state(db, run, "published")
+        _put_in_state(db, run, "published")
 
-        cell = db.exec(select(tables.Cell).where(tables.Cell.run_id == run)).first()
-        assert cell
-        at = Address(*(getattr(cell, facet) for facet in FACETS))
-        now = next(one for one in places.places(db, "sc3", cell.metric) if one.at == at)
-        kept = next(row for row in before if (row.metric, *_at(row)) == (cell.metric, *_at(cell)))
-        assert now.papers == kept.papers + 1
+        assert without == counted_without
+        assert sum(row.papers for row in without) < sum(row.papers for row in before)
+        assert _places(db) == before
+
+
+def test_two_that_publish_at_once_on_postgresql_both_count_and_neither_waits_for_good(on_postgresql: str) -> None:
+    with session(on_postgresql) as db:
+        before = _places(db)
+        first, second = db.exec(select(tables.Run.id).where(tables.Run.suite == "tailor").limit(2))
+
+    def publish_often(run: str) -> None:
+        for state in ("scored", "published") * 5:
+            with session(on_postgresql) as db:
+                _put_in_state(db, run, state)
+
+    with ThreadPoolExecutor(2) as pool:
+        for done in [pool.submit(publish_often, run) for run in (first, second)]:
+            done.result(timeout=60)
+
+    with session(on_postgresql) as db:
+        assert _places(db) == before
+
+
+def _put_in_state(db: Session, run: str, state: str) -> None:
+    with places.recounted(db, col(tables.Run.id) == run):
+        db.connection().execute(update(tables.Run).where(col(tables.Run.id) == run).values(state=state))
 
 
 def test_no_question_of_a_ranking_reads_scores_verdicts_or_outputs(board: Settings) -> None:

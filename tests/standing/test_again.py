@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple, replace
 from pathlib import Path
 
-from sqlmodel import select
+from sqlmodel import Session, select
 
 from evaluators.suites import suite_named
 from flows import receipt_files
@@ -16,7 +17,9 @@ from flows.stages import compute
 from infra import tables
 from infra.db import put, session
 from infra.settings import Settings
+from infra.tables_board import Place
 from infra.tables_standing import Noise
+from leaderboard import places
 from tests.boards import stock
 from tests.standing.judged import enter
 
@@ -51,6 +54,54 @@ def test_measured_noise_widens_the_intervals_and_everything_agrees_afterwards(tm
     wider = {at[0] for at, (_, width) in after.items() if width > before[at][1]}
     assert wider == {"physical_realism"}
     assert receipt_files.check(tmp_path / "export" / "receipts" / f"{run.id}.json").differences == ()
+
+
+def test_a_run_that_is_published_again_and_again_is_counted_once(tmp_path: Path) -> None:
+    settings = stock(Settings(home=tmp_path))
+    with session(settings.database) as db:
+        seal_catalogue(db)
+        run = enter(db, "one", 0.7)
+        enter(db, "two", 0.3)
+        submission = db.get_one(tables.Submission, run.submission_id)
+        places.recount(db, "tailor")
+        before = counts(db)
+    case = Case(settings, submission, suite_named("tailor"), run)
+    scored = compute(case)
+
+    for _ in range(3):
+        with session(settings.database) as db:
+            again(db, case, scored.scores, scored.cells, scored.bounds)
+
+    with session(settings.database) as db:
+        assert counts(db) == before
+    assert {ours for ours, _ in before.values()} == {0, 2}
+
+
+def test_an_address_that_a_run_has_no_more_figures_at_is_not_counted_for_it(tmp_path: Path) -> None:
+    settings = stock(Settings(home=tmp_path))
+    with session(settings.database) as db:
+        seal_catalogue(db)
+        run = enter(db, "one", 0.7)
+        submission = db.get_one(tables.Submission, run.submission_id)
+        places.recount(db, "tailor")
+    case = Case(settings, submission, suite_named("tailor"), run)
+    scored = compute(case)
+    emptied, *whole = scored.cells
+
+    with session(settings.database) as db:
+        again(db, case, scored.scores, [replace(emptied, value=None), *whole])
+
+    with session(settings.database) as db:
+        kept = counts(db)
+        places.recount(db, "tailor")
+        assert counts(db) == kept
+        assert (emptied.metric, *astuple(emptied.facets)) not in kept
+
+
+def counts(db: Session) -> dict[tuple[str, ...], tuple[int, int]]:
+    """How many entries and papers are counted at each of TailOR's addresses."""
+    rows = db.exec(select(Place).where(Place.suite == "tailor"))
+    return {(row.metric, row.scenario, row.task, row.setting, row.modality): (row.ours, row.papers) for row in rows}
 
 
 def cells(db, run_id: str) -> dict[tuple[str, ...], tuple[float | None, float]]:  # type: ignore[no-untyped-def]

@@ -18,8 +18,10 @@ from flows.study_items import items_of_board
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Cell, Judge, Run, Score, Verdict
+from infra.tables_board import Place
 from infra.tables_standing import Noise
 from infra.tables_study import Seat, StudyItem
+from leaderboard import places
 from leaderboard.studies import desk
 from leaderboard.studies.states import StudyError
 from tests.bundles import drawn_outputs
@@ -66,6 +68,7 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
     assert {(row.source, row.times) for row in noise.values()} == {("raters", len(kept))}
     assert result["all"]["agreement"]["alpha"]["value"] == pytest.approx(_alpha(seats))
     assert _people_are_listed(machine.run("board", "tailor", "--format", "csv"))
+    assert _counts_are_those_of_a_recount(settings)
     gone = next(iter(kept))
     erase(settings, gone)
     with session(settings.database) as db:
@@ -73,6 +76,7 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
             one for one in db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)) if gone in one.reply_id
         ]
         assert len(db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()) < len(verdicts)
+    assert _counts_are_those_of_a_recount(settings)
 
 
 def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
@@ -85,6 +89,15 @@ def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
             if value in SCALE:
                 table[raters.index(seat.rater_id), units.index((item.id, name))] = SCALE[value]
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+
+
+def _counts_are_those_of_a_recount(settings: Settings) -> bool:
+    """Where figures are, as publishing kept it up and as all cells give it."""
+    with session(settings.database) as db:
+        kept = sorted(db.exec(select(Place)), key=repr)
+        db.expunge_all()
+        places.recount(db, "tailor")
+        return bool(kept) and sorted(db.exec(select(Place)), key=repr) == kept
 
 
 def _people_are_listed(board: str) -> bool:
