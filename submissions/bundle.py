@@ -16,7 +16,7 @@ from submissions.layout import Limits
 from submissions.listing import listing_problems
 from submissions.manifest import File, Manifest
 from submissions.media import Looked, MediaFacts, Refused
-from submissions.models import read_model
+from submissions.models import Wanted, read_model
 
 MOST_REPEATED = 0.05
 AS_IT_IS = ("RGB", "L", "YUV", *SUFFIXES)
@@ -57,13 +57,14 @@ def check(path: Path, catalogue: Catalogue, limits: Limits | None = None, decode
             hint = "Hand it in: the model is fetched from the hub then."
             raise refusal("E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint)
         _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
+        words: list[Problem] = []
+        looked: list[Looked] = []
         if manifest.kind == "model":
-            _raise_if(list(_model_problems(manifest, archive)))
-            looked: list[Looked] = []
+            words = _words_of_a_model(manifest, archive)
         else:
             looked = _look(manifest, archive, suite, decoders or shared())
             _raise_if(list(_output_problems(manifest, looked)))
-        warnings = tuple(_warnings(manifest, archive, looked))
+        warnings = (*words, *_warnings(manifest, archive, looked))
     return Checked(manifest, _media(manifest, looked), warnings, expected)
 
 
@@ -114,9 +115,17 @@ def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
         yield Problem("E_SUBSET", "manifest.subset", f"Got {shown(manifest.subset)}.", hint)
 
 
+def _words_of_a_model(manifest: Manifest, archive: Archive) -> list[Problem]:
+    """What is worth a word in a model that is taken; IntakeError for one that is not."""
+    found = list(_model_problems(manifest, archive))
+    _raise_if([problem for problem in found if not problem.code.startswith("W_")])
+    return found
+
+
 def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
-    for file, found, problems in read_model(manifest.files, archive):
-        if found != file.sha256 and not problems:
+    wanted = Wanted(manifest.model.base, tuple(manifest.modalities))
+    for file, found, problems in read_model(manifest.files, archive, wanted):
+        if found != file.sha256 and all(problem.code.startswith("W_") for problem in problems):
             yield _wrong_hash(file, found)
         yield from problems
 

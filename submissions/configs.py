@@ -1,67 +1,71 @@
-"""A model's config files: settings by an allow-list of keys, classes by a list, never a name of code or a place."""
+"""A model's config files: settings are plain data, classes are ones of the libraries, templates lay out text."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from pathlib import PurePosixPath
 from typing import Any
 
+from submissions.classes import Rules, is_setting, part_problems, pipeline_problems
 from submissions.errors import Problem, shown
+from submissions.plain import Danger, dangers, is_token, is_words
+from submissions.quantised import names_quantiser, quantised_settings
 from submissions.templates import template_problems
 
-DATA = frozenset(
-    {"id2label", "label2id", "added_tokens_decoder", "task_specific_params", "vocab", "merges", "weight_map"}
-)
+DATA = frozenset({
+    *("id2label", "label2id", "added_tokens_decoder", "task_specific_params", "vocab", "merges", "weight_map"),
+    *("extra_special_tokens", "model_specific_special_tokens"),
+})  # fmt: skip
 """Keys whose inner keys are data, not settings."""
-TOKENIZERS = frozenset({"tokenizer.json", "vocab.json", "added_tokens.json", "special_tokens_map.json"})
+VOCABULARIES = frozenset({"vocab.json", "added_tokens.json"})
 TOKENIZER_KEYS = frozenset({
     *("version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder"),
     "model",
 })  # fmt: skip
-LIBRARIES = (None, "diffusers", "transformers", "stable_diffusion")
-CODE = re.compile(r"://|\.py$|--|^file:|^/|\.\./|^~")
-"""What a value must not look like: an address, a path, a module of a repository."""
-NAMES_ONLY = frozenset({"_name_or_path", "name_or_path"})
-TOKEN_KEY = re.compile(r"[a-z0-9_]{1,40}_token(_id|s|_ids)?")
-ADAPTER_KEYS = frozenset({
-    *("peft_type", "task_type", "r", "lora_alpha", "lora_dropout", "target_modules", "modules_to_save", "bias"),
-    *("base_model_name_or_path", "revision", "fan_in_fan_out", "inference_mode", "init_lora_weights", "use_rslora"),
-    *("use_dora", "rank_pattern", "alpha_pattern", "layers_to_transform", "layers_pattern", "exclude_modules"),
-    *("peft_version", "lora_bias", "megatron_config", "megatron_core", "auto_mapping", "corda_config", "eva_config"),
-    *("loftq_config", "layer_replication", "trainable_token_indices", "target_parameters", "use_qalora"),
-    "qalora_group_size",
+TOKENIZER_WORDS = frozenset({
+    *("vocab", "merges", "added_tokens", "content", "String", "Regex", "pattern", "prefix", "suffix", "replacement"),
+    *("id", "tokens", "ids", "special_tokens", "precompiled_charsmap", "unk_token", "continuing_subword_prefix"),
+    *("end_of_word_suffix", "prepend", "cls", "sep"),
 })  # fmt: skip
-ADAPTER_UNUSED = frozenset({
-    *("alora_invocation_tokens", "arrow_config", "ensure_weight_tying", "kasa_config", "lora_ga_config"),
-    *("monteclora_config", "use_bdlora", "velora_config"),
-})  # fmt: skip
-"""What peft writes into every config of its kind; taken if it says nothing."""
-BASES = frozenset({
-    *("stabilityai/stable-diffusion-xl-base-1.0", "stabilityai/stable-diffusion-3.5-medium"),
-    *("black-forest-labs/FLUX.1-dev", "Qwen/Qwen-Image", "Wan-AI/Wan2.1-T2V-1.3B-Diffusers"),
-    *("Wan-AI/Wan2.2-T2V-A14B-Diffusers", "google/paligemma2-3b-mix-448", "google/paligemma2-3b-pt-224"),
-    "armillary/arena-reader",
-})  # fmt: skip
-"""The models that adapters may stand on."""
+"""Fields of a tokenizer.json that hold pieces of words."""
+TEMPLATE_KEY = re.compile(r"(\w+_)?(chat_)?templates?")
+NAMED_AT_ONCE = 8
 FRAMES = re.compile(r"(uniform|first)-([1-9]|[1-5][0-9]|6[0-4])")
-REVISION = re.compile(r"[0-9a-f]{40}")
 SHARD = re.compile(r"[\w.-]{1,200}\.safetensors")
+INDEX = re.compile(r"[\w.-]+\.index(\.[\w-]+)?\.json")
 
 
-def config_problems(path: str, config: Mapping[str, Any], rules: Mapping[str, Set[str]]) -> Iterator[Problem]:
-    """Everything in a config that is no plain setting of a class we know."""
-    name = PurePosixPath(path).name
-    if name in TOKENIZERS:
-        yield from _tokenizer_problems(path, name, config)
+def config_problems(
+    path: str, config: Mapping[str, Any], rules: Rules, modalities: Sequence[str] = ()
+) -> Iterator[Problem]:
+    """What in a config keeps the model from being taken; W_ where it is taken with a word."""
+    name = PurePosixPath(path).name.lower()
+    if name in VOCABULARIES:
+        if not all(type(value) is int for value in config.values()):
+            hint = "Save the tokenizer again."
+            yield Problem("E_CONFIG_JSON", shown(path), "It is no list of words with numbers.", hint)
         return
+    if name == "tokenizer.json":
+        yield from _tokenizer_problems(path, config)
+        return
+    yield from quantised_settings(path, config)
     if name == "model_index.json":
-        yield from _pipeline_problems(path, config, rules)
+        yield from pipeline_problems(path, config, rules, modalities)
+        yield from danger_problems(path, dangers(dict.fromkeys(_parts(config), "a part")))
+        config = {key: value for key, value in config.items() if key not in _parts(config)}
     else:
-        yield from _class_problems(path, config, rules)
-        yield from _key_problems(path, config, rules["keys"])
-    for source in _templates(config.get("chat_template")):
+        yield from part_problems(path, config, rules)
+    refused = list(dangers(config))
+    yield from danger_problems(path, refused)
+    for source in _templates("", config):
         yield from template_problems(path, source)
+    yield from unknown_settings(path, config, rules["keys"], DATA | {danger.key for danger in refused})
+
+
+def is_index(path: str) -> bool:
+    """Whether a file says which tensor lies in which shard."""
+    return INDEX.fullmatch(PurePosixPath(path).name.lower()) is not None
 
 
 def index_problems(path: str, index: Mapping[str, Any], names: Set[str]) -> Iterator[Problem]:
@@ -73,18 +77,8 @@ def index_problems(path: str, index: Mapping[str, Any], names: Set[str]) -> Iter
     if not listed or absent or index.keys() - {"metadata", "weight_map"}:
         what = f"The shard {shown(absent[0])} is not in the bundle." if absent else "It names other things than shards."
         yield Problem("E_WEIGHTS_INDEX", shown(path), what, "Save the model again with save_pretrained.")
-
-
-def adapter_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
-    """An adapter stands on a listed model at one commit."""
-    base, revision = config.get("base_model_name_or_path"), config.get("revision")
-    if base not in BASES or not isinstance(revision, str) or not REVISION.fullmatch(revision):
-        hint = f"Use one of {', '.join(sorted(BASES))}, with a 40-digit revision."
-        yield Problem("E_BASE_MODEL", shown(path), f"The base is {shown(base)} at {shown(revision)}.", hint)
-    for key, value in config.items():
-        unset = value is None or value is False
-        if (key not in ADAPTER_KEYS and not (key in ADAPTER_UNUSED and unset)) or (key == "auto_mapping" and not unset):
-            yield _bad_key(path, key)
+    metadata = index.get("metadata")
+    yield from danger_problems(path, dangers({"metadata": metadata}))
 
 
 def sight_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
@@ -96,76 +90,71 @@ def sight_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
         yield Problem("E_CONFIG_KEY", shown(path), "It says something else than frames and mask.", hint)
 
 
+def danger_problems(path: str, found: Iterable[Danger]) -> Iterator[Problem]:
+    """The refusals of settings that are more than data."""
+    for danger in found:
+        message = f"The setting {shown(danger.place)} is not taken: {danger.why}."
+        hint = f"Remove {shown(danger.place)} if the libraries load the model without it; nothing handed in is run."
+        yield Problem("E_CONFIG_KEY", shown(path), message, hint)
+
+
+def unknown_settings(
+    path: str, config: Mapping[str, Any], known: Set[str], closed: Set[str] = DATA
+) -> Iterator[Problem]:
+    """One word about all settings of a file that are kept as they are without our knowing what they do.
+
+    The inner keys of `closed` settings are not looked at.
+    """
+    names = list(dict.fromkeys(_unknown(config, known, closed)))
+    if names:
+        more = f" and {len(names) - NAMED_AT_ONCE} more" if len(names) > NAMED_AT_ONCE else ""
+        message = f"Plain settings that we do not know, kept as they are: {', '.join(names[:NAMED_AT_ONCE])}{more}."
+        yield Problem("W_CONFIG_KEY", shown(path), message, "Nothing to do; the loader gets the file unchanged.")
+
+
+def _unknown(config: Mapping[str, Any], known: Set[str], closed: Set[str]) -> Iterator[str]:
+    for key, value in config.items():
+        if key in closed or is_words(key) or names_quantiser(key):
+            continue
+        if key not in known:
+            yield shown(key)[1:-1]
+            continue
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, dict) and not is_token(part):
+                yield from _unknown(part, known, closed)
+
+
+def _parts(index: Mapping[str, Any]) -> Set[str]:
+    return {key for key, value in index.items() if isinstance(value, list) and not is_setting(value)}
+
+
 def _is_shard(value: object) -> bool:
     return isinstance(value, str) and SHARD.fullmatch(value) is not None and ".." not in value
 
 
-def _tokenizer_problems(path: str, name: str, config: Mapping[str, Any]) -> Iterator[Problem]:
-    if name == "tokenizer.json":
-        yield from (_bad_key(path, key) for key in config if key not in TOKENIZER_KEYS)
-    elif name == "special_tokens_map.json":
-        yield from (_bad_key(path, key) for key in config if not TOKEN_KEY.fullmatch(key))
-    elif not all(type(value) is int for value in config.values()):
-        yield Problem("E_CONFIG_JSON", shown(path), "It is no list of words with numbers.", "Save the tokenizer again.")
+def _tokenizer_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
+    """A tokenizer.json is read by a library that takes nothing else than what it knows."""
+    for key in config.keys() - TOKENIZER_KEYS:
+        message = f"The key {shown(key)} is none of a tokenizer.json."
+        yield Problem("E_CONFIG_KEY", shown(path), message, f"Remove {shown(key)}, or save the tokenizer again.")
+    yield from danger_problems(path, dangers(_without_words(config)))
 
 
-def _pipeline_problems(path: str, index: Mapping[str, Any], rules: Mapping[str, Set[str]]) -> Iterator[Problem]:
-    if index.get("_class_name") not in rules["pipelines"]:
-        yield _unknown_class(path, index.get("_class_name"), rules["pipelines"])
-    for key, value in index.items():
-        if isinstance(value, list):
-            known = value == [None, None] or (
-                len(value) == 2 and value[0] in LIBRARIES and isinstance(value[1], str) and value[1] in rules["parts"]
-            )
-            if not known:
-                yield _unknown_class(path, value, ())
-        elif isinstance(value, dict) or key not in rules["keys"] or _names_code(key, value):
-            yield _bad_key(path, key)
+def _without_words(value: Any) -> Any:
+    """What is left of a tokenizer.json when the words are out of it."""
+    if isinstance(value, dict):
+        return {key: _without_words(part) for key, part in value.items() if key not in TOKENIZER_WORDS}
+    return [_without_words(part) for part in value] if isinstance(value, list) else value
 
 
-def _class_problems(path: str, config: Mapping[str, Any], rules: Mapping[str, Set[str]]) -> Iterator[Problem]:
-    known = rules["architectures"] | rules["parts"]
-    said = config.get("architectures")
-    named = [config.get("_class_name"), *(said if isinstance(said, list) else [said])]
-    for name in named:
-        if name is not None and (not isinstance(name, str) or name not in known):
-            yield _unknown_class(path, name, rules["architectures"])
-
-
-def _key_problems(path: str, config: Mapping[str, Any], keys: Set[str]) -> Iterator[Problem]:
-    for key, value in config.items():
-        if not (key in keys or TOKEN_KEY.fullmatch(key)) or _names_code(key, value):
-            yield _bad_key(path, key)
-        elif isinstance(value, dict) and key not in DATA:
-            yield from _key_problems(path, value, keys)
-        elif isinstance(value, list) and key not in DATA:
-            for part in value:
-                if isinstance(part, dict):
-                    yield from _key_problems(path, part, keys | {"name", "template", "content"})
-
-
-def _names_code(key: str, value: object) -> bool:
-    if not isinstance(value, str) or key in NAMES_ONLY or key == "chat_template" or TOKEN_KEY.fullmatch(key):
-        return False
-    return CODE.search(value) is not None
-
-
-def _templates(value: object) -> Iterator[str]:
-    if isinstance(value, str):
+def _templates(key: str, value: object) -> Iterator[str]:
+    """Everything under a key that speaks of templates, at any depth."""
+    if isinstance(value, str) and TEMPLATE_KEY.fullmatch(key.lower()):
         yield value
     elif isinstance(value, list):
         for part in value:
-            yield from _templates(part.get("template") if isinstance(part, dict) else part)
+            yield from _templates(key, part)
     elif isinstance(value, dict):
-        for part in value.values():
-            yield from _templates(part)
-
-
-def _bad_key(path: str, key: str) -> Problem:
-    message = f"The key {shown(key)} is not one we take, or its value names code or a place."
-    return Problem("E_CONFIG_KEY", shown(path), message, f"Remove {shown(key)}, or ask us to add it.")
-
-
-def _unknown_class(path: str, name: object, known: Set[str] | tuple[str, ...]) -> Problem:
-    hint = f"Known are {', '.join(sorted(known)[:12])}." if known else "Use parts of diffusers and transformers."
-    return Problem("E_ARCHITECTURE", shown(path), f"The class {shown(name)} is not in our list.", hint)
+        inside = TEMPLATE_KEY.fullmatch(key.lower()) is not None
+        for name, part in value.items():
+            yield from _templates(key if inside and name != "name" else name, part)

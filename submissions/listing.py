@@ -34,7 +34,9 @@ def listing_problems(
             hint = hints.near(file.path) or "Add the file, or take it off the list."
             yield Problem("E_FILE_MISSING", where, f"{shown(file.path)} is not in the bundle.", hint)
         listed.add(file.path)
-    taken = (TRAJECTORY,) if "trajectory" in manifest.modalities else ()
+    taken = [TRAJECTORY] if "trajectory" in manifest.modalities else []
+    if manifest.kind == "model":
+        taken.append(".gguf")  # the model's own check says what to hand in instead
     yield from _member_problems(archive, listed, tuple(end for end in FORBIDDEN if end not in taken))
     if manifest.kind == "outputs":
         yield from _item_problems(manifest, expected, rules)

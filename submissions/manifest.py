@@ -49,6 +49,10 @@ class ModelCard(Part):
     open_weights: bool
     link: Annotated[Annotated[HttpUrl, AfterValidator(_plain_link)] | None, Field(strict=False)] = None
     hub: Hub | None = None
+    base: Annotated[
+        Hub | None,
+        Field(description="for an adapter: the model it was trained on; it is taken from the operator's shelf"),
+    ] = None
 
 
 class Disclosure(Part):
@@ -180,6 +184,8 @@ CODES = {
     "model.organisation": "E_NAME",
     "model.link": "E_URL",
     "model.hub.revision": "E_REVISION",
+    "model.base.id": "E_BASE_MODEL",
+    "model.base.revision": "E_BASE_MODEL",
 }
 DISCLOSURES = ("disclosure", "contact", "model.licence")
 FIELDS = {name for part in (Manifest, ModelCard, Disclosure, Sampling, File, Hub) for name in part.model_fields}

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Any
 
 from submissions.errors import Problem, shown
 
 MOST_CHARACTERS = 100_000
-ATTRIBUTES = frozenset({
-    *("role", "content", "type", "text", "name", "image", "video", "tool_calls", "function", "arguments", "parameters"),
-    *("id", "index", "index0", "first", "last", "length", "previtem", "nextitem", "description", "properties"),
-    *("reasoning_content", "thinking", "tools", "system", "found", "value", "count", "is_first", "tool", "required"),
-    *("strip", "lstrip", "rstrip", "split", "rsplit", "startswith", "endswith", "upper", "lower", "title", "replace"),
-    *("items", "keys", "values", "get", "append", "join", "capitalize", "last_query_index", "multi_step_tool"),
-})  # fmt: skip
-"""What a template may ask of messages, loops and strings."""
+INTERNAL = re.compile(r"_.*|mro|format(_map)?|(func|gi|cr|ag|f|tb|co)_\w+|subclasses|globals|builtins")
+"""Attributes that lead from a message into Python; all others ask a message, a loop or a string for something."""
+PIECES = re.compile(r"__\w*[a-z]|[a-z]\w*__", re.IGNORECASE)
+"""A text from which the name of such an attribute could be put together."""
+GLOBALS = frozenset({"cycler", "joiner", "lipsum", "self", "os", "sys"})
+"""Names that a chat template has no use for, and an attack has."""
 FILTERS = frozenset({
-    *("trim", "tojson", "length", "first", "last", "join", "lower", "upper", "capitalize", "title", "replace", "list"),
-    *("string", "int", "float", "default", "d", "safe", "selectattr", "map", "reject", "select", "items", "indent"),
-    *("rejectattr", "sort", "unique", "reverse", "count", "round", "abs", "e", "escape"),
+    *("abs", "batch", "capitalize", "center", "count", "d", "default", "dictsort", "e", "escape", "first", "float"),
+    *("forceescape", "from_json", "fromjson", "groupby", "indent", "int", "items", "join", "last", "length", "list"),
+    *("lower", "map", "max", "min", "random", "reject", "rejectattr", "replace", "reverse", "round", "safe", "select"),
+    *("selectattr", "slice", "sort", "string", "striptags", "sum", "title", "tojson", "trim", "truncate", "unique"),
+    *("upper", "urlencode", "wordcount", "wordwrap"),
 })  # fmt: skip
+"""What jinja and transformers do to text and lists; `attr`, `format` and those that make markup are not here."""
 
 
 def template_problems(where: str, source: str) -> Iterator[Problem]:
@@ -39,17 +42,25 @@ def _wrong(source: str) -> str:
         tree = jinja2.Environment(extensions=[loopcontrols, Generation], autoescape=True).parse(source)
     except (jinja2.TemplateError, RecursionError, ValueError, OverflowError):
         return "This is no template that jinja reads."
-    for node in tree.find_all((nodes.Getattr, nodes.Getitem, nodes.Filter, nodes.Name, nodes.Const)):
-        if isinstance(node, nodes.Getattr) and node.attr not in ATTRIBUTES:
-            return f"It asks for the attribute {shown(node.attr)}."
-        if isinstance(node, nodes.Filter) and node.name not in FILTERS:
-            return f"It uses the filter {shown(node.name)}."
-        if isinstance(node, nodes.Name) and node.name.startswith("_"):
-            return f"It uses the name {shown(node.name)}."
-        if isinstance(node, nodes.Const) and isinstance(node.value, str) and node.value.startswith("__"):
-            return f"It uses the text {shown(node.value)}."
+    for node in tree.find_all((nodes.Getattr, nodes.Filter, nodes.Name, nodes.Const)):
+        if why := _wrong_node(node):
+            return why
     others = (nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)
     return "It loads other templates." if next(tree.find_all(others), None) is not None else ""
+
+
+def _wrong_node(node: Any) -> str:
+    from jinja2 import nodes
+
+    if isinstance(node, nodes.Getattr) and INTERNAL.fullmatch(node.attr):
+        return f"It asks for the attribute {shown(node.attr)}."
+    if isinstance(node, nodes.Filter) and node.name not in FILTERS:
+        return f"It uses the filter {shown(node.name)}."
+    if isinstance(node, nodes.Name) and (node.name.startswith("_") or node.name in GLOBALS):
+        return f"It uses the name {shown(node.name)}."
+    if isinstance(node, nodes.Const) and isinstance(node.value, str) and PIECES.search(node.value):
+        return f"It uses the text {shown(node.value)}."
+    return ""
 
 
 def _generation() -> type:

@@ -13,6 +13,8 @@ import numpy as np
 
 from submissions import strict_json
 from submissions.errors import Problem, shown
+from submissions.metadata import metadata_problems
+from submissions.quantised import quantised_tensors
 from submissions.strict_json import BadJson
 
 HINT = "Save the model with save_pretrained(folder, safe_serialization=True) and remove everything else."
@@ -62,6 +64,7 @@ class Scan:
         self._nonfinite = ""
         self._at = self._next = 0
         self._rest = b""
+        self._metadata: dict[str, str] = {}
         self.tensors: tuple[Tensor, ...] | None = None
 
     def feed(self, chunk: bytes) -> None:
@@ -82,6 +85,8 @@ class Scan:
         elif self._nonfinite:
             message = f"The tensor {shown(self._nonfinite)} holds NaN or infinite numbers."
             yield Problem("E_WEIGHTS_NONFINITE", shown(self._path), message, "Train or convert the model again.")
+        yield from metadata_problems(self._path, self._metadata)
+        yield from quantised_tensors(self._path, [tensor.name for tensor in self.tensors or ()])
 
     def _begin(self) -> bytes:
         """Read the header once it is whole; what follows it is the first of the tensors' bytes."""
@@ -93,7 +98,7 @@ class Scan:
                 raise Unsound("Its header cannot be as long as it says.")
             if len(self._head) < 8 + length:
                 return b""
-            self.tensors = tensors_of(bytes(self._head[8 : 8 + length]), self._size - 8 - length)
+            self.tensors, self._metadata = tensors_of(bytes(self._head[8 : 8 + length]), self._size - 8 - length)
         except Unsound as unsound:
             self._wrong = str(unsound)
             self._head.clear()
@@ -133,8 +138,8 @@ def _finite_rest(tensor: Tensor, data: bytes) -> bytes:
     return data[whole:]
 
 
-def tensors_of(header: bytes, size: int) -> tuple[Tensor, ...]:
-    """The tensors in the order of their bytes, which they fill without gap or overlap; else Unsound."""
+def tensors_of(header: bytes, size: int) -> tuple[tuple[Tensor, ...], dict[str, str]]:
+    """The tensors in the order of their bytes, which they fill without gap, and the metadata; else Unsound."""
     try:
         entries = strict_json.read(header)
     except BadJson as bad:
@@ -152,13 +157,13 @@ def tensors_of(header: bytes, size: int) -> tuple[Tensor, ...]:
         at = tensor.end
     if not tensors or at != size:
         raise Unsound("The tensors do not fill the file.")
-    return tensors
+    return tensors, metadata
 
 
 def _tensor(name: str, entry: Any) -> Tensor:
     if not TENSOR_NAME.fullmatch(name) or not isinstance(entry, dict):
         raise Unsound("A tensor's name or entry is not taken.")
-    if entry.keys() != {"dtype", "shape", "data_offsets"} or entry["dtype"] not in BYTES:
+    if entry.keys() != {"dtype", "shape", "data_offsets"} or not _is_known(entry["dtype"]):
         raise Unsound("A tensor has no known dtype, shape and offsets.")
     shape, offsets = entry["shape"], entry["data_offsets"]
     if not _counts(shape) or not _counts(offsets) or len(offsets) != 2 or len(shape) > MOST_DIMENSIONS:
@@ -166,6 +171,10 @@ def _tensor(name: str, entry: Any) -> Tensor:
     if offsets[1] - offsets[0] != math.prod(shape) * BYTES[entry["dtype"]]:
         raise Unsound("A tensor's offsets do not agree with its shape.")
     return Tensor(name, entry["dtype"], tuple(shape), *offsets)
+
+
+def _is_known(dtype: Any) -> bool:
+    return isinstance(dtype, str) and dtype in BYTES
 
 
 def _counts(value: Any) -> bool:

@@ -146,7 +146,7 @@ CASES = [
     setting(49, "_attn_implementation_internal", "E_CONFIG_KEY", _attn_implementation_internal="evil/kernels"),
     setting(49, "_attn_implementation", "E_CONFIG_KEY", _attn_implementation="evil/kernels"),
     setting(49, "trust_remote_code", "E_CONFIG_KEY", trust_remote_code=True),
-    setting(49, "unknown key", "E_CONFIG_KEY", my_own_setting=1),
+    setting(49, "unknown key", "W_CONFIG_KEY", my_own_setting=1),
     setting(49, "unknown key inside", "E_CONFIG_KEY", text_config={"trust_remote_code": True}),
     setting(49, "an address", "E_CONFIG_KEY", model_type="https://example.org/evil.py"),
     spoilt(49, "custom pipeline", "E_CONFIG_KEY",
