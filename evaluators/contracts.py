@@ -217,9 +217,10 @@ class Production:
     """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute.
 
     `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters, as
-    `<organisation>--<name>/<revision>`, in `private` the banks that an operator mounted. `agent` is there for a suite
-    that runs one around the model, and with it `video`, the model itself: as the suite's `film` opened it elsewhere, or
-    behind an API, and then nothing of it is in the folder.
+    `<organisation>--<name>/<revision>`, and `base` is the one that the manifest names, as `org/name@revision`. In
+    `private` lie the banks that an operator mounted. `agent` is there for a suite that runs one around the model, and
+    with it `video`, the model itself: as the suite's `film` opened it elsewhere, or behind an API, and then nothing of
+    it is in the folder.
     """
 
     folder: Path
@@ -230,6 +231,7 @@ class Production:
     revision: str = ""
     agent: Agent | None = None
     video: VideoModel | None = None
+    base: str = ""
 
 
 TakeOver = Callable[[Sample, Path, Sequence[Mapping[str, Json]], Path, Callable[[Path], str]], Mapping[str, Json]]

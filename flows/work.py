@@ -29,10 +29,14 @@ from submissions.answers import SUFFIXES as VALUES
 from submissions.answers import Rule, value_facts
 from submissions.archive import Archive, kept_open, open_archive
 from submissions.intake import bundle_key
+from submissions.leftovers import left_out
+from submissions.manifest import NAME, parse
 from submissions.media import MediaFacts, Refused, inspect
 from submissions.trajectories import TYPE as TRAJECTORY
 
 Reader = Callable[[Path], Mapping[str, Any]]
+MANIFEST = ".manifest"
+"""Where a bundle's manifest lies in the unpacked model; no loader looks at hidden files."""
 SMALL = 16 << 20
 """Members of a bundle up to so many bytes go into the store from memory."""
 
@@ -145,7 +149,8 @@ def _production(work: OutputsWork, place: Place, store: Store) -> Production:
     here = Path(place.work)
     folder = here if work.kind == "api" else unpack_model(store, work.bundle_sha256, here)
     shelf, private = (Path(one) if one else None for one in (place.shelf, place.private))
-    return Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256)
+    base = "" if work.kind == "api" else declared_base(folder)
+    return Production(folder, work.sampling, place.device, shelf, private, work.bundle_sha256, base=base)
 
 
 def _inside_agent(work: OutputsWork, place: Place, store: Store, given: Production) -> Generator:
@@ -301,17 +306,30 @@ def fetch_bundle(store: Store, sha256: str, work: Path) -> Path:
 
 
 def unpack_model(store: Store, sha256: str, work: Path) -> Path:
-    """The model folder of a bundle, written file by file under names that were checked at the door."""
+    """The model folder of a bundle, written file by file under names that were checked at the door.
+
+    Files that no loader reads are left out; what the manifest says lies beside the rest, hidden.
+    """
     folder = work / "models" / sha256
     finished = folder / ".complete"
     if not finished.exists():
         with open_archive(fetch_bundle(store, sha256, work), passed=True) as archive:
             for name in archive.members:
-                if name.startswith("model/"):
+                if name.startswith("model/") and not left_out(name):
                     with landing(folder / name.removeprefix("model/")) as stream:
                         archive.copy(name, stream)
+            with landing(folder / MANIFEST) as stream:
+                archive.copy(NAME, stream)
         finished.touch()
     return folder
+
+
+def declared_base(folder: Path) -> str:
+    """The base that an unpacked adapter's manifest names, as `org/name@revision`; empty if it names none."""
+    if not (folder / MANIFEST).is_file():
+        return ""
+    base = parse((folder / MANIFEST).read_bytes()).model.base
+    return f"{base.id}@{base.revision}" if base else ""
 
 
 def _samples(suite: str, ids: tuple[str, ...], place: Place) -> list[Sample]:

@@ -27,6 +27,7 @@ OURS = "WEIGHTS"
 FILE_KEY = re.compile(r"(?!base_model_name_or_path)(\w+_)?(file|path|dir|folder)")
 MEGATRON = "megatron.core"
 """What peft writes into every LoRA's config; it is imported only beside a megatron_config."""
+CHECKED_APART = ("base_model_name_or_path", "megatron_core")
 BASE_HINT = 'Write it into the manifest: "model": {..., "base": {"id": "org/name", "revision": "<40 hex digits>"}}.'
 WEIGHTS_HINT = (
     "Save it as a LoRA with save_lora_weights, or with peft's save_pretrained beside its adapter_config.json."
@@ -45,6 +46,7 @@ OTHER_KINDS = {
     "GLoRA": re.compile(r".+\.(a1|a2|b1|b2)\.weight"),
 }
 LOKR = re.compile(r".+\.lokr_(w[12](_[ab])?|t2)")
+NOISE = re.compile(r"(?<![a-z])(?:high|low)|(?:high|low)(?=[_-]?noise)")
 LAYOUTS = {
     "peft": re.compile(r"base_model\.model\."),
     "xlabs": re.compile(r"(double|single)_blocks\.\d+\.processor\."),
@@ -63,13 +65,17 @@ def adapter_problems(path: str, config: Mapping[str, Any], rules: Rules, base: H
     if not isinstance(kind, str) or kind not in rules["adapters"] | {OURS}:
         message = f"The kind of adapter (peft_type) is {shown(kind)}."
         yield Problem("E_ADAPTER", shown(path), message, f"These are taken: {', '.join(sorted(rules['adapters']))}.")
-    rest = {key: value for key, value in config.items() if key not in ("base_model_name_or_path", "megatron_core")}
-    yield from quantised_settings(path, rest)
-    yield from danger_problems(path, dangers(rest))
-    yield from danger_problems(path, _files(config, ""))
-    if config.get("megatron_core") not in (None, MEGATRON):
-        yield from danger_problems(path, [Danger("megatron_core", "it names a module to import")])
+    yield from quantised_settings(path, config)
+    yield from danger_problems(path, setting_dangers(config))
     yield from unknown_settings(path, config, rules["adapter_keys"])
+
+
+def setting_dangers(config: Mapping[str, Any]) -> Iterator[Danger]:
+    """What in an adapter's settings is more than data: peft also reads files and imports a module by its name."""
+    yield from dangers({key: value for key, value in config.items() if key not in CHECKED_APART})
+    yield from _files(config, "")
+    if config.get("megatron_core") not in (None, MEGATRON):
+        yield Danger("megatron_core", "it names a module to import")
 
 
 def weights_problems(files: Mapping[str, Collection[str]], base: Hub | None) -> Iterator[Problem]:
@@ -107,8 +113,8 @@ def layout_of(names: Collection[str]) -> str | None:
 def is_pair(paths: Sequence[str]) -> bool:
     """Whether two files are the high-noise and the low-noise half of one adapter, by their names."""
     names = [PurePosixPath(path).name.lower() for path in paths]
-    halves = sorted(("high" in name, "low" in name) for name in names)
-    return halves == [(False, True), (True, False)]
+    halves = sorted(tuple(sorted(set(NOISE.findall(name)))) for name in names)
+    return halves == [("high",), ("low",)]
 
 
 def _base_problems(path: str, config: Mapping[str, Any], base: Hub | None) -> Iterator[Problem]:

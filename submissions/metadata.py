@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from submissions import strict_json
+from submissions.adapters import setting_dangers
 from submissions.configs import danger_problems
 from submissions.errors import Problem, shown
 from submissions.pickles import is_pickle
@@ -13,7 +14,8 @@ from submissions.plain import PLACES, Danger, dangers
 from submissions.strict_json import BadJson
 
 FORMATS = frozenset({"pt", "np", "numpy", "mlx"})
-ACTED_ON = frozenset({"lora_adapter_metadata", "config", "adapter_config", "quantization_metadata"})
+ADAPTER = "lora_adapter_metadata"
+ACTED_ON = frozenset({ADAPTER, "config", "adapter_config", "quantization_metadata"})
 """Entries from which a library builds a config: diffusers an adapter's, and single-file loaders a model's."""
 CODE = PLACES[4:]
 
@@ -39,9 +41,18 @@ def _beyond_words(key: str, text: str) -> Iterator[Danger]:
     if any(pattern.search(text) for pattern, _ in CODE):
         yield Danger(f"metadata.{key}", "its value is code")
         return
-    for found in dangers({key: _read(text)}):
+    value = _read(text)
+    for found in (
+        _settings_of_an_adapter(value) if key == ADAPTER and isinstance(value, dict) else dangers({key: value})
+    ):
         if found.by_name or key in ACTED_ON:
             yield Danger(f"metadata.{found.place}", found.why)
+
+
+def _settings_of_an_adapter(config: Mapping[str, Any]) -> Iterator[Danger]:
+    """As in an adapter_config.json; each key begins with the part of the pipeline that it is about."""
+    for name, value in config.items():
+        yield from setting_dangers({name.rpartition(".")[2]: value})
 
 
 def _is_words(key: str) -> bool:

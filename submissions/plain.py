@@ -92,7 +92,8 @@ def _inside(config: Mapping[str, Any], place: str, words: bool) -> Iterator[Dang
         if why:
             yield Danger(here, why)
         else:
-            yield from _value(key, value, here, words or is_words(key))
+            name = key.rpartition(".")[2]
+            yield from _value(name, value, here, words or is_words(name))
 
 
 def _value(key: str, value: object, place: str, words: bool) -> Iterator[Danger]:
@@ -112,7 +113,7 @@ def _value(key: str, value: object, place: str, words: bool) -> Iterator[Danger]
 
 def _wrong_key(key: str, value: object, beside: Mapping[str, Any]) -> str:
     """Why a key is refused with this value; empty if it is not. A key that is switched off says nothing."""
-    name = key.lower()
+    name = key.lower().rpartition(".")[2]
     if name.startswith("__"):
         return "such keys belong to Python, not to a config"
     if value is None or value is False or value in ("", []):

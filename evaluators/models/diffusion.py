@@ -18,7 +18,7 @@ import torch
 
 from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.media import Pixels, sha256_file, write_mp4, write_png
-from evaluators.models.adapters import find_weights
+from evaluators.models.adapters import attach, find_weights
 
 Modality = Literal["image", "video"]
 
@@ -76,11 +76,11 @@ class DiffusionGenerator:
 
     def __init__(
         self, folder: Path, sampling: Sampling = DEFAULTS, *, seed: int = 0, batch: int = 0, device: str = "cpu",
-        dtype: str = "", shelf: Path | None = None,
+        dtype: str = "", shelf: Path | None = None, base: str = "",
     ) -> None:  # fmt: skip
         self.sampling, self.seed, self.device = sampling, seed, device
         self.dtype = dtype or ("fp32" if device == "cpu" else "bf16")
-        self.weights = find_weights(folder, shelf)
+        self.weights = find_weights(folder, shelf, base)
         self.pipeline_class, self.modality = detect(self.weights.folder)
         self.batch = batch or fitting_batch(device, sampling, self.modality)
 
@@ -103,7 +103,7 @@ class DiffusionGenerator:
             todo = todo[len(batch) :]
 
     def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
-        pipeline = load_pipeline(self.weights.folder, self.device, self.dtype, self.weights.adapter)
+        pipeline = load_pipeline(self.weights.folder, self.device, self.dtype, self.weights.adapters)
         settings = settings_of(pipeline, self.pipeline_class, self.modality, self.sampling)
         seeds = [sample_seed(self.seed, sample.id) for sample in batch]
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
@@ -176,22 +176,21 @@ def fitting_batch(device: str, sampling: Sampling, modality: Modality) -> int:
     return max(1, min(MOST_AT_ONCE, int(free / (pixels * BYTES_A_PIXEL))))
 
 
-def load_pipeline(folder: Path, device: str = "cpu", dtype: str = "fp32", adapter: Path | None = None) -> Any:
+def load_pipeline(folder: Path, device: str = "cpu", dtype: str = "fp32", adapters: tuple[Path, ...] = ()) -> Any:
     """The pipeline of a folder, from safetensors only; the last one loaded stays in the process."""
     changed = (folder / "model_index.json").stat().st_mtime_ns
-    return _load(folder.resolve(), changed, device, dtype, adapter and adapter.resolve())
+    return _load(folder.resolve(), changed, device, dtype, tuple(file.resolve() for file in adapters))
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path, _changed: int, device: str, dtype: str, adapter: Path | None) -> Any:
+def _load(folder: Path, _changed: int, device: str, dtype: str, adapters: tuple[Path, ...]) -> Any:
     from diffusers import DiffusionPipeline
 
     read: Any = DiffusionPipeline.from_pretrained
     pipeline = read(folder, local_files_only=True, use_safetensors=True, dtype=DTYPES[dtype])
     pipeline.set_progress_bar_config(disable=True)
     _spare_ftfy(pipeline)
-    if adapter:
-        pipeline.load_lora_weights(str(adapter.parent), weight_name=adapter.name, local_files_only=True)
+    attach(pipeline, adapters)
     if device == "cpu":
         return pipeline.to("cpu")
     pipeline.enable_model_cpu_offload(device=device)

@@ -10,6 +10,7 @@ import torch
 
 from evaluators.filming import GeneratorFailed, Notes
 from evaluators.media import read_image, write_mp4
+from evaluators.models.adapters import find_weights
 from evaluators.models.diffusion import (
     BUSY,
     DEFAULTS,
@@ -34,18 +35,22 @@ class DiffusionVideo:
     """Films with a diffusers pipeline in this process. `revision` tells one set of weights from another."""
 
     def __init__(
-        self, folder: Path, sampling: Sampling = DEFAULTS, *, revision: str = "", device: str = "cpu", dtype: str = ""
-    ) -> None:
-        self.folder, self.sampling, self.device = folder, sampling, device
+        self, folder: Path, sampling: Sampling = DEFAULTS, *, revision: str = "", device: str = "cpu", dtype: str = "",
+        shelf: Path | None = None, base: str = "",
+    ) -> None:  # fmt: skip
+        self.sampling, self.device = sampling, device
         self.dtype = dtype or ("fp32" if device == "cpu" else "bf16")
-        self.pipeline_class, self._revision = class_of(folder, PIPELINES, "image-to-video"), revision
+        self.weights = find_weights(folder, shelf, base)
+        self.pipeline_class = class_of(self.weights.folder, PIPELINES, "image-to-video")
+        self._revision = revision
 
     @property
     def name(self) -> str:
         """The pipeline, its weights and how it samples."""
         chosen = self.sampling
         how = f"{chosen.steps} steps, guidance {chosen.guidance:g}, {chosen.width}x{chosen.height}, {chosen.frames}"
-        return f"{self.pipeline_class} {self._revision}, {how} frames at {chosen.fps:g}, {self.dtype}"
+        base = f" on {self.weights.base} {self.weights.revision[:12]}" if self.weights.base else ""
+        return f"{self.pipeline_class} {self._revision}{base}, {how} frames at {chosen.fps:g}, {self.dtype}"
 
     @property
     def profile(self) -> str:
@@ -68,7 +73,7 @@ class DiffusionVideo:
     def _frames(self, frame: Path, caption: str, seed: int) -> Any:
         from PIL import Image
 
-        pipeline = load_pipeline(self.folder, self.device, self.dtype)
+        pipeline = load_pipeline(self.weights.folder, self.device, self.dtype, self.weights.adapters)
         settings = settings_of(pipeline, self.pipeline_class, "video", self.sampling)
         size = (self.sampling.width, self.sampling.height)
         image = Image.fromarray(read_image(frame)).resize(size, Image.Resampling.LANCZOS)

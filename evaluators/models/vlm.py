@@ -59,11 +59,11 @@ class VlmJudge:
     def __init__(
         self, folder: Path, *, model_id: str = "", frames: str = "uniform-8", device: str = "cpu", dtype: str = "",
         prompt: str = "", limit: int = 32, memory: int = 4 << 30, shared_prefix: bool = False,
-        shelf: Path | None = None,
+        shelf: Path | None = None, base: str = "",
     ) -> None:  # fmt: skip
         self.frames, self.limit, self.memory = frames, limit, memory
         dtype = dtype or ("fp32" if device == "cpu" else "bf16")
-        model, processor = load_model(folder, device, dtype, shelf)
+        model, processor = load_model(folder, device, dtype, shelf, base)
         self.family = _family(model, processor, shared_prefix)
         self.prompt = prompt or (PALIGEMMA_PROMPT if isinstance(self.family, PaliGemmaFamily) else CHAT_PROMPT)
         self.card = JudgeCard(
@@ -145,23 +145,26 @@ class VlmJudge:
         return int((kept + work) * self.family.model.dtype.itemsize)
 
 
-def load_model(folder: Path, device: str = "cpu", dtype: str = "fp32", shelf: Path | None = None) -> tuple[Any, Any]:
+def load_model(
+    folder: Path, device: str = "cpu", dtype: str = "fp32", shelf: Path | None = None, base: str = ""
+) -> tuple[Any, Any]:
     """Model and processor of a folder, from safetensors only; the last ones loaded stay in the process.
 
-    An adapter stands on its base model, which is looked for on the shelf.
+    An adapter stands on its base model, which is looked for on the shelf: the `base` that was declared, as
+    `org/name@revision`, or the one that its config names.
     """
     named = folder / "adapter_config.json"
     adapted = named.is_file()
     changed = (named if adapted else folder / "config.json").stat().st_mtime_ns
-    return _load(folder.resolve(), changed, device, dtype, shelf if adapted else None)
+    return _load(folder.resolve(), changed, device, dtype, *((shelf, base) if adapted else (None, "")))
 
 
 @lru_cache(maxsize=1)
-def _load(folder: Path, _changed: int, device: str, dtype: str, shelf: Path | None) -> tuple[Any, Any]:
+def _load(folder: Path, _changed: int, device: str, dtype: str, shelf: Path | None, base: str) -> tuple[Any, Any]:
     if (folder / "adapter_config.json").is_file():
         from evaluators.models.vlm_adapter import load_adapted
 
-        model, processor = load_adapted(folder, shelf, dtype)
+        model, processor = load_adapted(folder, shelf, dtype, base)
         return model.to(device).eval(), processor
     return read_folder(folder, device, dtype)
 

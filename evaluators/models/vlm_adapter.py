@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluators.models.adapters import base_of_adapter
 from evaluators.models.vlm import VlmJudge, read_folder, revision
 
 CONFIG, WEIGHTS, JUDGE = "adapter_config.json", "adapter_model.safetensors", "judge.json"
@@ -28,10 +29,10 @@ class NoBase(ValueError):
     """An adapter's base is not here, or is another one than it was trained on; the message says which is wanted."""
 
 
-def load_adapted(folder: Path, shelf: Path | None, dtype: str = "fp32") -> tuple[Any, Any]:
+def load_adapted(folder: Path, shelf: Path | None, dtype: str = "fp32", base: str = "") -> tuple[Any, Any]:
     """The base with the adapter's weights in it, and the base's processor."""
     said = json.loads((folder / CONFIG).read_text("utf-8"))
-    wanted = Base(str(said["base_model_name_or_path"]), str(said["revision"]))
+    wanted = Base(*base_of_adapter(folder / CONFIG, base))
     model, processor = read_folder(find_base(wanted, shelf), "cpu", dtype)
     if said["peft_type"] != PLAIN:
         from peft import PeftModel
@@ -64,12 +65,14 @@ def packaged_base() -> Path:
     return Path(__file__).parent.parent / "suites" / "universe" / "data" / "reader"
 
 
-def open_adapted(folder: Path, device: str = "cpu", shelf: Path | None = None, name: str = "") -> VlmJudge:
+def open_adapted(
+    folder: Path, device: str = "cpu", shelf: Path | None = None, name: str = "", base: str = ""
+) -> VlmJudge:
     """The adapter as a judge that shows frames as it was trained to see them."""
     said = json.loads((folder / JUDGE).read_text("utf-8")) if (folder / JUDGE).is_file() else {}
     first = said.get("mask") == "image_first"
     frames = str(said.get("frames", "uniform-8"))
-    return VlmJudge(folder, model_id=name, frames=frames, device=device, shared_prefix=first, shelf=shelf)
+    return VlmJudge(folder, model_id=name, frames=frames, device=device, shared_prefix=first, shelf=shelf, base=base)
 
 
 def _checked(folder: Path, base: Base) -> Path:

@@ -27,13 +27,15 @@ class BadSteps(ValueError):
 
 
 def film(given: Production) -> VideoModel:
-    """Any diffusers image-to-video folder, with the settings its team declared."""
+    """Any diffusers image-to-video folder, or an adapter on one, with the settings its team declared."""
     from evaluators.models.device import pick_device
     from evaluators.models.diffusion import sampling_of
     from evaluators.models.image_to_video import DiffusionVideo
 
-    device = pick_device(given.device)
-    return DiffusionVideo(given.folder, sampling_of(given.sampling), revision=given.revision, device=device)
+    device, sampling = pick_device(given.device), sampling_of(given.sampling)
+    return DiffusionVideo(
+        given.folder, sampling, revision=given.revision, device=device, shelf=given.shelf, base=given.base
+    )
 
 
 def produce(given: Production) -> Generator:

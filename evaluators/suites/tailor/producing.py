@@ -13,4 +13,4 @@ def produce(given: Production) -> Generator:
     seed = given.sampling["seed"]
     assert isinstance(seed, int)
     device, sampling = pick_device(given.device), sampling_of(given.sampling)
-    return DiffusionGenerator(given.folder, sampling, seed=seed, device=device, shelf=given.shelf)
+    return DiffusionGenerator(given.folder, sampling, seed=seed, device=device, shelf=given.shelf, base=given.base)

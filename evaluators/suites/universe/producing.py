@@ -55,7 +55,7 @@ def produce(given: Production) -> Generator:
     from evaluators.models.vlm_adapter import NoBase, open_adapted
 
     try:
-        judge = open_adapted(given.folder, pick_device(given.device), given.shelf)
+        judge = open_adapted(given.folder, pick_device(given.device), given.shelf, base=given.base)
     except NoBase as error:
         raise CannotProduce(str(error)) from None
     return Answers(judge.tell, {"frames_rule": judge.frames, "judge": judge.card.decoding})
