@@ -42,9 +42,8 @@ def _beyond_words(key: str, text: str) -> Iterator[Danger]:
         yield Danger(f"metadata.{key}", "its value is code")
         return
     value = _read(text)
-    for found in (
-        _settings_of_an_adapter(value) if key == ADAPTER and isinstance(value, dict) else dangers({key: value})
-    ):
+    adapter = key == ADAPTER and isinstance(value, dict)
+    for found in _settings_of_an_adapter(value) if adapter else dangers({key: value}):
         if found.by_name or key in ACTED_ON:
             yield Danger(f"metadata.{found.place}", found.why)
 

@@ -9,6 +9,7 @@ import pytest
 
 from evaluators.contracts import CannotProduce, Outcome
 from evaluators.media import read_image
+from evaluators.models.adapt_folder import NoBase, load_adapted
 from evaluators.models.diffusion import DiffusionGenerator
 from tests.models.test_diffusion import PICTURE, SAMPLES
 
@@ -69,3 +70,39 @@ def test_without_its_base_at_that_commit_nothing_is_made(adapter: Path, shelf: P
         DiffusionGenerator(adapter, PICTURE)
     with pytest.raises(CannotProduce, match="stable-diffusion-3.5-medium at 111111111111"):
         DiffusionGenerator(other, PICTURE, shelf=shelf)
+
+
+@pytest.fixture(scope="module")
+def judge_adapter(paligemma: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A LoRA for a judge as people publish it: the base is a folder of theirs, and no commit is named."""
+    import torch
+    from peft import LoraConfig, get_peft_model
+    from transformers import AutoModelForImageTextToText
+
+    folder = tmp_path_factory.mktemp("judge-adapter")
+    model = AutoModelForImageTextToText.from_pretrained(paligemma)
+    torch.manual_seed(0)
+    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False))
+    adapted.save_pretrained(folder)
+    said = json.loads((folder / "adapter_config.json").read_text())
+    said |= {"base_model_name_or_path": "./models/their-folder", "revision": None}
+    (folder / "adapter_config.json").write_text(json.dumps(said))
+    return folder
+
+
+def test_a_published_adapter_of_a_judge_stands_on_the_base_that_the_manifest_names(
+    judge_adapter: Path, paligemma: Path, tmp_path: Path
+) -> None:
+    import torch
+    from transformers import AutoModelForImageTextToText
+
+    (tmp_path / "google--paligemma").mkdir()
+    (tmp_path / "google--paligemma" / REVISION).symlink_to(paligemma)
+    name = "model.language_model.layers.0.self_attn.q_proj.weight"
+    plain = AutoModelForImageTextToText.from_pretrained(paligemma).state_dict()[name]
+
+    model, _ = load_adapted(judge_adapter, tmp_path, base=f"google/paligemma@{REVISION}")
+
+    assert not torch.equal(model.state_dict()[name], plain)
+    with pytest.raises(NoBase, match="stands on google/other at"):
+        load_adapted(judge_adapter, tmp_path, base=f"google/other@{REVISION}")
