@@ -80,10 +80,21 @@ def paint(scene: Scene) -> Image:
     draw = ImageDraw.Draw(canvas)
     _room(draw, scene.scenario)
     for thing in layout(scene):
-        _thing(draw, thing)
+        draw_thing(draw, thing)
         _label(draw, thing)
     small = canvas.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
     return small.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+
+
+def draw_thing(draw: ImageDraw, thing: Drawn) -> None:
+    """Draw a thing into its box, with a shadow if it stands on the table."""
+    x0, _, x1, y1 = thing.box
+    if y1 == TABLE_BASE:
+        draw.ellipse(_up(x0 - 4, y1 - 6, x1 + 4, y1 + 6), fill=(96, 84, 74))
+    for part in shapes()[thing.shape]["parts"]:
+        kind, *numbers, colour = part.split()
+        values = [float(number) for number in numbers]
+        _part(draw, kind, values, thing, _colour(colour, PALETTE[thing.colour]))
 
 
 @cache
@@ -141,16 +152,6 @@ def _person(draw: ImageDraw, jumper: Colour) -> None:
     for eye in (398, 428):
         draw.ellipse(_up(eye, 94, eye + 7, 102), fill=(50, 50, 56))
     draw.arc(_up(402, 106, 430, 126), 20, 160, fill=(150, 84, 78), width=3 * SCALE)
-
-
-def _thing(draw: ImageDraw, thing: Drawn) -> None:
-    x0, _, x1, y1 = thing.box
-    if y1 == TABLE_BASE:
-        draw.ellipse(_up(x0 - 4, y1 - 6, x1 + 4, y1 + 6), fill=(96, 84, 74))
-    for part in shapes()[thing.shape]["parts"]:
-        kind, *numbers, colour = part.split()
-        values = [float(number) for number in numbers]
-        _part(draw, kind, values, thing, _colour(colour, PALETTE[thing.colour]))
 
 
 def _part(draw: ImageDraw, kind: str, values: list[float], thing: Drawn, fill: Colour) -> None:
