@@ -70,6 +70,17 @@ def surely_above(
     )
 
 
+def sanity_row(
+    title: str, entries: Sequence[Floats], sanity: Floats, clusters: Ints, *, higher: bool = True
+) -> SanityRow:
+    """Compare all entries of a board with a sanity row: the more there are, the more it takes."""
+    leads = (
+        surely_above(entry, sanity, clusters, comparisons=len(entries), higher=higher)
+        for entry in entries
+    )
+    return SanityRow(title, tuple(leads))
+
+
 def verdict(
     competence: Competence | None, bounds: ExamBounds, rows: Sequence[SanityRow] = ()
 ) -> Verdict:

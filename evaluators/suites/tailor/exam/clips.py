@@ -80,7 +80,7 @@ def cutting(facts: Facts, random: np.random.Generator) -> Pixels:
         knife(sketch, 112, 138 + 100 * down, "handle" if facts.third else "blade")
         travel = time if facts.second else 1 - time
         sketch.box(228, GROUND + 30, 446, GROUND + 44, WHITE)
-        car(sketch, 284 + 108 * travel, GROUND + 34, colour)
+        car(sketch, 280 + 104 * travel, GROUND + 34, colour)
 
     return _film(facts, random, draw)
 

@@ -66,7 +66,8 @@ def table(facts: Facts, random: np.random.Generator) -> Pixels:
 def orchard(facts: Facts, random: np.random.Generator) -> Pixels:
     """A tree to the left, with or without a ladder; to the right, a person who holds something."""
     sketch = garden(random)
-    tree(sketch, 124, GROUND + 10, 3 if facts.first else int(random.choice([1, 5])))
+    wrong = int(random.choice([1, 5]))
+    tree(sketch, 124, GROUND + 10, 3 if facts.first else wrong)
     if facts.third:
         ladder(sketch, 30, GROUND + 24)
     hand = person(sketch, 352 + _shift(random), GROUND + 24, RED if facts.fourth else GREEN)

@@ -1,0 +1,1 @@
+"""The exams for judges and what is made of their marks."""
