@@ -25,6 +25,7 @@ from evaluators.exams import HIGH, LOW, Exam, ExamItem, items_sha256, request_of
 from evaluators.judges.menus import check
 from evaluators.judges.prompts import render
 from evaluators.media import Pixels
+from evaluators.metrics.intervals import Floats
 from evaluators.suites.liva.bank import ALIGNED
 from evaluators.suites.liva.exam import LOOKS, frame
 from evaluators.suites.liva.exam import draw as draw_liva
@@ -115,17 +116,64 @@ def test_every_medium_has_as_many_yes_as_no_so_that_files_alone_are_exactly_chan
     assert all(counted[exam.menu[0]] == counted[exam.menu[1]] > 0 for counted in answers.values())
 
 
-@pytest.mark.parametrize("grouped", [True, False])
-def test_a_classifier_trained_on_the_words_alone_stays_at_chance(exam: Exam, grouped: bool) -> None:
-    questions = closed(exam)
-    texts = [words(item, question) for item, question in questions]
-    right = np.array([item.answers[question.id] for item, question in questions])
-    model = make_pipeline(CountVectorizer(), LogisticRegression(max_iter=1000))
-    folds: Any = GroupKFold(5) if grouped else StratifiedKFold(5, shuffle=True, random_state=0)
+def decided(exam: Exam) -> tuple[list[str], Floats]:
+    """The wordings of the questions that have a yes or no, and whether it is a yes."""
+    pairs = [(words(item, question), item.answers[question.id]) for item, question in closed(exam)]
+    both = [(text, right) for text, right in pairs if right in exam.menu[:2]]
+    return [text for text, _ in both], np.array(
+        [right == exam.menu[0] for _, right in both], np.float64
+    )
 
-    predicted = cross_val_predict(model, texts, right, cv=folds, groups=texts if grouped else None)
 
-    assert_at_chance(predicted, right, exam)
+def read_words(texts: list[str], right: Floats, folds: Any) -> float:
+    """How often a classifier is right that knows the words alone, over held-out questions."""
+    model = make_pipeline(
+        CountVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=2000)
+    )
+    predicted = np.empty_like(right)
+    for train, test in folds:
+        model.fit([texts[n] for n in train], right[train])
+        predicted[test] = model.predict([texts[n] for n in test])
+    return float((predicted == right).mean())
+
+
+def test_a_classifier_on_words_stays_at_chance_with_wordings_it_has_not_read(exam: Exam) -> None:
+    texts, right = decided(exam)
+
+    accuracy = read_words(texts, right, GroupKFold(5).split(texts, groups=texts))
+
+    assert abs(accuracy - 0.5) <= noise(right)
+
+
+def test_a_classifier_on_words_stays_at_chance_with_wordings_it_has_read(exam: Exam) -> None:
+    texts, right = decided(exam)
+    strata = [f"{text} {answer}" for text, answer in zip(texts, right, strict=True)]
+
+    accuracy = read_words(texts, right, StratifiedKFold(2).split(texts, strata))
+    mixed = StratifiedKFold(5, shuffle=True, random_state=0).split(texts, right)
+    shuffled = read_words(texts, right, mixed)
+
+    assert abs(accuracy - 0.5) <= noise(right)
+    assert shuffled <= 0.5 + noise(right)
+
+
+def test_the_classifier_on_words_would_notice_wordings_that_lean_to_one_answer(exam: Exam) -> None:
+    texts, right = decided(exam)
+    leaning = right.copy()
+    half = sorted(set(texts))[::2]
+    for text in half:
+        wrong = [n for n, same in enumerate(texts) if same == text and not right[n]]
+        leaning[wrong] = 1.0
+    strata = [f"{text} {answer}" for text, answer in zip(texts, leaning, strict=True)]
+
+    accuracy = read_words(texts, leaning, StratifiedKFold(2).split(texts, strata))
+
+    assert accuracy > 0.5 + noise(right)
+
+
+def noise(right: Floats) -> float:
+    """Two standard errors of an accuracy by chance."""
+    return 2 * sqrt(0.25 / len(right))
 
 
 def test_a_classifier_on_ids_and_order_stays_at_chance(exam: Exam) -> None:
