@@ -27,9 +27,7 @@ def write_clip(frames: Pixels, path: Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     spare = CLIP_BYTES - write_mp4(frames, path, FPS).stat().st_size
     if spare < BOX_HEADER:
-        raise ValueError(
-            f"{path.name} is {-spare} bytes too large. Draw a plainer clip, or raise CLIP_BYTES."
-        )
+        raise ValueError(f"{path.name} is {-spare} bytes too large. Draw a plainer clip, or raise CLIP_BYTES.")
     with path.open("ab") as file:
         file.write(spare.to_bytes(4, "big") + b"free" + bytes(spare - BOX_HEADER))
     return path

@@ -10,8 +10,9 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from evaluators.contracts import ALL, Metric, Suite
+from evaluators.metrics.comparison import Difference
 from evaluators.metrics.growth import GRID
-from evaluators.metrics.ladder import Difference, Rung, climb
+from evaluators.metrics.ladder import Rung, climb
 from evaluators.summaries import Summary
 from infra import tables, tables_standing
 from infra.db import add_new

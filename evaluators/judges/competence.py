@@ -56,11 +56,7 @@ class Competence:
 
 def marks(items: Sequence[ExamItem], replies: Iterable[Reply]) -> tuple[Mark, ...]:
     """Put the right answers beside the judge's; a reply that is missing answers nothing."""
-    answers = {
-        (reply.sample_id, answer.question_id): answer
-        for reply in replies
-        for answer in reply.answers
-    }
+    answers = {(reply.sample_id, answer.question_id): answer for reply in replies for answer in reply.answers}
     return tuple(
         Mark(
             item.cluster,
@@ -93,9 +89,7 @@ def competence(marked: Sequence[Mark], menu: Sequence[str]) -> Competence:
         answer_rate=n_answered / len(marked) if marked else None,
         agreement=_mean((right == answer).astype(np.float64), clusters, 0.0),
         chance=_chance(right, answer, len(menu)) if closed else None,
-        kappa=_measured(kappa_estimate(right, answer, clusters, menu), -1.0)
-        if closed
-        else Measured(),
+        kappa=_measured(kappa_estimate(right, answer, clusters, menu), -1.0) if closed else Measured(),
         yes_bias=_mean((answer == 0).astype(np.float64) - (right == 0), clusters, -1.0),
         n_pairs=len({mark.twin for mark in marked if mark.twin}),
         order=_mean(pairs, np.arange(len(pairs)), 0.0),
@@ -118,9 +112,7 @@ def kappa_estimate(right: Ints, answer: Ints, clusters: Ints, menu: Sequence[str
         return Estimates(np.array([np.nan]), np.zeros((1, 1)), np.zeros(1, np.int64))
     agree, chance = (right == answer).astype(np.float64), _chance(right, answer, len(menu))
     expected = _shares(answer, len(menu))[right] + _shares(right, len(menu))[answer] - 2 * chance
-    moved = (agree - agree.mean()) / (1 - chance) - (1 - agree.mean()) / (
-        1 - chance
-    ) ** 2 * expected
+    moved = (agree - agree.mean()) / (1 - chance) - (1 - agree.mean()) / (1 - chance) ** 2 * expected
     weights = sums(clusters, np.full((len(right), 1), 1 / len(right)))
     effective = np.rint(1 / (weights**2).sum(axis=0)).astype(np.int64)
     return Estimates(np.array([value]), sums(clusters, moved[:, None] / len(right)), effective)

@@ -44,9 +44,7 @@ class Verdict:
     reasons: tuple[str, ...] = ()
 
 
-def surely_above(
-    entry: Floats, sanity: Floats, clusters: Ints, *, comparisons: int = 1, higher: bool = True
-) -> Lead:
+def surely_above(entry: Floats, sanity: Floats, clusters: Ints, *, comparisons: int = 1, higher: bool = True) -> Lead:
     """Compare an entry with a sanity row, sample by sample; NaN is no value.
 
     Sure is a lead whose lower end, by cluster bootstrap, is above zero, and that flipping the signs
@@ -74,16 +72,11 @@ def sanity_row(
     title: str, entries: Sequence[Floats], sanity: Floats, clusters: Ints, *, higher: bool = True
 ) -> SanityRow:
     """Compare all entries of a board with a sanity row: the more there are, the more it takes."""
-    leads = (
-        surely_above(entry, sanity, clusters, comparisons=len(entries), higher=higher)
-        for entry in entries
-    )
+    leads = (surely_above(entry, sanity, clusters, comparisons=len(entries), higher=higher) for entry in entries)
     return SanityRow(title, tuple(leads))
 
 
-def verdict(
-    competence: Competence | None, bounds: ExamBounds, rows: Sequence[SanityRow] = ()
-) -> Verdict:
+def verdict(competence: Competence | None, bounds: ExamBounds, rows: Sequence[SanityRow] = ()) -> Verdict:
     """Tell whether a judge sees: it passed the exam, and no sanity row ties or beats the entries.
 
     A row fails a judge when no entry is surely above it. That a single entry is not may be the
@@ -97,9 +90,7 @@ def verdict(
 
 def _failed(competence: Competence, bounds: ExamBounds) -> Iterator[str]:
     """What the exam says against a judge, bound by bound."""
-    yield from _short(
-        "The share of answers on the menu", competence.answer_rate, bounds.answer_rate
-    )
+    yield from _short("The share of answers on the menu", competence.answer_rate, bounds.answer_rate)
     yield from _short("The lower end of kappa", competence.kappa.low, bounds.kappa)
     if competence.n_pairs:
         order = competence.order.low

@@ -5,15 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import log, sqrt
 
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """A submission minus the best so far on the samples both have; no error with fewer than two clusters."""
-
-    value: float | None
-    error: float | None
-    clusters: int
-    n: int
+from evaluators.metrics.comparison import Difference
 
 
 @dataclass(frozen=True, slots=True)

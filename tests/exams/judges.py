@@ -47,9 +47,6 @@ def rule(exam: Exam, answering: Answering) -> Rule:
 def result(exam: Exam, answering: Answering) -> Competence:
     """What such a judge reaches; it looks at no media, so none are drawn."""
     items = exam.items()
-    requests = [
-        Request(item.id, Path("none"), item.id, item.modality, item.prompt, item.questions)
-        for item in items
-    ]
+    requests = [Request(item.id, Path("none"), item.id, item.modality, item.prompt, item.questions) for item in items]
     judge = ScriptedJudge(rule(exam, answering))
     return competence(marks(items, judge.judge(requests)), exam.menu)

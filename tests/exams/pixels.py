@@ -37,8 +37,7 @@ class PixelReader:
         random = np.random.default_rng(99)
         rows = [_row(number, random) for number in range(DRAWINGS)]
         features = [
-            _features(family.draw(facts(row), np.random.default_rng(1000 + number)))
-            for number, row in enumerate(rows)
+            _features(family.draw(facts(row), np.random.default_rng(1000 + number))) for number, row in enumerate(rows)
         ]
         for column, question in enumerate(family.questions):
             model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=100.0))

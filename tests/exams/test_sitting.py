@@ -27,9 +27,7 @@ def test_media_are_there_when_asked_about_and_gone_afterwards(name: str, tmp_pat
 
     def look(request: Request, question: Question) -> str:
         facts = probe(request.media)
-        assert facts.kind == request.modality and facts.frames == (
-            16 if facts.kind == "video" else 1
-        )
+        assert facts.kind == request.modality and facts.frames == (16 if facts.kind == "video" else 1)
         looked.append(request.media)
         return answer(request, question)
 
@@ -45,9 +43,7 @@ def test_a_judge_that_has_only_pixels_to_go_by_sees() -> None:
     names = {family.name for family in families}
     items = [item for item in exam.items() if not item.twin and item.scene["name"] in names]
 
-    reached = competence(
-        sit(exam, ScriptedJudge(PixelReader(families).answer), items=items), exam.menu
-    )
+    reached = competence(sit(exam, ScriptedJudge(PixelReader(families).answer), items=items), exam.menu)
 
     assert reached.n == 260
     assert reached.agreement.value is not None and reached.agreement.value > 0.97

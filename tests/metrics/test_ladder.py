@@ -9,7 +9,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.ladder import Difference, climb
+from evaluators.metrics.comparison import Difference
+from evaluators.metrics.ladder import climb
 
 TASKS, PER_TASK, ATTEMPTS = 80, 20, 500
 SAMPLES = TASKS * PER_TASK

@@ -9,8 +9,8 @@ import pytest
 
 from evaluators.contracts import CannotProduce, Outcome
 from evaluators.media import read_image
-from evaluators.models.adapt_folder import NoBase, load_adapted
 from evaluators.models.diffusion import DiffusionGenerator
+from evaluators.models.vlm_adapter import NoBase, load_adapted
 from tests.models.test_diffusion import PICTURE, SAMPLES
 
 BASE, REVISION = "stabilityai/stable-diffusion-3.5-medium", "0" * 40

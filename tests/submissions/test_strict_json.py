@@ -21,10 +21,10 @@ REFUSED = {
     b"[-Infinity]": ("NUMBER", "-Infinity", "-Infinity is not a number in JSON."),
     b"[1e999]": ("NUMBER", "'1e999'", "The number is too large."),
     b"[" + b"9" * 41 + b"]": ("NUMBER", "'" + "9" * 41 + "'", "The number has too many digits."),
-    b'{"a": 1,\n "b" 2}': ("JSON", "line 2, column 6", "Expecting ':' delimiter."),
-    b'{"a": "\n"}': ("JSON", "line 1, column 8", "Invalid control character at."),
-    b'["a\\"]': ("JSON", "line 1, column 2", "Unterminated string starting at."),
-    b"": ("JSON", "line 1, column 1", "Expecting value."),
+    b'{"a": 1,\n "b" 2}': ("JSON", "line 2, column 6", "This is not JSON: Expecting ':' delimiter."),
+    b'{"a": "\n"}': ("JSON", "line 1, column 8", "This is not JSON: Invalid control character at."),
+    b'["a\\"]': ("JSON", "line 1, column 2", "This is not JSON: Unterminated string starting at."),
+    b"": ("JSON", "line 1, column 1", "This is not JSON: Expecting value."),
     b'["\xff"]': ("ENCODING", "$", "It is not UTF-8."),
     b"\xef\xbb\xbf{}": ("ENCODING", "$", "It begins with a byte order mark."),
     b"[" * 33 + b"]" * 33: ("DEPTH", "$", "Nested deeper than 32 levels."),
@@ -146,6 +146,6 @@ def test_a_tensor_has_at_most_as_many_dimensions_as_torch_takes() -> None:
     ones = [1] * weights.MOST_DIMENSIONS
     entry = {"dtype": "F32", "shape": ones, "data_offsets": [0, 4]}
 
-    assert tensors_of(json.dumps({"a": entry}).encode(), 4)[0].shape == tuple(ones)
+    assert tensors_of(json.dumps({"a": entry}).encode(), 4)[0][0].shape == tuple(ones)
     with pytest.raises(Unsound):
         tensors_of(json.dumps({"a": {**entry, "shape": [*ones, 1]}}).encode(), 4)

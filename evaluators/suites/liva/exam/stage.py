@@ -55,9 +55,7 @@ class Stage:
 
         reach = max(_size(shape))
         layer = Image.new("RGBA", (2 * reach * SCALE, 2 * reach * SCALE))
-        draw_thing(
-            ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2)
-        )
+        draw_thing(ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2))
         turned = layer.rotate(-degrees, Image.Resampling.BICUBIC)
         self.canvas.paste(turned, (round((x - reach) * SCALE), round((y - reach) * SCALE)), turned)
 

@@ -105,8 +105,7 @@ PICTURES = (
     Family(
         "table",
         "image",
-        "A glass on the left and a storage jar on the right, at the end of breakfast in a kitchen. "
-        f"{HIDES}",
+        f"A glass on the left and a storage jar on the right, at the end of breakfast in a kitchen. {HIDES}",
         (
             ask("state_change", "Is there juice in the glass?"),
             ask("attribute", "Is the jar blue?"),
