@@ -1,1 +1,2 @@
-"""A pure library: suites, metrics, judges, models, worlds. No database, no store, no Prefect, no page."""
+"""A pure library: suites, metrics, judges, models, worlds. No database, no store, no Prefect, no
+page."""

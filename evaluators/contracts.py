@@ -1,4 +1,5 @@
-"""The words that suites, models and judges share: what is asked, what came back, and what it is worth."""
+"""The words that suites, models and judges share: what is asked, what came back, and what it is
+worth."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 if TYPE_CHECKING:
-    from evaluators.agent import Agent
-    from evaluators.filming import VideoModel
+    from evaluators.agents.agent import Agent
+    from evaluators.agents.video_model import VideoModel
 
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
@@ -29,7 +30,9 @@ class Outcome(StrEnum):
     EXCLUDED = "excluded"
 
 
-SUBMITTER_FAILURES = frozenset({Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED})
+SUBMITTER_FAILURES = frozenset(
+    {Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED}
+)
 """These count as the worst value of a metric."""
 
 OUR_FAILURES = frozenset({Outcome.JUDGE_UNPARSABLE, Outcome.JUDGE_ERROR})
@@ -82,8 +85,9 @@ class Sample:
 class Output:
     """What came back for a sample. `file` is set when the outcome is scored.
 
-    Where the suite wants no media but an answer, actions or an outcome, `record["value"]` holds what the file says.
-    Files in `beside` go into the store too, and `record["files"]` then holds their hashes by name: for the panel.
+    Where the suite wants no media but an answer, actions or an outcome, `record["value"]` holds
+    what the file says. Files in `beside` go into the store too, and `record["files"]` then holds
+    their hashes by name: for the panel.
     """
 
     sample_id: str
@@ -96,7 +100,8 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A piece of an output that is judged by itself, a clip of a longer video say; it lies in the store by its hash."""
+    """A piece of an output that is judged by itself, a clip of a longer video say; it lies in the
+    store by its hash."""
 
     id: str
     media_sha256: str
@@ -153,7 +158,8 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A metric over all samples at one address, how many there are and should be, its 95 % interval if known.
+    """A metric over all samples at one address, how many there are and should be, its 95 % interval
+    if known.
 
     `note` is what a reader has to know of it; the board shows it beside the entry.
     """
@@ -203,24 +209,27 @@ class Judge(Protocol):
 
 
 class Generator(Protocol):
-    """Makes one output a sample into a folder; a failed item is an output with its outcome, not an exception."""
+    """Makes one output a sample into a folder; a failed item is an output with its outcome, not an
+    exception."""
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]: ...
 
 
 class CannotProduce(Exception):
-    """Nothing can be made on this machine, whatever is tried again; the message says what an operator has to do."""
+    """Nothing can be made on this machine, whatever is tried again; the message says what an
+    operator has to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to compute.
+    """What a suite makes outputs with: the handed-in model's folder, how to sample, and where to
+    compute.
 
-    `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters, as
-    `<organisation>--<name>/<revision>`, and `base` is the one that the manifest names, as `org/name@revision`. In
-    `private` lie the banks that an operator mounted. `agent` is there for a suite that runs one around the model, and
-    with it `video`, the model itself: as the suite's `film` opened it elsewhere, or behind an API, and then nothing of
-    it is in the folder.
+    `revision` tells one handed-in model from another. On the `shelf` lie base models for adapters,
+    as `<organisation>--<name>/<revision>`, and `base` is the one that the manifest names, as
+    `org/name@revision`. In `private` lie the banks that an operator mounted. `agent` is there for a
+    suite that runs one around the model, and with it `video`, the model itself: as the suite's
+    `film` opened it elsewhere, or behind an API, and then nothing of it is in the folder.
     """
 
     folder: Path
@@ -234,14 +243,18 @@ class Production:
     base: str = ""
 
 
-TakeOver = Callable[[Sample, Path, Sequence[Mapping[str, Json]], Path, Callable[[Path], str]], Mapping[str, Json]]
-"""From a sample, its handed-in file, the steps declared in it, a folder for files in work, and a function that keeps a
-file and returns its SHA-256, to what is recorded with the output; a ValueError refuses the file."""
+TakeOver = Callable[
+    [Sample, Path, Sequence[Mapping[str, Json]], Path, Callable[[Path], str]], Mapping[str, Json]
+]
+"""From a sample, its handed-in file, the steps declared in it, a folder for files in work, and a
+function that keeps a file and returns its SHA-256, to what is recorded with the output; a
+ValueError refuses the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """The failure modes of one output, and the one that counts in the charts; None if the judge named none."""
+    """The failure modes of one output, and the one that counts in the charts; None if the judge
+    named none."""
 
     primary: str | None
     modes: tuple[str, ...]
@@ -249,7 +262,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class SecondLook:
-    """A few more questions about outputs that did badly; what they bring explains scores and moves none.
+    """A few more questions about outputs that did badly; what they bring explains scores and moves
+    none.
 
     `needs` decides by one sample's values in `metrics`; `questions` and `read` go by the modality.
     """
@@ -264,8 +278,8 @@ class SecondLook:
 class Yardstick:
     """A row that is made rather than handed in and stands beside the ranking, never in it.
 
-    `make` writes one file a sample into a folder; where `spoils` is true it changes the outputs of an entry, which it
-    is given by sample. `statement` says what made it, if that was a model.
+    `make` writes one file a sample into a folder; where `spoils` is true it changes the outputs of
+    an entry, which it is given by sample. `statement` says what made it, if that was a model.
     """
 
     title: str
@@ -278,7 +292,8 @@ class Yardstick:
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """What one rater said of one output, in one item of a study; an adjudicator's opinion `settles` what others say."""
+    """What one rater said of one output, in one item of a study; an adjudicator's opinion `settles`
+    what others say."""
 
     item: str
     rater: str
@@ -291,11 +306,12 @@ class Opinion:
 class Rating:
     """How people rate a suite's outputs.
 
-    `words` is what a form says beside the media. `show` writes what people look at into a folder, given an output's
-    file or, for the real thing that is rated among the outputs where `real` is true, None; without it they look at the
-    output itself. `side_by_side`: the outputs of a cluster are compared. `score` makes scores of opinions; without it
-    each rater's answers are scored like a judge's and averaged. `beside` names, for people's metrics that no judge
-    gives, the automatic one that speaks of the same.
+    `words` is what a form says beside the media. `show` writes what people look at into a folder,
+    given an output's file or, for the real thing that is rated among the outputs where `real` is
+    true, None; without it they look at the output itself. `side_by_side`: the outputs of a cluster
+    are compared. `score` makes scores of opinions; without it each rater's answers are scored like
+    a judge's and averaged. `beside` names, for people's metrics that no judge gives, the automatic
+    one that speaks of the same.
     """
 
     words: Callable[[Sample, Output], Mapping[str, Json]]
@@ -311,7 +327,8 @@ JudgeKind = Literal["auto", "human", "paper"]
 
 @dataclass(frozen=True, slots=True)
 class JudgeCard:
-    """Everything that can change a verdict. Two judges with one fingerprint give the same answers."""
+    """Everything that can change a verdict. Two judges with one fingerprint give the same
+    answers."""
 
     name: str
     kind: JudgeKind
@@ -327,7 +344,8 @@ class JudgeCard:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A figure printed in a paper. It has an address like ours, a source, and no samples of ours behind it."""
+    """A figure printed in a paper. It has an address like ours, a source, and no samples of ours
+    behind it."""
 
     model: str
     metric: str
@@ -341,7 +359,8 @@ class Published:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A quantity a paper states about itself, as text: some are ranges or names rather than numbers."""
+    """A quantity a paper states about itself, as text: some are ranges or names rather than
+    numbers."""
 
     quantity: str
     value: str
@@ -352,16 +371,18 @@ class Fact:
 class Suite:
     """A benchmark as data and a few functions. A new suite is one folder that exports one of these.
 
-    A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce` makes a generator
-    around a handed-in model, inside an `agent` where the suite runs one: there `film` opens the model, in a process
-    of its own, and only that. `take_over` looks into a handed-in file.
-    `parts` are what is judged of an output where that is not the whole of it; the ids of their questions are unique.
-    `own_judge` is the card of a suite that is scored by rule: no judge is asked then. `tabulate` replaces the mean of
-    `evaluators.cells` where a suite's cells are something else (a correlation over policies, say); `derive` adds cells
-    that follow from the others by arithmetic alone: it is given arrays for values too. `private` reads an operator's
-    own samples from a folder; their ids begin with `private.` and stay on the server. `read` says what scoring needs
-    to know of a trajectory's file; a ValueError is its refusal. `real` is a file of what really happens from the same
-    start; it is kept, and its hash stands in `record["real"]`. `rating` is how people rate its outputs in a study.
+    A suite that takes no submissions yet has no samples, no `score`, and accepts nothing. `produce`
+    makes a generator around a handed-in model, inside an `agent` where the suite runs one: there
+    `film` opens the model, in a process of its own, and only that. `take_over` looks into a
+    handed-in file. `parts` are what is judged of an output where that is not the whole of it; the
+    ids of their questions are unique. `own_judge` is the card of a suite that is scored by rule: no
+    judge is asked then. `tabulate` replaces the mean of `evaluators.aggregate.cells` where a
+    suite's cells are something else (a correlation over policies, say); `derive` adds cells that
+    follow from the others by arithmetic alone: it is given arrays for values too. `private` reads
+    an operator's own samples from a folder; their ids begin with `private.` and stay on the server.
+    `read` says what scoring needs to know of a trajectory's file; a ValueError is its refusal.
+    `real` is a file of what really happens from the same start; it is kept, and its hash stands in
+    `record["real"]`. `rating` is how people rate its outputs in a study.
     """
 
     name: str

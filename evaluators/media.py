@@ -24,7 +24,8 @@ Pixels: TypeAlias = NDArray[np.uint8]
 """Height, width, RGB; a clip has frames in front."""
 
 H264 = {"crf": "16", "preset": "medium", "threads": "1", "x264-params": "mbtree=0"}
-"""One thread and no macroblock tree, which is not the same each time: the same frames are the same bytes."""
+"""One thread and no macroblock tree, which is not the same each time: the same frames are the same
+bytes."""
 
 
 class Unreadable(ValueError):
@@ -32,7 +33,7 @@ class Unreadable(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class MediaFacts:
+class MediaProperties:
     """What a file says about itself; a picture is one frame without a rate."""
 
     kind: Literal["image", "video"]
@@ -66,11 +67,14 @@ def write_png(pixels: Pixels, path: Path) -> Path:
 
 
 def write_mp4(frames: Pixels | Sequence[Pixels], path: Path, fps: float) -> Path:
-    """Write a clip that a browser plays: H.264, yuv420p, index in front, odd sizes padded by their last line."""
+    """Write a clip that a browser plays: H.264, yuv420p, index in front, odd sizes padded by their
+    last line."""
     import av
 
     rate = Fraction(fps).limit_denominator(1001)
-    with av.open(path, "w", format="mp4", options={"movflags": "+faststart", "fflags": "+bitexact"}) as container:
+    with av.open(
+        path, "w", format="mp4", options={"movflags": "+faststart", "fflags": "+bitexact"}
+    ) as container:
         first = _even(frames[0])
         stream = container.add_stream("libx264", rate=rate, options=H264)
         stream.pix_fmt, stream.height, stream.width = "yuv420p", first.shape[0], first.shape[1]
@@ -87,17 +91,18 @@ def read_frames(path: Path) -> Pixels:
     return _stack(path, [_rgb(frame) for frame in _decode(path)])
 
 
-def probe(path: Path) -> MediaFacts:
-    """Kind, size, frames and rate, from the headers where they say so and by counting where they do not."""
+def probe(path: Path) -> MediaProperties:
+    """Kind, size, frames and rate, from the headers where they say so and by counting where they do
+    not."""
     if _is_picture(path):
         height, width, _ = read_image(path).shape
-        return MediaFacts("image", width, height, 1, 0.0, 0.0)
+        return MediaProperties("image", width, height, 1, 0.0, 0.0)
     with _clip(path) as container:
         stream = container.streams.video[0]
         fps = float(stream.average_rate or 0)
         width, height, said = stream.width, stream.height, stream.frames
     frames = said or sum(1 for _ in _decode(path))
-    return MediaFacts("video", width, height, frames, fps, frames / fps if fps else 0.0)
+    return MediaProperties("video", width, height, frames, fps, frames / fps if fps else 0.0)
 
 
 def frame_indices(rule: str, total: int) -> tuple[int, ...]:
@@ -109,7 +114,8 @@ def frame_indices(rule: str, total: int) -> tuple[int, ...]:
     how, _, number = rule.partition("-")
     if how not in {"uniform", "first"} or not number.isdigit() or int(number) < 1:
         raise ValueError(
-            f"The frame rule {rule!r} is not known. Use 'uniform-n' or 'first-n', for example 'uniform-8'."
+            f"The frame rule {rule!r} is not known. Use 'uniform-n' or 'first-n', for example "
+            "'uniform-8'."
         )
     return choose(total, int(number), "first_n" if how == "first" else "uniform_n")
 
@@ -131,7 +137,9 @@ def sample_frames(path: Path, rule: str, modality: str) -> Pixels:
 
 def _even(pixels: Pixels) -> Pixels:
     height, width, _ = pixels.shape
-    return np.ascontiguousarray(np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge"))
+    return np.ascontiguousarray(
+        np.pad(pixels, ((0, height % 2), (0, width % 2), (0, 0)), mode="edge")
+    )
 
 
 def _rgb(frame: VideoFrame) -> Pixels:
@@ -140,7 +148,9 @@ def _rgb(frame: VideoFrame) -> Pixels:
 
 def _stack(path: Path, frames: Sequence[Pixels]) -> Pixels:
     if not frames:
-        raise Unreadable(f"{path.name} has no frame that can be decoded. Encode it again as H.264 mp4.")
+        raise Unreadable(
+            f"{path.name} has no frame that can be decoded. Encode it again as H.264 mp4."
+        )
     return np.stack(frames)
 
 
@@ -196,7 +206,9 @@ def _picture(path: Path) -> Iterator[Image]:
     except (UnidentifiedImageError, OSError, SyntaxError, Image.DecompressionBombError) as error:
         if isinstance(error, FileNotFoundError):
             raise
-        raise Unreadable(f"{path.name} cannot be read as a picture ({error}). Send a PNG.") from error
+        raise Unreadable(
+            f"{path.name} cannot be read as a picture ({error}). Send a PNG."
+        ) from error
 
 
 def _is_picture(path: Path) -> bool:

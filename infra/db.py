@@ -20,7 +20,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import OperationalError
 from sqlmodel import Session, SQLModel
 
-from infra.copying import copy_rows
+from infra.bulk_copy import copy_rows
 
 HERE = Path(__file__).parent
 MANY = 2000
@@ -47,7 +47,8 @@ def engine(url: str) -> Engine:
 
 
 def _as_kept(*said: Any) -> None:
-    """Give rows in PostgreSQL's own form where a query asks so: spelling numbers out takes longer than finding them."""
+    """Give rows in PostgreSQL's own form where a query asks so: spelling numbers out takes longer
+    than finding them."""
     _, cursor, _, _, context, _ = said
     if context and context.execution_options.get("binary"):
         cursor.format = 1
@@ -90,7 +91,10 @@ def _config(connection: Any) -> Config:
 
 def _unreachable(url: str) -> str:
     where = make_url(url).render_as_string(hide_password=True)
-    return f"The database {where} does not answer. Start it, or set ARMILLARY_DATABASE_URL to one that runs."
+    return (
+        f"The database {where} does not answer. Start it, or set ARMILLARY_DATABASE_URL to one "
+        "that runs."
+    )
 
 
 def bare(table: type[SQLModel]) -> Any:
@@ -105,7 +109,8 @@ def add_new(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]
 
 
 def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
-    """The same for tens of thousands of rows with the same columns, made one by one while they are written."""
+    """The same for tens of thousands of rows with the same columns, made one by one while they are
+    written."""
     rest = iter(rows)
     for first in rest:
         names = tuple(first)
@@ -114,12 +119,17 @@ def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any
 
 
 def add_rows(
-    db: Session, table: type[SQLModel], names: Sequence[str], rows: Iterable[Sequence[Any]], gives_way: str = ""
+    db: Session,
+    table: type[SQLModel],
+    names: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    gives_way: str = "",
 ) -> None:
-    """The same for bare values in the order of the names; a row that is there and of which `gives_way` holds gives way.
+    """The same for bare values in the order of the names; a row that is there and of which
+    `gives_way` holds gives way.
 
-    Straight to the driver, what lies between costs several times the insert: row by row on SQLite, on PostgreSQL column
-    by column, or copied where they are many.
+    Straight to the driver, what lies between costs several times the insert: row by row on SQLite,
+    on PostgreSQL column by column, or copied where they are many.
     """
     connection, dialect = db.connection(), db.get_bind().dialect
     kinds = [bare(table)[name].type for name in names]
@@ -127,7 +137,9 @@ def add_rows(
     first, second = next(parts, None), next(parts, None)
     if first is not None and second is not None and dialect.name == "postgresql":
         rest = chain.from_iterable(chain((first, second), parts))
-        copy_rows(connection, str(table.__tablename__), names, rest, _on_conflict(table, names, gives_way))
+        copy_rows(
+            connection, str(table.__tablename__), names, rest, _on_conflict(table, names, gives_way)
+        )
         return
     text = f"{_insert_text(table, names, kinds, dialect)} {_on_conflict(table, names, gives_way)}"
     for part in chain(filter(None, (first, second)), parts):
@@ -139,15 +151,21 @@ def _parts(makers: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[lis
     """Rows as the driver wants them, so many at a time."""
     rest = iter(rows)
     for part in iter(lambda: list(islice(rest, MANY)), []):
-        columns = [map(do, some) if do else some for do, some in zip(makers, zip(*part, strict=True), strict=True)]
+        columns = [
+            map(do, some) if do else some
+            for do, some in zip(makers, zip(*part, strict=True), strict=True)
+        ]
         yield list(zip(*columns, strict=True))
 
 
-def _insert_text(table: type[SQLModel], names: Sequence[str], kinds: Sequence[Any], dialect: Dialect) -> str:
+def _insert_text(
+    table: type[SQLModel], names: Sequence[str], kinds: Sequence[Any], dialect: Dialect
+) -> str:
     into = ", ".join(f'"{name}"' for name in names)
     given = f"VALUES ({', '.join('?' * len(names))})"
     if dialect.name != "sqlite":
-        given = f"SELECT * FROM unnest({', '.join(f'%s::{kind.compile(dialect)}[]' for kind in kinds)})"  # noqa: S608
+        arrays = ", ".join(f"%s::{kind.compile(dialect)}[]" for kind in kinds)
+        given = f"SELECT * FROM unnest({arrays})"  # noqa: S608
     return f'INSERT INTO "{table.__tablename__}" ({into}) {given}'
 
 
@@ -161,7 +179,8 @@ def _on_conflict(table: type[SQLModel], names: Sequence[str], gives_way: str) ->
 
 
 def _maker(kind: Any, dialect: Dialect) -> Any:
-    """What makes a value of a type fit for the driver; most JSON here is empty, and encoding that costs an insert."""
+    """What makes a value of a type fit for the driver; most JSON here is empty, and encoding that
+    costs an insert."""
     if isinstance(kind, JSON):
         return lambda value: "{}" if value == {} else json.dumps(value)
     return kind.dialect_impl(dialect).bind_processor(dialect)
@@ -195,6 +214,8 @@ def put(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -
     keys = [column.name for column in statement.table.primary_key]
     rest = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     merged = (
-        statement.on_conflict_do_update(index_elements=keys, set_=rest) if rest else statement.on_conflict_do_nothing()
+        statement.on_conflict_do_update(index_elements=keys, set_=rest)
+        if rest
+        else statement.on_conflict_do_nothing()
     )
     db.connection().execute(merged, list(rows))

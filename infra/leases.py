@@ -1,4 +1,5 @@
-"""Who works on what: a lease is taken, renewed by a heartbeat, and given back; one that runs out is a dead worker's."""
+"""Who works on what: a lease is taken, renewed by a heartbeat, and given back; one that runs out is
+a dead worker's."""
 
 from __future__ import annotations
 
@@ -16,13 +17,14 @@ from sqlmodel import Session, col, select
 
 from infra.db import claim
 from infra.tables import now
-from infra.tables_operations import Lease
+from infra.tables.operations import Lease
 
 HELD, FREE = "held", "free"
 
 
 def clock(db: Session) -> datetime:
-    """The database's time: workers' clocks may differ, and only one clock may say that a lease has run out."""
+    """The database's time: workers' clocks may differ, and only one clock may say that a lease has
+    run out."""
     if db.get_bind().dialect.name != "postgresql":
         return now()
     moment: datetime = db.connection().execute(select(func.clock_timestamp())).scalar_one()
@@ -44,7 +46,8 @@ def acquire(
     flow_run_id: str = "",
     parameters: Mapping[str, Any] | None = None,
 ) -> bool:
-    """Take the lease if nobody alive has it; each taking counts as an attempt until one ends well."""
+    """Take the lease if nobody alive has it; each taking counts as an attempt until one ends
+    well."""
     moment = clock(db)
     held = {
         "kind": kind,
@@ -60,9 +63,13 @@ def acquire(
     }
     if claim(db, Lease, {"subject": subject, "attempts": 1, **held}):
         return True
-    there = db.exec(select(Lease.owner).where(Lease.subject == subject, Lease.state == HELD)).first()
+    there = db.exec(
+        select(Lease.owner).where(Lease.subject == subject, Lease.state == HELD)
+    ).first()
     dead = there if there and is_dead_here(there) else ""
-    to_have = or_(col(Lease.state) == FREE, col(Lease.expires_at) < moment, col(Lease.owner) == dead)
+    to_have = or_(
+        col(Lease.state) == FREE, col(Lease.expires_at) < moment, col(Lease.owner) == dead
+    )
     taken = update(Lease).where(col(Lease.subject) == subject, to_have)
     return _count(db, taken.values(attempts=col(Lease.attempts) + 1, **held)) == 1
 
@@ -70,21 +77,36 @@ def acquire(
 def renew(db: Session, subject: str, owner: str, seconds: float) -> bool:
     """Say that the owner lives; False: the lease was taken from it, and it has to stop."""
     moment = clock(db)
-    ours = update(Lease).where(col(Lease.subject) == subject, col(Lease.owner) == owner, col(Lease.state) == HELD)
-    return _count(db, ours.values(heartbeat_at=moment, expires_at=moment + timedelta(seconds=seconds))) == 1
+    ours = update(Lease).where(
+        col(Lease.subject) == subject, col(Lease.owner) == owner, col(Lease.state) == HELD
+    )
+    return (
+        _count(db, ours.values(heartbeat_at=moment, expires_at=moment + timedelta(seconds=seconds)))
+        == 1
+    )
 
 
-def release(db: Session, subject: str, owner: str, *, well: bool, reason: str = "", wait: float = 0) -> None:
-    """Give the lease back; a good end forgets the attempts, after a bad one nobody starts it for `wait` seconds."""
+def release(
+    db: Session, subject: str, owner: str, *, well: bool, reason: str = "", wait: float = 0
+) -> None:
+    """Give the lease back; a good end forgets the attempts, after a bad one nobody starts it for
+    `wait` seconds."""
     moment = clock(db)
     ours = update(Lease).where(col(Lease.subject) == subject, col(Lease.owner) == owner)
     until = moment + timedelta(seconds=wait) if wait else None
-    ended = {"state": FREE, "owner": "", "reason": reason, "not_before": until, "expires_at": moment}
+    ended = {
+        "state": FREE,
+        "owner": "",
+        "reason": reason,
+        "not_before": until,
+        "expires_at": moment,
+    }
     _count(db, ours.values(**ended, **({"attempts": 0} if well else {})))
 
 
 def expired(db: Session) -> list[Lease]:
-    """Leases whose owner is dead: no heartbeat in time, or a process of this machine that is no more."""
+    """Leases whose owner is dead: no heartbeat in time, or a process of this machine that is no
+    more."""
     moment = clock(db)
     held = db.exec(select(Lease).where(Lease.state == HELD).order_by(Lease.subject)).all()
     return [lease for lease in held if lease.expires_at < moment or is_dead_here(lease.owner)]
@@ -114,13 +136,15 @@ def held_by_run(db: Session, flow_run_id: str) -> bool:
 
 
 def is_dead_here(owner: str) -> bool:
-    """Say that the owner ran on this machine and its process is gone; of other machines nothing is known."""
+    """Say that the owner ran on this machine and its process is gone; of other machines nothing is
+    known."""
     host, pid, born, _ = owner.rsplit(":", 3) if owner.count(":") >= 3 else ("", "0", "", "")
     return host == socket.gethostname() and _born(int(pid)) != born
 
 
 def _born(pid: int) -> str:
-    """When a process started, in the kernel's ticks, so that a number that is used again is told apart."""
+    """When a process started, in the kernel's ticks, so that a number that is used again is told
+    apart."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19]
     except (OSError, IndexError):

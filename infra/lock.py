@@ -1,4 +1,5 @@
-"""Writes constraints.txt: the exact versions that the tests passed with, inside the ranges of pyproject.toml."""
+"""Writes constraints.txt: the exact versions that the tests passed with, inside the ranges of
+pyproject.toml."""
 
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ EXTRAS = ".[board,models,dev]"
 INSTALLERS = ("pip", "setuptools")
 PLATFORM = re.compile(r"sys_platform|platform_system|platform_machine|os_name|implementation")
 HEAD = """\
-# The versions that the tests passed with. Written by `make upgrade`, read by `make install`; do not edit by hand.
-# These are constraints: a machine installs what it needs, a GPU machine its own torch build, in these versions.
+# The versions that the tests passed with. Written by `make upgrade`, read by `make install`; do not
+# edit by hand. These are constraints: a machine installs what it needs, a GPU machine its own torch
+# build, in these versions.
 """
 
 
@@ -80,7 +82,10 @@ def public_version(version: str) -> str:
 
 def pins_of(report: Mapping[str, Any]) -> list[Pin]:
     """What pip's report of a resolution would install, sorted by name."""
-    packages = {canonicalize_name(entry["metadata"]["name"]): entry["metadata"] for entry in report["install"]}
+    packages = {
+        canonicalize_name(entry["metadata"]["name"]): entry["metadata"]
+        for entry in report["install"]
+    }
     pins = [
         Pin(name, public_version(facts["version"]), _platforms(name, packages.values()))
         for name, facts in packages.items()
@@ -90,7 +95,8 @@ def pins_of(report: Mapping[str, Any]) -> list[Pin]:
 
 
 def _platforms(name: str, packages: Iterable[Mapping[str, Any]]) -> str:
-    """The marker under which a package is needed, if each package that needs it does so on some platforms only."""
+    """The marker under which a package is needed, if each package that needs it does so on some
+    platforms only."""
     if name in INSTALLERS:
         return ""
     markers = set()
@@ -136,13 +142,24 @@ def differences(lock: Mapping[str, Pin], installed: Mapping[str, str]) -> list[s
 
 def installed_versions() -> dict[str, str]:
     """Every package of this environment but the project itself."""
-    versions = {canonicalize_name(each.name): public_version(each.version) for each in metadata.distributions()}
+    versions = {
+        canonicalize_name(each.name): public_version(each.version)
+        for each in metadata.distributions()
+    }
     return {name: version for name, version in versions.items() if name != PROJECT}
 
 
 def resolve() -> dict[str, Any]:
     """Let pip choose the newest versions that fit together, installing nothing."""
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--dry-run"]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--dry-run",
+    ]
     command += ["--ignore-installed", "--report", "-", "--editable", EXTRAS, *INSTALLERS]
     answer = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     report: dict[str, Any] = json.loads(answer.stdout)
@@ -160,9 +177,12 @@ def main() -> None:
     text = write(pins_of(resolve()))
     LOCK.write_text(text, "utf-8")
     moved = changes(before, read_lock(text))
-    print("\n".join(moved) if moved else "Nothing moved: the lock holds the newest versions already.")  # noqa: T201
-    if moved:
-        print(f"{len(moved)} moved. Next: `make test`, then commit {LOCK.name}.")  # noqa: T201
+    moved.append(
+        f"{len(moved)} moved. Next: `make test`, then commit {LOCK.name}."
+        if moved
+        else "Nothing moved: the lock holds the newest versions already."
+    )
+    print("\n".join(moved))  # noqa: T201
 
 
 if __name__ == "__main__":

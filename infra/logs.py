@@ -1,4 +1,5 @@
-"""What happened, for the operator: one JSON object a line, in a file under home or on standard error.
+"""What happened, for the operator: one JSON object a line, in a file under home or on standard
+error.
 
 Every line carries what it is about (submission, stage, shard), wherever in the code it is written.
 """
@@ -29,7 +30,8 @@ def about(**ids: str) -> Iterator[None]:
 
 
 def log_to(folder: Path, where: str = "file") -> Path:
-    """Send the project's own log to a file under this folder or to standard error; calling it again changes nothing."""
+    """Send the project's own log to a file under this folder or to standard error; calling it again
+    changes nothing."""
     path = folder / "logs" / "armillary.log"
     logger = logging.getLogger("armillary")
     if not any(isinstance(handler.formatter, Lines) for handler in logger.handlers):

@@ -16,15 +16,23 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="ARMILLARY_", extra="ignore", frozen=True)
 
     home: Path = Field(
-        Path(".armillary"), validate_default=True, description="folder for the embedded database, store and work files"
+        Path(".armillary"),
+        validate_default=True,
+        description="folder for the embedded database, store and work files",
     )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite under home")
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
     judge: str = Field("scripted", description="scripted, vlm:FOLDER, or http:MODEL@SNAPSHOT")
-    judge_frames: str = Field("uniform-8", description="which frames of a clip a judge sees: uniform-N or first-N")
-    judge_dtype: Literal["", "fp32", "bf16", "fp16"] = Field("", description="of a local judge; empty: by its device")
-    judge_url: str = Field("", description="base URL of an OpenAI-compatible endpoint, for an http judge")
+    judge_frames: str = Field(
+        "uniform-8", description="which frames of a clip a judge sees: uniform-N or first-N"
+    )
+    judge_dtype: Literal["", "fp32", "bf16", "fp16"] = Field(
+        "", description="of a local judge; empty: by its device"
+    )
+    judge_url: str = Field(
+        "", description="base URL of an OpenAI-compatible endpoint, for an http judge"
+    )
     judge_key: SecretStr = Field(SecretStr(""), description="its key")
     judge_structured: bool = Field(False, description="the endpoint keeps to a JSON schema")
     judge_concurrency: int = Field(8, ge=1, description="calls at once")
@@ -32,48 +40,90 @@ class Settings(BaseSettings):
     judge_tpm: int = Field(0, ge=0, description="tokens a minute; 0: no limit")
     judge_price_in: float = Field(0, ge=0, description="price of a million tokens in")
     judge_price_out: float = Field(0, ge=0, description="price of a million tokens out")
-    judge_budget: float | None = Field(None, description="the run stops cleanly before it costs more")
-    ocr: bool = Field(False, description="flag outputs in which a sentence is written; needs the extra `ocr`")
-    image_url: str = Field("", description="base URL of an OpenAI-compatible image API, for models entered behind one")
+    judge_budget: float | None = Field(
+        None, description="the run stops cleanly before it costs more"
+    )
+    ocr: bool = Field(
+        False, description="flag outputs in which a sentence is written; needs the extra `ocr`"
+    )
+    image_url: str = Field(
+        "", description="base URL of an OpenAI-compatible image API, for models entered behind one"
+    )
     image_key: SecretStr = Field(SecretStr(""), description="its key")
     image_concurrency: int = Field(4, ge=1, description="pictures asked for at once")
-    video_url: str = Field("", description="base URL of a video API of the `/videos` kind, for models behind one")
-    video_key: SecretStr = Field(SecretStr(""), description="its key")
-    private: Path | None = Field(None, description="folder of private banks, one folder a suite; never served")
-    shelf: Path | None = Field(None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION")
-    agent: str = Field(
-        "scripted", description="who thinks in L-IVA's loop: scripted, vlm:FOLDER or http:MODEL@SNAPSHOT"
+    video_url: str = Field(
+        "", description="base URL of a video API of the `/videos` kind, for models behind one"
     )
-    agent_url: str = Field("", description="base URL of an OpenAI-compatible endpoint, for an http agent")
+    video_key: SecretStr = Field(SecretStr(""), description="its key")
+    private: Path | None = Field(
+        None, description="folder of private banks, one folder a suite; never served"
+    )
+    shelf: Path | None = Field(
+        None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION"
+    )
+    agent: str = Field(
+        "scripted",
+        description="who thinks in L-IVA's loop: scripted, vlm:FOLDER or http:MODEL@SNAPSHOT",
+    )
+    agent_url: str = Field(
+        "", description="base URL of an OpenAI-compatible endpoint, for an http agent"
+    )
     agent_key: SecretStr = Field(SecretStr(""), description="its key")
     agent_price_in: float = Field(0, ge=0, description="price of a million tokens in")
     agent_price_out: float = Field(0, ge=0, description="price of a million tokens out")
     agent_money: float | None = Field(None, description="what one case of an agent may cost")
-    agent_seconds: float | None = Field(None, description="how long the calls and clips of one case may take together")
+    agent_seconds: float | None = Field(
+        None, description="how long the calls and clips of one case may take together"
+    )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     shard_size: int = Field(100, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
-    log: Literal["file", "stderr"] = Field("file", description="where log lines go: a file under home, or stderr")
-    review: bool = Field(False, description="show the page for reviewing drafts; it has no sign-in, keep it private")
+    log: Literal["file", "stderr"] = Field(
+        "file", description="where log lines go: a file under home, or stderr"
+    )
+    review: bool = Field(
+        False, description="show the page for reviewing drafts; it has no sign-in, keep it private"
+    )
     port: int = Field(8501, description="where `armillary serve` listens on 127.0.0.1")
 
-    inbox: str = Field("", description="s3://bucket/prefix under which teams drop bundles in folders of their own")
-    closes: dict[str, datetime] = Field(
-        default_factory=dict, description='suites that take nothing after a moment: {"tailor": "2027-01-01T00:00:00Z"}'
+    inbox: str = Field(
+        "", description="s3://bucket/prefix under which teams drop bundles in folders of their own"
     )
-    upload_bytes: int = Field(64 * 1024**3, ge=1, description="the largest bundle that the API takes")
-    upload_hours: float = Field(24, gt=0, description="an upload that is not finished by then is dropped")
-    link_minutes: float = Field(15, gt=0, description="how long a link for uploading straight to S3 holds")
-    quota_scored: int = Field(3, ge=0, description="scored submissions of a team in a suite within the quota's days")
-    quota_days: float = Field(7, gt=0, description="how long a scored submission counts against the quota")
-    quota_running: int = Field(1, ge=1, description="submissions of a team in a suite that are evaluated at once")
+    closes: dict[str, datetime] = Field(
+        default_factory=dict,
+        description='suites that take nothing after a moment: {"tailor": "2027-01-01T00:00:00Z"}',
+    )
+    upload_bytes: int = Field(
+        64 * 1024**3, ge=1, description="the largest bundle that the API takes"
+    )
+    upload_hours: float = Field(
+        24, gt=0, description="an upload that is not finished by then is dropped"
+    )
+    link_minutes: float = Field(
+        15, gt=0, description="how long a link for uploading straight to S3 holds"
+    )
+    quota_scored: int = Field(
+        3, ge=0, description="scored submissions of a team in a suite within the quota's days"
+    )
+    quota_days: float = Field(
+        7, gt=0, description="how long a scored submission counts against the quota"
+    )
+    quota_running: int = Field(
+        1, ge=1, description="submissions of a team in a suite that are evaluated at once"
+    )
     rate_requests: int = Field(600, ge=1, description="requests a minute for a token")
-    rate_address: int = Field(1200, ge=1, description="requests a minute from one address, whatever tokens it has")
+    rate_address: int = Field(
+        1200, ge=1, description="requests a minute from one address, whatever tokens it has"
+    )
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
     webhook_url: str = Field("", description="where to POST how submissions ended; empty: nowhere")
-    webhook_secret: SecretStr = Field(SecretStr(""), description="what the webhook's signature is made with")
-    smtp_host: str = Field("", description="mail server that tells teams how their submissions ended; empty: none")
+    webhook_secret: SecretStr = Field(
+        SecretStr(""), description="what the webhook's signature is made with"
+    )
+    smtp_host: str = Field(
+        "", description="mail server that tells teams how their submissions ended; empty: none"
+    )
     smtp_port: int = Field(587, description="its port")
     smtp_tls: bool = Field(True, description="speak TLS to it")
     smtp_user: str = Field("", description="its user; empty: no log-in")
@@ -91,19 +141,41 @@ class Settings(BaseSettings):
     def _absolute_store(cls, store: str) -> str:
         return store if not store or "://" in store else str(Path(store).expanduser().resolve())
 
-    engine: str = Field("threads", description="threads, dask://host:8786, or here (one by one, without Prefect)")
-    lease_seconds: float = Field(45, gt=0, description="a worker that gives no sign for so long is taken for dead")
-    pending_seconds: float = Field(60, gt=0, description="a run that holds a slot and has not begun by then is dead")
+    engine: str = Field(
+        "threads", description="threads, dask://host:8786, or here (one by one, without Prefect)"
+    )
+    lease_seconds: float = Field(
+        45, gt=0, description="a worker that gives no sign for so long is taken for dead"
+    )
+    pending_seconds: float = Field(
+        60, gt=0, description="a run that holds a slot and has not begun by then is dead"
+    )
     watchdog_seconds: float = Field(30, gt=0, description="how often the watchdog looks")
-    retry_seconds: float = Field(30, gt=0, description="wait after a failure of ours; doubles each time")
-    attempts: int = Field(8, ge=1, description="how often an evaluation is started before it is given up")
-    keep_days: float = Field(30, gt=0, description="how long `armillary prune` leaves what it may remove")
-    nightly_at: str = Field("03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="local time of the nightly")
+    retry_seconds: float = Field(
+        30, gt=0, description="wait after a failure of ours; doubles each time"
+    )
+    attempts: int = Field(
+        8, ge=1, description="how often an evaluation is started before it is given up"
+    )
+    keep_days: float = Field(
+        30, gt=0, description="how long `armillary prune` leaves what it may remove"
+    )
+    nightly_at: str = Field(
+        "03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="local time of the nightly"
+    )
     nightly_zone: str = Field("UTC", description="its time zone, such as Europe/Berlin")
-    anchors: int = Field(100, ge=0, description="fixed outputs that each judge is asked about every night")
-    drift_outputs: int = Field(20, ge=0, description="outputs drawn anew each night and asked about again")
-    drift_bound: float = Field(0.98, ge=0, le=1, description="agreement on the anchors under which a board is frozen")
-    deadline_hours: float = Field(72, gt=0, description="a submission that is not through by then fails, by our fault")
+    anchors: int = Field(
+        100, ge=0, description="fixed outputs that each judge is asked about every night"
+    )
+    drift_outputs: int = Field(
+        20, ge=0, description="outputs drawn anew each night and asked about again"
+    )
+    drift_bound: float = Field(
+        0.98, ge=0, le=1, description="agreement on the anchors under which a board is frozen"
+    )
+    deadline_hours: float = Field(
+        72, gt=0, description="a submission that is not through by then fails, by our fault"
+    )
 
     @property
     def database(self) -> str:

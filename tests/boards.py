@@ -7,7 +7,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-from flows import catalogue
+from flows.run import catalogue
 from infra.db import migrate, session
 from infra.settings import Settings
 
@@ -15,7 +15,10 @@ from infra.settings import Settings
 def stock(settings: Settings) -> Settings:
     """Give a fresh home its embedded database with tables and suites."""
     settings.home.mkdir(parents=True, exist_ok=True)
-    with sqlite3.connect(_stocked()) as made, sqlite3.connect(settings.home / "armillary.db") as copy:
+    with (
+        sqlite3.connect(_stocked()) as made,
+        sqlite3.connect(settings.home / "armillary.db") as copy,
+    ):
         made.backup(copy)
     return settings
 

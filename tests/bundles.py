@@ -21,7 +21,9 @@ Edit = Callable[[dict[str, Any], dict[str, bytes]], None]
 def demo_samples(modality: str = "image") -> list[Sample]:
     """The samples of TailOR's demo subset in one modality."""
     suite = suite_named("tailor")
-    return [s for s in suite.samples() if suite.subsets["demo"](s) and s.facets.modality == modality]
+    return [
+        s for s in suite.samples() if suite.subsets["demo"](s) and s.facets.modality == modality
+    ]
 
 
 def picture(number: int, size: tuple[int, int] = (48, 32)) -> bytes:
@@ -59,10 +61,17 @@ def declaration(**changes: Any) -> dict[str, Any]:
 
 
 def drawn_outputs(to: Path, edit: Edit | None = None, shift: int = 0, **changes: Any) -> Path:
-    """A bundle with one picture a sample; `edit` may spoil the manifest or the members before it is written."""
-    members = {f"outputs/{s.id}.png": picture(number + shift) for number, s in enumerate(demo_samples())}
+    """A bundle with one picture a sample; `edit` may spoil the manifest or the members before it is
+    written."""
+    members = {
+        f"outputs/{s.id}.png": picture(number + shift) for number, s in enumerate(demo_samples())
+    }
     files = [
-        {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "sample": path[len("outputs/") : -len(".png")]}
+        {
+            "path": path,
+            "sha256": hashlib.sha256(data).hexdigest(),
+            "sample": path[len("outputs/") : -len(".png")],
+        }
         for path, data in members.items()
     ]
     manifest = {**declaration(**changes), "files": files}
@@ -77,12 +86,16 @@ def of_several_teams(folder: Path, count: int) -> list[Path]:
     def one(number: int) -> Path:
         model = {**declaration()["model"], "name": f"Painter {number}"}
         shift = number * len(demo_samples())
-        return drawn_outputs(folder / f"{number:03}.zip", shift=shift, team=f"Team {number}", model=model)
+        return drawn_outputs(
+            folder / f"{number:03}.zip", shift=shift, team=f"Team {number}", model=model
+        )
 
     return [one(number) for number in range(count)]
 
 
-def write(to: Path, manifest: bytes, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+def write(
+    to: Path, manifest: bytes, members: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED
+) -> Path:
     """A zip of exactly these bytes."""
     with zipfile.ZipFile(to, "w", compression) as bundle:
         bundle.writestr("manifest.json", manifest)

@@ -27,11 +27,16 @@ class Machine:
     @property
     def environment(self) -> dict[str, str]:
         """Everything of ours comes from here; nothing leaks in from the outside."""
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ARMILLARY_", "PREFECT_", "AWS_"))}
+        clean = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("ARMILLARY_", "PREFECT_", "AWS_"))
+        }
         return {**clean, "ARMILLARY_HOME": str(self.home), "COLUMNS": WIDE, **self.variables}
 
     def run(self, *arguments: str, status: int = 0) -> str:
-        """Run a command to its end and return what it printed; another exit status fails the test."""
+        """Run a command to its end and return what it printed; another exit status fails the
+        test."""
         with NamedTemporaryFile("r") as said:
             with shared() as warm:
                 warm.start(*arguments, environment=self.environment, said=Path(said.name))
@@ -43,7 +48,7 @@ class Machine:
     def run_alone(self, *arguments: str, status: int = 0) -> str:
         """The same in a process that imports everything itself."""
         done = subprocess.run(
-            [sys.executable, "-m", "flows.cli", *arguments],
+            [sys.executable, "-m", "flows.cli.app", *arguments],
             cwd=ROOT,
             env=self.environment,
             timeout=300,
@@ -58,7 +63,7 @@ class Machine:
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
         """Start a command in a process group of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "flows.cli", *arguments],
+            [sys.executable, "-m", "flows.cli.app", *arguments],
             cwd=ROOT,
             env=self.environment,
             stdout=subprocess.DEVNULL,

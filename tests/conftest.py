@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
-from flows import catalogue
+from flows.run import catalogue
 from infra.settings import Settings
-from submissions.bundle import Catalogue
+from submissions.bundle.check import Catalogue
 from tests.boards import stock
 from tests.bundles import drawn_outputs
 
 pytest_plugins = ["tests.servers.fixtures"]
 
-# Tests run beside each other, on as many cores: threads of one small model would wait for each other, spinning.
+# Tests run beside each other, on as many cores: threads of one small model would wait for each
+# other, spinning.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
@@ -44,7 +45,8 @@ def suites() -> Catalogue:
 
 @pytest.fixture
 def outputs_bundle(tmp_path: Path) -> Callable[..., Path]:
-    """Makes a sound bundle of drawn pictures for the demo subset; keywords replace parts of its declaration."""
+    """Makes a sound bundle of drawn pictures for the demo subset; keywords replace parts of its
+    declaration."""
 
     def make(name: str = "bundle.zip", **changes: Any) -> Path:
         return drawn_outputs(tmp_path / name, **changes)

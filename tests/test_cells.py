@@ -1,4 +1,5 @@
-"""What holds of cells: what is missing counts, what we failed at does not, and how sure each number is."""
+"""What holds of cells: what is missing counts, what we failed at does not, and how sure each number
+is."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from time import process_time
 import numpy as np
 import pytest
 
-from evaluators.cells import bounds, cells, share_of_our_failures
+from evaluators.aggregate.cells import bounds, cells, share_of_our_failures
 from evaluators.contracts import ALL, Cell, Facets, Metric, Outcome, Sample, Score
-from evaluators.metrics.intervals import estimate, intervals
+from evaluators.statistics.intervals import estimate, intervals
 from evaluators.suites import tailor
 
 EVERYWHERE = Facets(ALL, ALL, ALL, ALL)
@@ -19,7 +20,9 @@ SUITE = tailor.SUITE
 PER_SAMPLE = [metric for metric in SUITE.metrics if not metric.name.endswith("_gap")]
 
 
-def _metric(name: str = "m", worst: float = 0, best: float = 100, macro: tuple[str, ...] = ()) -> Metric:
+def _metric(
+    name: str = "m", worst: float = 0, best: float = 100, macro: tuple[str, ...] = ()
+) -> Metric:
     direction = "higher" if best > worst else "lower"
     return Metric(name, name, "", direction, worst, best, "", macro=macro)  # type: ignore[arg-type]
 
@@ -34,7 +37,9 @@ def _whole(made: Sequence[Cell], metric: str = "m") -> Cell:
 
 def _scores(given: Mapping[str, float | Outcome], metric: str = "m") -> list[Score]:
     return [
-        Score(name, metric, what) if isinstance(what, Outcome) else Score(name, metric, Outcome.SCORED, what)
+        Score(name, metric, what)
+        if isinstance(what, Outcome)
+        else Score(name, metric, Outcome.SCORED, what)
         for name, what in given.items()
     ]
 
@@ -50,7 +55,8 @@ def _full_run() -> tuple[tuple[Sample, ...], list[Score]]:
 
 
 @pytest.mark.parametrize(
-    "outcome", [Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED]
+    "outcome",
+    [Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED],
 )
 def test_what_the_submitter_failed_at_is_worst_and_expected(outcome: Outcome) -> None:
     samples = [_sample("a"), _sample("b")]
@@ -62,7 +68,9 @@ def test_what_the_submitter_failed_at_is_worst_and_expected(outcome: Outcome) ->
 
 @pytest.mark.parametrize(("worst", "best", "mean"), [(0, 100, 40.0), (100, 0, 90.0), (1, 5, 40.5)])
 def test_a_score_that_is_not_there_is_worst(worst: float, best: float, mean: float) -> None:
-    cell = _whole(cells([_metric("m", worst, best)], [_sample("a"), _sample("b")], _scores({"a": 80.0})))
+    cell = _whole(
+        cells([_metric("m", worst, best)], [_sample("a"), _sample("b")], _scores({"a": 80.0}))
+    )
 
     assert (cell.value, cell.n_scored, cell.n_expected) == (mean, 1, 2)
 
@@ -90,7 +98,13 @@ def test_what_does_not_apply_is_not_expected(outcome: Outcome) -> None:
 def test_a_cell_without_usable_scores_has_no_mean_and_says_why() -> None:
     cell = _whole(cells([_metric()], [_sample("a")], _scores({"a": Outcome.JUDGE_ERROR})))
 
-    assert (cell.value, cell.low, cell.high, cell.n_scored, cell.n_expected) == (None, None, None, 0, 1)
+    assert (cell.value, cell.low, cell.high, cell.n_scored, cell.n_expected) == (
+        None,
+        None,
+        None,
+        0,
+        1,
+    )
     assert cell.why_empty
 
 
@@ -125,7 +139,11 @@ def test_a_pooled_metric_gets_the_scores_of_its_cell_and_no_interval() -> None:
 
     made = cells([replace(_metric(), pool=pool)], samples, _scores({"a": 1.0, "b": 2.0}))
 
-    assert {cell.facets.scenario: cell.value for cell in made} == {ALL: 2.0, "regular": 1.0, "impossible": 1.0}
+    assert {cell.facets.scenario: cell.value for cell in made} == {
+        ALL: 2.0,
+        "regular": 1.0,
+        "impossible": 1.0,
+    }
     assert all(cell.low is None and cell.high is None for cell in made)
 
 
@@ -148,7 +166,10 @@ def test_removing_outputs_never_raises_a_score() -> None:
     gone[0] = False
     metrics = [_metric(str(n), macro=("scenario",) if n % 2 else ()) for n in range(masks)]
     scores = [
-        score for n in range(masks) for score, lost in zip(_scores(whole, str(n)), gone[n], strict=True) if not lost
+        score
+        for n in range(masks)
+        for score, lost in zip(_scores(whole, str(n)), gone[n], strict=True)
+        if not lost
     ]
 
     made = cells(metrics, samples, scores, resamples=0)
@@ -157,7 +178,9 @@ def test_removing_outputs_never_raises_a_score() -> None:
         (kind, cell.facets): cell.value
         for kind, macro in (("0", ()), ("1", ("scenario",)))
         for cell in cells(
-            [_metric("m", macro=macro)], samples, [replace(s, metric="m") for s in scores if s.metric == "0"]
+            [_metric("m", macro=macro)],
+            samples,
+            [replace(s, metric="m") for s in scores if s.metric == "0"],
         )
     }
     assert len({cell.metric for cell in made}) == masks
@@ -173,7 +196,9 @@ def test_cells_come_address_by_address_in_the_order_of_the_samples() -> None:
 
     assert [cell.metric for cell in made[:2]] == ["m", "n"]
     assert made[0].facets == EVERYWHERE
-    assert [cell.facets.scenario for cell in made if cell.facets.task == ALL and cell.metric == "m"][1:3] == ["z", "a"]
+    assert [
+        cell.facets.scenario for cell in made if cell.facets.task == ALL and cell.metric == "m"
+    ][1:3] == ["z", "a"]
 
 
 def test_a_cells_interval_is_that_of_its_clusters_within_the_range_of_its_metric() -> None:
@@ -182,20 +207,28 @@ def test_a_cells_interval_is_that_of_its_clusters_within_the_range_of_its_metric
     samples = [_sample(str(n), cluster=str(n // 3)) for n in range(90)]
     alone = intervals(estimate(values[:, None], np.arange(90) // 3), 0.0, 100.0)
 
-    cell = _whole(cells([_metric()], samples, _scores({str(n): float(v) for n, v in enumerate(values)})))
+    cell = _whole(
+        cells([_metric()], samples, _scores({str(n): float(v) for n, v in enumerate(values)}))
+    )
 
     assert (cell.low, cell.high) == (alone.low[0], alone.high[0])
 
 
 def test_one_cluster_has_no_interval_and_two_have_a_wide_one() -> None:
-    one = cells([_metric()], [_sample("a", cluster="c"), _sample("b", cluster="c")], _scores({"a": 10.0, "b": 90.0}))
+    one = cells(
+        [_metric()],
+        [_sample("a", cluster="c"), _sample("b", cluster="c")],
+        _scores({"a": 10.0, "b": 90.0}),
+    )
     two = cells([_metric()], [_sample("a"), _sample("b")], _scores({"a": 10.0, "b": 90.0}))
 
     assert (_whole(one).low, _whole(one).high) == (None, None)
     assert (_whole(two).low, _whole(two).high) == (0.0, 100.0)
 
 
-def test_the_same_seed_gives_the_same_cells_and_no_resamples_the_same_means_without_intervals() -> None:
+def test_the_same_seed_gives_the_same_cells_and_no_resamples_the_same_means_without_intervals() -> (
+    None
+):
     samples, scores = _full_run()
 
     first, again, bare = (cells(PER_SAMPLE, samples, scores, resamples=n) for n in (500, 500, 0))

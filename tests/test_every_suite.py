@@ -34,7 +34,11 @@ def test_metrics_have_one_name_each_a_range_and_a_formula(suite: Suite) -> None:
 
     assert len(names) == len(set(names))
     for metric in suite.metrics:
-        better = metric.best > metric.worst if metric.direction == "higher" else metric.best < metric.worst
+        better = (
+            metric.best > metric.worst
+            if metric.direction == "higher"
+            else metric.best < metric.worst
+        )
         assert better, metric.name
         assert len(metric.explain) > 40, metric.name
 
@@ -56,7 +60,9 @@ def test_samples_have_unique_ids_full_addresses_and_closed_menus(suite: Suite) -
         assert sample.cluster
         assert sample.prompt
         assert len({question.id for question in sample.questions}) == len(sample.questions)
-        assert all(question.options for question in sample.questions if question.kind != "open"), sample.id
+        assert all(question.options for question in sample.questions if question.kind != "open"), (
+            sample.id
+        )
 
 
 @each_open_suite
@@ -72,7 +78,12 @@ def test_the_full_subset_is_everything_and_every_subset_is_something(suite: Suit
 def test_a_failed_output_is_scored_as_failed_and_never_with_a_value(suite: Suite) -> None:
     assert suite.score is not None
     for sample in suite.samples()[:8]:
-        for outcome in (Outcome.MODEL_FAILED, Outcome.OUTPUT_MISSING, Outcome.OUTPUT_INVALID, Outcome.BLOCKED):
+        for outcome in (
+            Outcome.MODEL_FAILED,
+            Outcome.OUTPUT_MISSING,
+            Outcome.OUTPUT_INVALID,
+            Outcome.BLOCKED,
+        ):
             scores = suite.score(sample, Output(sample.id, outcome), {})
 
             assert {score.outcome for score in scores} <= {outcome, Outcome.NOT_APPLICABLE}

@@ -13,29 +13,34 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from evaluators.columns import tabulate
+from evaluators.aggregate.columns import tabulate
 from evaluators.contracts import ALL, Cell, Facets, Outcome, Sample, Score
-from evaluators.metrics.agreement import krippendorff_alpha, pairwise_spearman
-from evaluators.metrics.grading import GradedItem, accuracy, primary_agreement
 from evaluators.metrics.image import Frames, psnr
-from evaluators.metrics.outcomes import ObjectOutcome, Pair, reproduction
+from evaluators.metrics.outcomes import MatchedOutcome, ObjectOutcome, reproduction
 from evaluators.metrics.ranking import Ballot, bws, mmrv, pearson
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, afs, pps, tsr
-from evaluators.metrics.rubric import Part, score_rubric
+from evaluators.metrics.rubric import PartAnswers, score_rubric
 from evaluators.metrics.sampling import allocate, sample_frames
 from evaluators.metrics.text import exact_match, rouge
-from evaluators.metrics.uncertainty import Chunk, terminate
+from evaluators.metrics.uncertainty import ActionChunk, terminate
 from evaluators.metrics.voting import Ticket, majority_vote
+from evaluators.statistics.agreement import krippendorff_alpha, pairwise_spearman
+from evaluators.statistics.grading import GradedItem, accuracy, primary_agreement
 from evaluators.suites.tailor import SUITE as TAILOR
-from flows.study_people import mean_of_raters
-from leaderboard.suite_charts import tailor_tables as tables
+from flows.studies.people import mean_of_raters
+from leaderboard.draw.suite_charts import tailor_tables as tables
 
 Fields = Mapping[str, Any]
 Adapter = Callable[[Fields], Fields]
 
 OURS = Path(__file__).parent / "golden"
 TAILOR_ADDRESS = ("setting", "modality", "model", "scenario", "evaluator", "metric")
-TAILOR_METRICS = ("instruction_adherence", "interaction_accuracy", "physical_realism", "perceptual_quality")
+TAILOR_METRICS = (
+    "instruction_adherence",
+    "interaction_accuracy",
+    "physical_realism",
+    "perceptual_quality",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +61,9 @@ def run_afs(given: Fields) -> Fields:
 
 
 def run_bws(given: Fields) -> Fields:
-    ballots = [Ballot(tuple(v["shown"]), v.get("best"), v.get("worst"), _unable(v)) for v in given["votes"]]
+    ballots = [
+        Ballot(tuple(v["shown"]), v.get("best"), v.get("worst"), _unable(v)) for v in given["votes"]
+    ]
     result = bws(given["methods"], ballots)
     return {
         "scores": {standing.method: standing.score for standing in result.standings},
@@ -119,17 +126,24 @@ def run_majority_vote(given: Fields) -> Fields:
 
 def run_mixture_allocation(given: Fields) -> Fields:
     shares = allocate(given["n"], given["alpha"], given["beta"])
-    return {"counts": {share.key: share.count for share in shares}, "total": sum(share.count for share in shares)}
+    return {
+        "counts": {share.key: share.count for share in shares},
+        "total": sum(share.count for share in shares),
+    }
 
 
 def run_mmrv(given: Fields) -> Fields:
-    # Turning both signs round turns every > into the < of the variant and leaves the gaps as they are.
+    # Turning both signs round turns every > into the < of the variant and leaves the gaps as they
+    # are.
     turned = {side: [-value for value in given[side]] for side in ("sim", "real")}
     return {"mmrv": mmrv(sim=given["sim"], real=given["real"]), "mmrv_lt_variant": mmrv(**turned)}
 
 
 def run_outcome_reproduction(given: Fields) -> Fields:
-    pairs = [Pair(_objects(p["real_objects"]), _objects(p.get("rollout_objects"))) for p in given["pairs"]]
+    pairs = [
+        MatchedOutcome(_objects(p["real_objects"]), _objects(p.get("rollout_objects")))
+        for p in given["pairs"]
+    ]
     result = reproduction(pairs)
     return {
         "categories": [{"real": pair.real, "rollout": pair.rollout} for pair in result.pairs],
@@ -145,7 +159,12 @@ def run_pearson(given: Fields) -> Fields:
 
 
 def run_pps(given: Fields) -> Fields:
-    result = pps([PlausibilityRating(r["video"], r["evaluator"], r.get("score"), _unable(r)) for r in given["ratings"]])
+    result = pps(
+        [
+            PlausibilityRating(r["video"], r["evaluator"], r.get("score"), _unable(r))
+            for r in given["ratings"]
+        ]
+    )
     return {"mean": result.value, "n_videos": result.n_videos, "n_ratings": result.n_ratings}
 
 
@@ -160,7 +179,7 @@ def run_psnr(given: Fields) -> Fields:
 
 
 def run_rubric_scoring(given: Fields) -> Fields:
-    parts = [Part(name, tuple(answers)) for name, answers in given["answers"].items()]
+    parts = [PartAnswers(name, tuple(answers)) for name, answers in given["answers"].items()]
     result = score_rubric(parts, given["modality"])
     return {**asdict(result), "sub_scores": {part.name: part.value for part in result.parts}}
 
@@ -169,7 +188,9 @@ def run_spearman_pairwise(given: Fields) -> Fields:
     result = pairwise_spearman(given["ratings"])
     return {
         "mean": result.mean,
-        "pairs": {f"{pair.first}-{pair.second}": pair.rho for pair in result.pairs if pair.rho is not None},
+        "pairs": {
+            f"{pair.first}-{pair.second}": pair.rho for pair in result.pairs if pair.rho is not None
+        },
         "skipped_pairs": [[pair.first, pair.second] for pair in result.pairs if pair.rho is None],
     }
 
@@ -192,11 +213,16 @@ def run_tailor_aggregation(given: Fields) -> Fields:
         }
         for (model, evaluator), records in entries.items()
         for cell in _tailor_cells(records)
-        if ALL not in (cell.facets.setting, cell.facets.modality, cell.facets.scenario) and cell.facets.task == ALL
+        if ALL not in (cell.facets.setting, cell.facets.modality, cell.facets.scenario)
+        and cell.facets.task == ALL
     ]
     printed = _printed(rows)
     places = [tuple(str(row[name]) for name in TAILOR_ADDRESS) for row in rows]
-    return {"cells": [{**row, "display": printed.get(place)} for row, place in zip(rows, places, strict=True)]}
+    return {
+        "cells": [
+            {**row, "display": printed.get(place)} for row, place in zip(rows, places, strict=True)
+        ]
+    }
 
 
 def run_tsr(given: Fields) -> Fields:
@@ -209,7 +235,7 @@ def run_tsr(given: Fields) -> Fields:
 
 
 def run_uchunk(given: Fields) -> Fields:
-    chunks = [Chunk(chunk["commanded"], chunk["recovered"]) for chunk in given["chunks"]]
+    chunks = [ActionChunk(chunk["commanded"], chunk["recovered"]) for chunk in given["chunks"]]
     result = terminate(chunks, given["tau"], given["execution_horizon"])
     return {
         "u_chunk": list(result.u_chunk),
@@ -249,7 +275,9 @@ def golden_files() -> list[Path]:
     if named := os.environ.get("GOLDEN_DIR"):
         theirs = sorted(Path(named).glob("*.json"))
         if not theirs:
-            raise FileNotFoundError(f"GOLDEN_DIR is {named!r}, which holds no *.json. Name a folder of golden files.")
+            raise FileNotFoundError(
+                f"GOLDEN_DIR is {named!r}, which holds no *.json. Name a folder of golden files."
+            )
         files += theirs
     return files
 
@@ -259,19 +287,33 @@ def golden_cases() -> Iterator[Golden]:
     for file in golden_files():
         content = json.loads(file.read_text(encoding="utf-8"))
         for case in content["cases"]:
-            yield Golden(file, content["metric"], case["id"], content["tolerance"], case["input"], case["expected"])
+            yield Golden(
+                file,
+                content["metric"],
+                case["id"],
+                content["tolerance"],
+                case["input"],
+                case["expected"],
+            )
 
 
 def differences(expected: object, actual: object, tolerance: float, at: str = "") -> list[str]:
-    """Name the places where an answer is not what was expected; None equals only None or an absent field."""
+    """Name the places where an answer is not what was expected; None equals only None or an absent
+    field."""
     if isinstance(expected, dict) and isinstance(actual, dict):
-        keys = [*expected, *(key for key in actual if key not in expected)] if at else list(expected)
+        keys = (
+            [*expected, *(key for key in actual if key not in expected)] if at else list(expected)
+        )
         inside = (differences(expected.get(k), actual.get(k), tolerance, f"{at}/{k}") for k in keys)
         return [line for lines in inside for line in lines]
     if isinstance(expected, list) and isinstance(actual, list) and len(expected) == len(actual):
         rows = enumerate(zip(_ordered(expected), _ordered(actual), strict=True))
         return [line for i, (e, a) in rows for line in differences(e, a, tolerance, f"{at}/{i}")]
-    same = _close(expected, actual, tolerance) if _is_number(expected) and _is_number(actual) else expected == actual
+    same = (
+        _close(expected, actual, tolerance)
+        if _is_number(expected) and _is_number(actual)
+        else expected == actual
+    )
     return [] if same else [f"{at}: expected {expected!r}, got {actual!r}"]
 
 
@@ -281,15 +323,21 @@ def test_every_golden_file_has_cases_and_an_adapter(file: Path) -> None:
 
     metric = content["metric"]
 
-    assert metric in ADAPTERS, f"{file} is about {metric!r}, for which there is no adapter. Add one to ADAPTERS."
+    assert metric in ADAPTERS, (
+        f"{file} is about {metric!r}, for which there is no adapter. Add one to ADAPTERS."
+    )
     assert content["cases"], f"{file} has no cases."
 
 
 @pytest.mark.parametrize(
-    "case", list(golden_cases()), ids=lambda case: f"{case.file.parent.name}/{case.metric}/{case.id}"
+    "case",
+    list(golden_cases()),
+    ids=lambda case: f"{case.file.parent.name}/{case.metric}/{case.id}",
 )
 def test_golden_case_gives_what_is_expected(case: Golden) -> None:
-    assert case.metric in ADAPTERS, f"{case.file} is about {case.metric!r}, for which there is no adapter."
+    assert case.metric in ADAPTERS, (
+        f"{case.file} is about {case.metric!r}, for which there is no adapter."
+    )
 
     actual = ADAPTERS[case.metric](case.input)
 
@@ -301,7 +349,9 @@ def test_a_file_about_an_unknown_metric_fails_rather_than_being_skipped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     case = {"id": "one", "input": {}, "expected": {}}
-    (tmp_path / "novel.json").write_text(json.dumps({"metric": "novel", "tolerance": 0, "cases": [case]}))
+    (tmp_path / "novel.json").write_text(
+        json.dumps({"metric": "novel", "tolerance": 0, "cases": [case]})
+    )
     monkeypatch.setenv("GOLDEN_DIR", str(tmp_path))
 
     found = [golden for golden in golden_cases() if golden.metric == "novel"]
@@ -313,7 +363,9 @@ def test_a_file_about_an_unknown_metric_fails_rather_than_being_skipped(
         test_golden_case_gives_what_is_expected(found[0])
 
 
-def test_a_named_folder_without_golden_files_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_folder_without_golden_files_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("GOLDEN_DIR", str(tmp_path))
 
     with pytest.raises(FileNotFoundError, match="holds no"):
@@ -333,7 +385,9 @@ def test_an_expected_number_is_not_met_by_none_nor_by_one_beyond_the_tolerance()
 
 
 def test_an_entry_too_many_in_a_table_is_a_difference() -> None:
-    found = differences({"pairs": {"0-1": 0.5}}, {"pairs": {"0-1": 0.5, "0-2": 0.5}, "extra": 1}, 1e-9)
+    found = differences(
+        {"pairs": {"0-1": 0.5}}, {"pairs": {"0-1": 0.5, "0-2": 0.5}, "extra": 1}, 1e-9
+    )
 
     assert found == ["/pairs/0-2: expected None, got 0.5"]
 
@@ -356,7 +410,8 @@ def _frames(pixels: list[Any]) -> Frames:
 
 
 def _tailor_cells(records: Sequence[Fields]) -> tuple[Cell, ...]:
-    """The cells of one entry under one evaluator; a sample is known by where it stands and its id."""
+    """The cells of one entry under one evaluator; a sample is known by where it stands and its
+    id."""
     samples: dict[str, Sample] = {}
     by_sample: dict[str, list[Fields]] = {}
     for record in records:
@@ -378,7 +433,8 @@ def _score(sample_id: str, metric: str, value: float | None) -> Score:
 
 
 def _printed(rows: Sequence[Fields]) -> dict[tuple[str, ...], str]:
-    """What the grid of the board's TailOR page prints, by address; nothing where there is no value."""
+    """What the grid of the board's TailOR page prints, by address; nothing where there is no
+    value."""
     if not rows:
         return {}
     keys = ["setting", "modality", "model", "scenario"]
@@ -394,7 +450,11 @@ def _printed(rows: Sequence[Fields]) -> dict[tuple[str, ...], str]:
 def _ordered(rows: list[Any]) -> list[Any]:
     """Put a table's cells in the order of their address, which the definition leaves open."""
     is_table = all(isinstance(row, dict) and "scenario" in row for row in rows)
-    return sorted(rows, key=lambda row: [str(row[field]) for field in TAILOR_ADDRESS]) if is_table else rows
+    return (
+        sorted(rows, key=lambda row: [str(row[field]) for field in TAILOR_ADDRESS])
+        if is_table
+        else rows
+    )
 
 
 def _is_number(value: object) -> TypeGuard[float]:

@@ -16,14 +16,19 @@ PINS = read_lock(LOCK.read_text("utf-8"))
 
 def declared() -> list[Requirement]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    texts = [*project["dependencies"], *(each for extra in project["optional-dependencies"].values() for each in extra)]
+    texts = [
+        *project["dependencies"],
+        *(each for extra in project["optional-dependencies"].values() for each in extra),
+    ]
     return [requirement for requirement in map(Requirement, texts) if requirement.name != PROJECT]
 
 
 def test_the_environment_is_the_lock() -> None:
     moved = differences(PINS, installed_versions())
 
-    assert not moved, "\n".join([*moved, "Mend it by `make clean install`, or move the lock by `make upgrade`."])
+    assert not moved, "\n".join(
+        [*moved, "Mend it by `make clean install`, or move the lock by `make upgrade`."]
+    )
 
 
 @pytest.mark.parametrize("requirement", declared(), ids=str)
@@ -31,7 +36,9 @@ def test_every_declared_range_holds_the_locked_version(requirement: Requirement)
     pin = PINS.get(canonicalize_name(requirement.name))
 
     assert pin, f"{requirement.name} is not in the lock: run `make upgrade`."
-    assert requirement.specifier.contains(pin.version), f"{pin.line} is outside of {requirement}: run `make upgrade`."
+    assert requirement.specifier.contains(pin.version), (
+        f"{pin.line} is outside of {requirement}: run `make upgrade`."
+    )
 
 
 def test_the_lock_names_versions_and_no_index() -> None:
@@ -42,7 +49,9 @@ def test_the_lock_names_versions_and_no_index() -> None:
 
 
 def test_a_moved_a_missing_and_a_foreign_package_are_told_apart() -> None:
-    lock = {name: Pin(name, "1.0") for name in ("alpha", "beta")} | {"win": Pin("win", "1.0", 'os_name == "nt"')}
+    lock = {name: Pin(name, "1.0") for name in ("alpha", "beta")} | {
+        "win": Pin("win", "1.0", 'os_name == "nt"')
+    }
 
     report = differences(lock, {"alpha": "1.1", "gamma": "2.0"})
 
@@ -56,10 +65,17 @@ def test_a_moved_a_missing_and_a_foreign_package_are_told_apart() -> None:
 def test_a_local_build_is_locked_by_its_public_version_and_platform_markers_are_kept() -> None:
     facts = [
         {"name": "armillary", "version": "0.1.0", "requires_dist": ["torch<3"]},
-        {"name": "torch", "version": "2.13.0+cpu", "requires_dist": ['Triton; platform_system == "Linux"']},
+        {
+            "name": "torch",
+            "version": "2.13.0+cpu",
+            "requires_dist": ['Triton; platform_system == "Linux"'],
+        },
         {"name": "triton", "version": "3.5"},
     ]
 
     pins = pins_of({"install": [{"metadata": each} for each in facts]})
 
-    assert [pin.line for pin in pins] == ["torch==2.13.0", 'triton==3.5 ; platform_system == "Linux"']
+    assert [pin.line for pin in pins] == [
+        "torch==2.13.0",
+        'triton==3.5 ; platform_system == "Linux"',
+    ]

@@ -19,7 +19,8 @@ from typing import NoReturn
 
 
 class Warm:
-    """Starts runs, one at a time, each in a process group of its own: of `armillary`, or of another module."""
+    """Starts runs, one at a time, each in a process group of its own: of `armillary`, or of another
+    module."""
 
     def __init__(self, module: str = "tests.warm") -> None:
         self._parent = subprocess.Popen(
@@ -35,13 +36,24 @@ class Warm:
     def __enter__(self) -> Warm:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self.end()
 
-    def start(self, *arguments: str, environment: Mapping[str, str], said: Path | None = None) -> None:
+    def start(
+        self, *arguments: str, environment: Mapping[str, str], said: Path | None = None
+    ) -> None:
         """Begin a command; what it prints goes to a file, if one is named."""
         assert self._parent.stdin
-        wanted = {"arguments": arguments, "environment": dict(environment), "said": str(said or os.devnull)}
+        wanted = {
+            "arguments": arguments,
+            "environment": dict(environment),
+            "said": str(said or os.devnull),
+        }
         self._parent.stdin.write(json.dumps(wanted) + "\n")
         self._parent.stdin.flush()
         self._group = self._heard()
@@ -75,10 +87,11 @@ class Warm:
 
 
 def serve(run: Callable[..., None]) -> None:
-    """What the process does: for each line a child that runs what it says; its number, and in the end its status."""
+    """What the process does: for each line a child that runs what it says; its number, and in the
+    end its status."""
     import great_expectations  # noqa: F401
 
-    import flows.evaluate  # noqa: F401
+    import flows.evaluate.flow  # noqa: F401
 
     # What is here now is nobody's garbage; to look through it in each child would copy it.
     gc.collect()
@@ -92,8 +105,11 @@ def serve(run: Callable[..., None]) -> None:
         print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 
 
-def _become(run: Callable[..., None], arguments: list[str], environment: dict[str, str], said: str) -> NoReturn:
-    """Run as a process of its own would, and do what is done at exit; only to tidy the copied memory up is left out."""
+def _become(
+    run: Callable[..., None], arguments: list[str], environment: dict[str, str], said: str
+) -> NoReturn:
+    """Run as a process of its own would, and do what is done at exit; only to tidy the copied
+    memory up is left out."""
     _stream(os.devnull, os.O_RDONLY, 0)
     for number in (1, 2):
         _stream(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, number)
@@ -125,7 +141,7 @@ def _settle() -> None:
     """Prefect read its settings when it was imported, in another environment."""
     from prefect.context import refresh_global_settings_context
 
-    from flows.engine import prepare
+    from flows.workers.executor import prepare
     from infra.settings import Settings
 
     prepare(Settings())
@@ -133,7 +149,7 @@ def _settle() -> None:
 
 
 def _command(*arguments: str) -> None:
-    from flows.cli import app
+    from flows.cli.app import app
 
     sys.argv = ["armillary", *arguments]
     app()
@@ -144,7 +160,8 @@ _SHARED: list[Warm] = []
 
 @contextmanager
 def shared() -> Iterator[Warm]:
-    """The one that the tests of this process share; a test that ends before its command takes it along."""
+    """The one that the tests of this process share; a test that ends before its command takes it
+    along."""
     if not _SHARED:
         _SHARED.append(Warm())
     try:

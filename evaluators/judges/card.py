@@ -1,7 +1,8 @@
-"""What identifies a judge and a judgement: keys that miss as soon as anything changes that could change a verdict.
+"""What identifies a judge and a judgement: keys that miss as soon as anything changes that could
+change a verdict.
 
-A verdict is known by four things: the judge's fingerprint, the SHA-256 of the file, the key of the question, and which
-repeat it is.
+A verdict is known by four things: the judge's fingerprint, the SHA-256 of the file, the key of the
+question, and which repeat it is.
 """
 
 from __future__ import annotations
@@ -19,12 +20,15 @@ def fingerprint(card: JudgeCard) -> str:
     """Sixteen hex digits over every field of the card except its note."""
     fields = asdict(card)
     del fields["note"]
-    canonical = json.dumps(fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    canonical = json.dumps(
+        fields, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
     return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 
 def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> str:
-    """The hash of all a judge is told about an output beside the output: the prompt and every question."""
+    """The hash of all a judge is told about an output beside the output: the prompt and every
+    question."""
     asked = [prompt, modality, list(map(_asked, questions))]
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 
@@ -35,4 +39,5 @@ def question_key(request: str, question_id: str) -> str:
 
 
 _asked = attrgetter("id", "text", "kind", "part", "options", "low", "high")
-"""Everything a judge may see of a question. (asdict is a hundred times slower, and there are 30,000 of them.)"""
+"""Everything a judge may see of a question. (asdict is a hundred times slower, and there are 30,000
+of them.)"""

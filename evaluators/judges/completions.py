@@ -14,7 +14,8 @@ class Malformed(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One choice: what was said, how it ended, and the tokens the endpoint counted (None when it did not)."""
+    """One choice: what was said, how it ended, and the tokens the endpoint counted (None when it
+    did not)."""
 
     text: str
     finish: str = "stop"
@@ -24,7 +25,8 @@ class Completion:
 
 
 def parse_body(body: str) -> Completion:
-    """The completion in a body. Two choices are refused: nobody can say which of them is the judgement."""
+    """The completion in a body. Two choices are refused: nobody can say which of them is the
+    judgement."""
     page = _object(body)
     choices = page.get("choices")
     if not isinstance(choices, list) or len(choices) != 1:
@@ -47,7 +49,13 @@ def _object(body: str) -> dict[str, Any]:
     try:
         page = json.loads(body)
     except (ValueError, RecursionError):
-        kind = "a web page" if body.lstrip()[:1] == "<" else "no JSON" if body.strip() else "an empty body"
+        kind = (
+            "a web page"
+            if body.lstrip()[:1] == "<"
+            else "no JSON"
+            if body.strip()
+            else "an empty body"
+        )
         raise Malformed(f"the endpoint sent {kind}") from None
     if not isinstance(page, dict):
         raise Malformed("the endpoint sent JSON that is not an object")

@@ -32,10 +32,12 @@ class Writing:
         return sum(letter.isalnum() for line in self.lines for letter in line) >= FEWEST_LETTERS
 
 
-class Reader(Protocol):
+class TextReader(Protocol):
     """What is asked of rapidocr: boxes with text and confidence, or nothing."""
 
-    def __call__(self, pixels: Pixels) -> tuple[Sequence[tuple[object, str, float]] | None, object]: ...
+    def __call__(
+        self, pixels: Pixels
+    ) -> tuple[Sequence[tuple[object, str, float]] | None, object]: ...
 
 
 def find_writing(media: Path, modality: str, frames: str = "uniform-3") -> Writing:
@@ -53,15 +55,16 @@ def need_reader() -> None:
     """Raise OcrMissing unless the extra is installed; loads nothing."""
     if find_spec("rapidocr_onnxruntime") is None:
         raise OcrMissing(
-            "Finding overlays needs rapidocr-onnxruntime, which is not installed. pip install 'armillary[ocr]'"
+            "Finding overlays needs rapidocr-onnxruntime, which is not installed. pip install "
+            "'armillary[ocr]'"
         )
 
 
 @cache
-def reader() -> Reader:
+def reader() -> TextReader:
     """The reader with its weights, loaded once a process; OcrMissing if it is not installed."""
     need_reader()
     from rapidocr_onnxruntime import RapidOCR  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    made: Reader = RapidOCR()
+    made: TextReader = RapidOCR()
     return made

@@ -1,4 +1,5 @@
-"""What a judge is told: a request as chat messages, with words from templates and pictures as data URLs."""
+"""What a judge is told: a request as chat messages, with words from templates and pictures as data
+URLs."""
 
 from __future__ import annotations
 
@@ -18,10 +19,20 @@ from evaluators.media import Pixels, sample_frames
 Message = dict[str, Json]
 
 TEMPLATES = files(__package__) / "templates"
-NAMES = ("instruction", "reply_text", "reply_structured", "picture", "clip", "questions", "question", "retry")
+NAMES = (
+    "instruction",
+    "reply_text",
+    "reply_structured",
+    "picture",
+    "clip",
+    "questions",
+    "question",
+    "retry",
+)
 JPEG_QUALITY = 92
 ENCODING = f"png, clips jpeg {JPEG_QUALITY}"
-"""How pictures and frames are sent; both are encoded anew from pixels, so no metadata goes along."""
+"""How pictures and frames are sent; both are encoded anew from pixels, so no metadata goes
+along."""
 
 LONGEST_ECHO = 2000
 
@@ -33,14 +44,17 @@ def prompt_sha256(*, structured: bool) -> str:
 
 
 def render(request: Request, frames: str, *, structured: bool) -> list[Message]:
-    """The messages of a request: the instruction, then what was asked for, the pictures, and the questions."""
+    """The messages of a request: the instruction, then what was asked for, the pictures, and the
+    questions."""
     shown = sample_frames(request.media, frames, request.modality)
     kind = "picture" if request.modality == "image" else "clip"
     lead = _fill(kind, prompt=quoted(request.prompt), frames=len(shown))
     pictures: list[Json] = [_picture(pixels, lossless=kind == "picture") for pixels in shown]
     content: list[Json] = [_text(lead), *pictures, _text(_ask(request.questions))]
-    return [{"role": "system", "content": instruction(len(request.questions), structured=structured)},
-            {"role": "user", "content": content}]  # fmt: skip
+    return [
+        {"role": "system", "content": instruction(len(request.questions), structured=structured)},
+        {"role": "user", "content": content},
+    ]
 
 
 @cache
@@ -52,8 +66,10 @@ def instruction(count: int, *, structured: bool) -> str:
 
 def correction(said: str, reason: str, count: int) -> list[Message]:
     """What follows a reply that could not be read: the reply, and why it could not."""
-    return [{"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
-            {"role": "user", "content": _fill("retry", reason=unmarked(reason), count=count)}]  # fmt: skip
+    return [
+        {"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
+        {"role": "user", "content": _fill("retry", reason=unmarked(reason), count=count)},
+    ]
 
 
 def data_url(pixels: Pixels, *, lossless: bool) -> str:

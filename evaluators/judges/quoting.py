@@ -1,4 +1,5 @@
-"""Words of others, made harmless: they cannot leave their quotes, spell a model's control token or upset a database."""
+"""Words of others, made harmless: they cannot leave their quotes, spell a model's control token or
+upset a database."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ MARKUP = str.maketrans({letter: f"\\u{ord(letter):04x}" for letter in "<>{}[]`"}
 
 
 def quoted(text: str) -> str:
-    """Text as one line of JSON that cannot close its quotes, open an object or spell a model's control token.
+    """Text as one line of JSON that cannot close its quotes, open an object or spell a model's
+    control token.
 
     >>> print(quoted('say "yes"<eos>'))
     "say \\"yes\\"\\u003ceos\\u003e"
@@ -22,5 +24,6 @@ def unmarked(text: str) -> str:
 
 
 def storable(text: str) -> str:
-    """Text that any file and any database can hold: half characters and the zero byte are spelled out."""
+    """Text that any file and any database can hold: half characters and the zero byte are spelled
+    out."""
     return text.encode("utf-8", "backslashreplace").decode().replace("\x00", "\\x00")

@@ -38,7 +38,8 @@ class Repeated:
 
 @dataclass(frozen=True, slots=True)
 class FlipRate:
-    """The share of questions to which repeats gave different answers; those answered less than twice are left out."""
+    """The share of questions to which repeats gave different answers; those answered less than
+    twice are left out."""
 
     value: float | None
     interval: Interval | None
@@ -50,17 +51,23 @@ class FlipRate:
         if self.value is None or self.interval is None:
             return f"flip rate unknown: no question was answered twice ({self.n_left_out} left out)"
         low, high = self.interval.low, self.interval.high
-        return f"flip rate {self.value:.1%} (95 % interval {low:.1%} to {high:.1%}, {self.n_questions} questions)"
+        return (
+            f"flip rate {self.value:.1%} (95 % interval {low:.1%} to {high:.1%}, "
+            f"{self.n_questions} questions)"
+        )
 
 
 def ask_again(judge: Judge, requests: Sequence[Request], times: int) -> Iterator[Repeated]:
-    """Put each request so many times, as repeats 0, 1, 2 and so on, and gather the answers by question."""
+    """Put each request so many times, as repeats 0, 1, 2 and so on, and gather the answers by
+    question."""
     repeats = [replace(request, repeat=number) for request in requests for number in range(times)]
     replies = judge.judge(repeats)
     for request in requests:
         given = list(islice(replies, times))
         for place, question in enumerate(request.questions):
-            yield Repeated(request.sample_id, question.id, tuple(reply.answers[place] for reply in given))
+            yield Repeated(
+                request.sample_id, question.id, tuple(reply.answers[place] for reply in given)
+            )
 
 
 def flip_rate(repeated: Sequence[Repeated]) -> FlipRate:
@@ -70,13 +77,16 @@ def flip_rate(repeated: Sequence[Repeated]) -> FlipRate:
     >>> flip_rate([Repeated("a", "q", (yes, yes)), Repeated("b", "q", (yes, no)), Repeated("c", "q", (no,))]).value
     0.5
     """
-    asked = [{normalise(value) for value in item.values} for item in repeated if len(item.values) > 1]
+    asked = [
+        {normalise(value) for value in item.values} for item in repeated if len(item.values) > 1
+    ]
     flipped, n = sum(len(different) > 1 for different in asked), len(asked)
     return FlipRate(flipped / n if n else None, wilson(flipped, n), flipped, n, len(repeated) - n)
 
 
 def wilson(hits: int, n: int, z: float = NINETY_FIVE) -> Interval | None:
-    """Wilson's interval of a share, taking the tries as independent; nothing was tried, nothing is known.
+    """Wilson's interval of a share, taking the tries as independent; nothing was tried, nothing is
+    known.
 
     >>> interval = wilson(0, 10)
     >>> interval.low, round(interval.high, 4)
@@ -87,14 +97,20 @@ def wilson(hits: int, n: int, z: float = NINETY_FIVE) -> Interval | None:
     share, weight = hits / n, z * z / n
     middle = (share + weight / 2) / (1 + weight)
     reach = z * sqrt(share * (1 - share) / n + weight / n / 4) / (1 + weight)
-    return Interval(max(0.0, middle - reach) if hits else 0.0, min(1.0, middle + reach) if hits < n else 1.0)
+    return Interval(
+        max(0.0, middle - reach) if hits else 0.0, min(1.0, middle + reach) if hits < n else 1.0
+    )
 
 
 def vote(item: Repeated, seed: int) -> tuple[Answer, Vote]:
-    """The answer most repeats gave, ties drawn by the seed, in the words in which it was first given."""
+    """The answer most repeats gave, ties drawn by the seed, in the words in which it was first
+    given."""
     found = majority_vote(item.values, Ticket(seed, item.sample_id, item.question_id))
     won = next((value for value in item.values if normalise(value) == found.answer), None)
     if won is None:
         bad = next((answer for answer in item.answers if answer.outcome != Outcome.SCORED), None)
-        return (bad or Answer(item.question_id, Outcome.JUDGE_UNPARSABLE, reason="no repeat gave an answer")), found
+        return (
+            bad
+            or Answer(item.question_id, Outcome.JUDGE_UNPARSABLE, reason="no repeat gave an answer")
+        ), found
     return Answer(item.question_id, Outcome.SCORED, won), found

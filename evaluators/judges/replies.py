@@ -1,10 +1,12 @@
-"""Strict reading of a judge's reply: one JSON object with every answer on its menu, or a reason why not.
+"""Strict reading of a judge's reply: one JSON object with every answer on its menu, or a reason why
+not.
 
-The rule. After optional reasoning comes exactly one JSON object, bare or in one code fence, and nothing after it. Its
-keys are q1 to qN, the questions by position, each once. A choice is a string that equals an option after trimming and
-case folding; a rating is a number (no string, no boolean) from low to high in steps of 0.5; an open answer is a string
-that is not blank. The object begins at the first brace that opens one: before a quote, a closing brace or a bare key.
-So a draft in the reasoning is a second object, while a brace in a formula is not.
+The rule. After optional reasoning comes exactly one JSON object, bare or in one code fence, and
+nothing after it. Its keys are q1 to qN, the questions by position, each once. A choice is a string
+that equals an option after trimming and case folding; a rating is a number (no string, no boolean)
+from low to high in steps of 0.5; an open answer is a string that is not blank. The object begins at
+the first brace that opens one: before a quote, a closing brace or a bare key. So a draft in the
+reasoning is a second object, while a brace in a formula is not.
 """
 
 from __future__ import annotations
@@ -19,9 +21,13 @@ from evaluators.judges.completions import Completion
 from evaluators.judges.menus import STEP, describe, fold
 
 REASONING = "reasoning"
-"""The key in front of the answers where the endpoint allows only JSON, so that the judge still reasons first."""
+"""The key in front of the answers where the endpoint allows only JSON, so that the judge still
+reasons first."""
 
-NOT_JSON = "the JSON object is not valid; use double quotes, no comments and no comma before a closing brace"
+NOT_JSON = (
+    "the JSON object is not valid; use double quotes, no comments and no comma before a closing "
+    "brace"
+)
 SHOWN = 40
 NAMED = 3
 FINISHED = frozenset({"stop", ""})
@@ -37,20 +43,24 @@ class BadReply(ValueError):
 def read_completion(
     completion: Completion, questions: Sequence[Question], *, structured: bool = False
 ) -> tuple[Answer, ...]:
-    """The answers in a completion; one that was refused or cut off has none, whatever its text says."""
+    """The answers in a completion; one that was refused or cut off has none, whatever its text
+    says."""
     if completion.refusal:
         raise BadReply(f"the reply is a refusal: {_short(completion.refusal)}")
     if completion.finish == "length":
         raise BadReply("the reply was cut off by the token limit; reason more briefly")
     if completion.finish not in FINISHED:
-        raise BadReply(f"the reply ended by {_short(completion.finish)} instead of stopping by itself")
+        raise BadReply(
+            f"the reply ended by {_short(completion.finish)} instead of stopping by itself"
+        )
     return parse_reply(completion.text, questions, structured=structured)
 
 
 def usable_part(
     completion: Completion, questions: Sequence[Question], *, structured: bool = False
 ) -> dict[str, Answer]:
-    """The answers on their menus in a reply that as a whole is none: one whole object that knows only our keys."""
+    """The answers on their menus in a reply that as a whole is none: one whole object that knows
+    only our keys."""
     if completion.refusal or completion.finish not in FINISHED:
         return {}
     try:
@@ -63,7 +73,10 @@ def usable_part(
     if found.keys() - by_key.keys():
         return {}
     good = {key: value for key, value in found.items() if _fits(by_key[key], value)}
-    return {by_key[key].id: Answer(by_key[key].id, Outcome.SCORED, _on_menu(by_key[key], good[key])) for key in good}
+    return {
+        by_key[key].id: Answer(by_key[key].id, Outcome.SCORED, _on_menu(by_key[key], good[key]))
+        for key in good
+    }
 
 
 def _fits(question: Question, value: Json) -> bool:
@@ -74,7 +87,9 @@ def _fits(question: Question, value: Json) -> bool:
     return True
 
 
-def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = False) -> tuple[Answer, ...]:
+def parse_reply(
+    text: str, questions: Sequence[Question], *, structured: bool = False
+) -> tuple[Answer, ...]:
     """The answers in a reply, one a question and all on their menus.
 
     >>> ask = Question("safe", "Is it safe?", "yes_no", options=("yes", "no"))
@@ -94,7 +109,10 @@ def parse_reply(text: str, questions: Sequence[Question], *, structured: bool = 
             problems.append(f"{key} {problem}")
     if problems:
         raise BadReply(_list(problems))
-    return tuple(Answer(question.id, Outcome.SCORED, value) for question, value in zip(questions, values, strict=True))
+    return tuple(
+        Answer(question.id, Outcome.SCORED, value)
+        for question, value in zip(questions, values, strict=True)
+    )
 
 
 def find_object(text: str) -> dict[str, Json]:
@@ -125,7 +143,9 @@ def _decode(text: str) -> tuple[dict[str, Json], int]:
         cut = not text[error.pos :].strip() or error.msg.startswith("Unterminated string")
         raise BadReply("the JSON object is cut off" if cut else NOT_JSON) from None
     except (ValueError, RecursionError):
-        raise BadReply("the JSON object holds a number that is too long or is nested too deeply") from None
+        raise BadReply(
+            "the JSON object holds a number that is too long or is nested too deeply"
+        ) from None
     return cast(dict[str, Json], found), end
 
 
@@ -133,7 +153,9 @@ def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
     found = dict(pairs)
     if len(found) < len(pairs):
         keys = [key for key, _ in pairs]
-        raise BadReply(f"the key {_short(next(key for key in keys if keys.count(key) > 1))} is there twice")
+        raise BadReply(
+            f"the key {_short(next(key for key in keys if keys.count(key) > 1))} is there twice"
+        )
     return found
 
 
@@ -142,7 +164,8 @@ def _no_constant(name: str) -> NoReturn:
 
 
 def _check_surroundings(before: str, after: str) -> None:
-    """Bare, or in one fence: nothing else may stand around the object but the reasoning before it."""
+    """Bare, or in one fence: nothing else may stand around the object but the reasoning before
+    it."""
     fenced = before.count("```") == 1 and FENCE.search(before)
     if OPENING.search(after):
         raise BadReply("there is more than one JSON object; give exactly one")

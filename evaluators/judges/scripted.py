@@ -1,4 +1,5 @@
-"""A judge that answers by a fixed rule: no model, no opinion, the same answer every time. For tests and first steps."""
+"""A judge that answers by a fixed rule: no model, no opinion, the same answer every time. For tests
+and first steps."""
 
 from __future__ import annotations
 
@@ -12,8 +13,11 @@ Rule = Callable[[Request, Question], str]
 
 
 def by_hash(request: Request, question: Question) -> str:
-    """Pick from the menu by the hash of the file and the question: arbitrary, and always the same."""
-    digest = hashlib.sha256(f"{request.media_sha256} {request.repeat} {question.text}".encode()).digest()
+    """Pick from the menu by the hash of the file and the question: arbitrary, and always the
+    same."""
+    digest = hashlib.sha256(
+        f"{request.media_sha256} {request.repeat} {question.text}".encode()
+    ).digest()
     return question.options[digest[0] % len(question.options)]
 
 
@@ -44,6 +48,9 @@ class ScriptedJudge:
         """One reply a request, in order."""
         for request in requests:
             answers = tuple(
-                Answer(question.id, Outcome.SCORED, self.rule(request, question)) for question in request.questions
+                Answer(question.id, Outcome.SCORED, self.rule(request, question))
+                for question in request.questions
             )
-            yield Reply(request.sample_id, answers, raw=" ".join(answer.value or "" for answer in answers))
+            yield Reply(
+                request.sample_id, answers, raw=" ".join(answer.value or "" for answer in answers)
+            )

@@ -18,7 +18,8 @@ Frames = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True)
 class Psnr:
-    """A rollout's mean PSNR in dB, each frame's (None where infinite), and that of all pixels pooled."""
+    """A rollout's mean PSNR in dB, each frame's (None where infinite), and that of all pixels
+    pooled."""
 
     value: float | None
     frames: tuple[float | None, ...]
@@ -27,7 +28,8 @@ class Psnr:
 
 
 def psnr(*, reference: Frames, generated: Frames) -> Psnr:
-    """Average the frames' PSNR, at most 100 dB each; axes are any of view and time, then height, width, RGB.
+    """Average the frames' PSNR, at most 100 dB each; axes are any of view and time, then height,
+    width, RGB.
 
     >>> black = np.zeros((1, 2, 2, 3), dtype=np.uint8)
     >>> round(psnr(reference=black, generated=black + np.uint8(1)).value, 4)
@@ -49,7 +51,10 @@ def _check(reference: Frames, generated: Frames) -> None:
         if frames.dtype != np.uint8:
             raise ValueError(f"The {name} frames are {frames.dtype}. Give uint8 from 0 to 255.")
         if frames.ndim < 4 or frames.shape[-1] != 3:
-            raise ValueError(f"The {name} frames have shape {frames.shape}. Give (..., frames, height, width, 3).")
+            raise ValueError(
+                f"The {name} frames have shape {frames.shape}. Give (..., frames, height, width, "
+                "3)."
+            )
     if reference.shape != generated.shape:
         raise ValueError(
             f"The reference has shape {reference.shape}, the generated frames {generated.shape}. "

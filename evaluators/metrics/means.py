@@ -1,4 +1,5 @@
-"""Means that do not drift with the order of their terms and are absent when there is nothing to average."""
+"""Means that do not drift with the order of their terms and are absent when there is nothing to
+average."""
 
 from __future__ import annotations
 

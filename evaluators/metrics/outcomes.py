@@ -28,8 +28,9 @@ class ObjectOutcome:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
-    """A real trajectory and the rollout from the same initial condition, by their objects; no objects, no rollout."""
+class MatchedOutcome:
+    """A real trajectory and the rollout from the same initial condition, by their objects; no
+    objects, no rollout."""
 
     real: tuple[ObjectOutcome, ...]
     rollout: tuple[ObjectOutcome, ...] = ()
@@ -63,13 +64,16 @@ class Reproduction:
 
 
 def categorise(objects: Sequence[ObjectOutcome]) -> Category:
-    """Name the first criterion that does not hold for every object, in the order language, lifting, placing.
+    """Name the first criterion that does not hold for every object, in the order language, lifting,
+    placing.
 
     >>> str(categorise([ObjectOutcome(True, True, True), ObjectOutcome(True, False, True)]))
     'object_lifting_failure'
     """
     if not objects:
-        raise ValueError("The trajectory has 0 annotated objects. Give at least one to have a category.")
+        raise ValueError(
+            "The trajectory has 0 annotated objects. Give at least one to have a category."
+        )
     if not all(thing.language_following for thing in objects):
         return Category.LANGUAGE_FOLLOWING_FAILURE
     if not all(thing.object_lifting for thing in objects):
@@ -79,15 +83,19 @@ def categorise(objects: Sequence[ObjectOutcome]) -> Category:
     return Category.NO_FAILURE
 
 
-def reproduction(pairs: Sequence[Pair]) -> Reproduction:
-    """Compare how rollouts and real trajectories end; a missing rollout reproduces nothing and is counted.
+def reproduction(pairs: Sequence[MatchedOutcome]) -> Reproduction:
+    """Compare how rollouts and real trajectories end; a missing rollout reproduces nothing and is
+    counted.
 
     >>> done, dropped = ObjectOutcome(True, True, True), ObjectOutcome(True, True, False)
     >>> result = reproduction([Pair((done,), (done,)), Pair((done,), (dropped,)), Pair((dropped,))])
     >>> result.average, result.n_missing
     (0.25, 1)
     """
-    ended = tuple(CategoryPair(categorise(p.real), categorise(p.rollout) if p.rollout else None) for p in pairs)
+    ended = tuple(
+        CategoryPair(categorise(p.real), categorise(p.rollout) if p.rollout else None)
+        for p in pairs
+    )
     rates = tuple(_rate(category, ended) for category in Category)
     average = mean([rate.value for rate in rates if rate.value is not None])
     return Reproduction(average, rates, ended, sum(pair.rollout is None for pair in ended))

@@ -20,7 +20,7 @@ class Ballot:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BwsRank:
     """A method's score from -100 to 100 and its rank, both absent if no valid ballot showed it."""
 
     method: str
@@ -33,13 +33,14 @@ class Standing:
 class BestWorst:
     """The standings in the order the methods were given, and how many ballots counted."""
 
-    standings: tuple[Standing, ...]
+    standings: tuple[BwsRank, ...]
     n_valid: int
     n_invalid: int
 
 
 def bws(methods: Sequence[str], ballots: Sequence[Ballot]) -> BestWorst:
-    """Score each method by how much more often it is best than worst where it is shown; equal scores share a rank.
+    """Score each method by how much more often it is best than worst where it is shown; equal
+    scores share a rank.
 
     >>> result = bws(["a", "b", "c"], [Ballot(("a", "b", "c"), "a", "b"), Ballot(("a", "b"), "a", "a")])
     >>> [(s.method, s.score, s.rank) for s in result.standings], result.n_invalid
@@ -48,12 +49,13 @@ def bws(methods: Sequence[str], ballots: Sequence[Ballot]) -> BestWorst:
     valid = [ballot for ballot in ballots if _counts(ballot)]
     scores = [_score(method, valid) for method in methods]
     shown = [sum(method in ballot.shown for ballot in valid) for method in methods]
-    standings = map(Standing, methods, scores, competition_ranks(scores), shown)
+    standings = map(BwsRank, methods, scores, competition_ranks(scores), shown)
     return BestWorst(tuple(standings), len(valid), len(ballots) - len(valid))
 
 
 def competition_ranks(scores: Sequence[float | None]) -> tuple[int | None, ...]:
-    """Rank from the highest down: equals share the better rank and the next one is skipped; no score, no rank.
+    """Rank from the highest down: equals share the better rank and the next one is skipped; no
+    score, no rank.
 
     >>> competition_ranks([5.0, 7.0, None, 5.0, 1.0])
     (2, 1, None, 2, 4)
@@ -66,7 +68,8 @@ def competition_ranks(scores: Sequence[float | None]) -> tuple[int | None, ...]:
 
 
 def pearson(predicted: Sequence[float], real: Sequence[float]) -> float | None:
-    """Correlate two sides linearly; undefined with fewer than two points or a side that does not vary.
+    """Correlate two sides linearly; undefined with fewer than two points or a side that does not
+    vary.
 
     >>> round(pearson([1.0, 2.0, 3.0], [6.0, 4.0, 2.0]), 12), pearson([1.0, 1.0], [0.0, 1.0])
     (-1.0, None)
@@ -80,7 +83,8 @@ def pearson(predicted: Sequence[float], real: Sequence[float]) -> float | None:
 
 
 def pearson_p(predicted: Sequence[float], real: Sequence[float]) -> float | None:
-    """Give how often unrelated sides would correlate as strongly; undefined where Pearson is, and of two points.
+    """Give how often unrelated sides would correlate as strongly; undefined where Pearson is, and
+    of two points.
 
     >>> round(pearson_p([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0]), 3), pearson_p([1.0, 2.0], [0.0, 1.0])
     (0.2, None)
@@ -94,7 +98,8 @@ def pearson_p(predicted: Sequence[float], real: Sequence[float]) -> float | None
 
 
 def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
-    """Correlate the ranks of two sides, equals sharing their average rank; undefined where Pearson is.
+    """Correlate the ranks of two sides, equals sharing their average rank; undefined where Pearson
+    is.
 
     >>> round(spearman([1, 2, 3], [10, 1000, 100]), 12)
     0.5
@@ -108,9 +113,11 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> float | None:
 
 
 def mmrv(*, sim: Sequence[float], real: Sequence[float]) -> float | None:
-    """Average over points the largest real gap to a point that the simulation ranks the other way round.
+    """Average over points the largest real gap to a point that the simulation ranks the other way
+    round.
 
-    The sides are not interchangeable, hence the names. A tie counts as "not greater", as in SIMPLER's code.
+    The sides are not interchangeable, hence the names. A tie counts as "not greater", as in
+    SIMPLER's code.
 
     >>> mmrv(sim=[0.5, 0.2, 0.8], real=[0.25, 0.5, 1.0])
     0.16666666666666666
@@ -130,17 +137,25 @@ def _counts(ballot: Ballot) -> bool:
 
 def _score(method: str, ballots: Sequence[Ballot]) -> float | None:
     seen = [ballot for ballot in ballots if method in ballot.shown]
-    lead = sum(ballot.best == method for ballot in seen) - sum(ballot.worst == method for ballot in seen)
+    lead = sum(ballot.best == method for ballot in seen) - sum(
+        ballot.worst == method for ballot in seen
+    )
     return 100 * lead / len(seen) if seen else None
 
 
-def _points(first: Sequence[float], second: Sequence[float]) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def _points(
+    first: Sequence[float], second: Sequence[float]
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     if len(first) != len(second):
-        raise ValueError(f"The sides have {len(first)} and {len(second)} points. Give one of each per point.")
+        raise ValueError(
+            f"The sides have {len(first)} and {len(second)} points. Give one of each per point."
+        )
     x, y = np.asarray(first, dtype=np.float64), np.asarray(second, dtype=np.float64)
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         at = int(np.flatnonzero(~(np.isfinite(x) & np.isfinite(y)))[0])
-        raise ValueError(f"Point {at} is ({first[at]}, {second[at]}). Give finite numbers on both sides.")
+        raise ValueError(
+            f"Point {at} is ({first[at]}, {second[at]}). Give finite numbers on both sides."
+        )
     return x, y
 
 

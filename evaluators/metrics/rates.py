@@ -1,4 +1,5 @@
-"""L-IVA's three means over judgments: task success (TSR), clip alignment (AFS) and plausibility (PPS)."""
+"""L-IVA's three means over judgments: task success (TSR), clip alignment (AFS) and plausibility
+(PPS)."""
 
 from __future__ import annotations
 
@@ -58,7 +59,8 @@ class Plausibility:
 
 
 def tsr(judgments: Sequence[SubgoalJudgment]) -> TaskSuccess:
-    """Average the completed share over cases, evaluators within a case first; unusable judgments are left out.
+    """Average the completed share over cases, evaluators within a case first; unusable judgments
+    are left out.
 
     >>> tsr([SubgoalJudgment("a", "e1", 3, 5), SubgoalJudgment("b", "e1", 0, 0)])
     TaskSuccess(value=0.6, n_cases=1, n_left_out=1)
@@ -69,27 +71,37 @@ def tsr(judgments: Sequence[SubgoalJudgment]) -> TaskSuccess:
 
 
 def afs(verdicts: Sequence[int | None]) -> Alignment:
-    """Average the clips' verdicts, 1 for aligned and 0 for not; any other reply is counted as invalid.
+    """Average the clips' verdicts, 1 for aligned and 0 for not; any other reply is counted as
+    invalid.
 
     >>> afs([1, 0, None, 1, 1])
     Alignment(value=0.75, n_scored=4, n_invalid=1)
     """
     scored = [verdict for verdict in verdicts if verdict in (0, 1)]
-    return Alignment(mean([float(v) for v in scored if v is not None]), len(scored), len(verdicts) - len(scored))
+    return Alignment(
+        mean([float(v) for v in scored if v is not None]), len(scored), len(verdicts) - len(scored)
+    )
 
 
 def pps(ratings: Sequence[PlausibilityRating]) -> Plausibility:
-    """Average the ratings over videos, evaluators within a video first; ratings outside 1 to 5 are left out.
+    """Average the ratings over videos, evaluators within a video first; ratings outside 1 to 5 are
+    left out.
 
     >>> pps([PlausibilityRating("a", "e1", 5), PlausibilityRating("b", "e1", 2), PlausibilityRating("b", "e2", 6)])
     Plausibility(value=3.5, n_videos=2, n_ratings=2, n_left_out=1)
     """
-    usable = [r for r in ratings if r.score is not None and 1 <= r.score <= 5 and not r.unable_to_label]
+    usable = [
+        r for r in ratings if r.score is not None and 1 <= r.score <= 5 and not r.unable_to_label
+    ]
     videos = group((r.video, r.score) for r in usable if r.score is not None)
-    return Plausibility(mean_of_means(videos.values()), len(videos), len(usable), len(ratings) - len(usable))
+    return Plausibility(
+        mean_of_means(videos.values()), len(videos), len(usable), len(ratings) - len(usable)
+    )
 
 
 def _share(judgment: SubgoalJudgment) -> float | None:
     if judgment.unable_to_label or judgment.completed is None or judgment.total < 1:
         return None
-    return judgment.completed / judgment.total if 0 <= judgment.completed <= judgment.total else None
+    return (
+        judgment.completed / judgment.total if 0 <= judgment.completed <= judgment.total else None
+    )

@@ -17,7 +17,7 @@ Modality = Literal["image", "video"]
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class PartAnswers:
     """The answers to one part's checklist, in its order; None is an item nobody answered."""
 
     name: str
@@ -44,7 +44,7 @@ class RubricScore:
     missing_answers: int
 
 
-def score_rubric(parts: Sequence[Part], modality: Modality) -> RubricScore:
+def score_rubric(parts: Sequence[PartAnswers], modality: Modality) -> RubricScore:
     """Score one sample's checklist; a part that is not given has no items.
 
     >>> given = [Part("entity_completeness", ("yes", "unclear")), Part("scene_validity", ("yes", None))]
@@ -55,7 +55,8 @@ def score_rubric(parts: Sequence[Part], modality: Modality) -> RubricScore:
     _check(parts, modality)
     given = {part.name: part.answers for part in parts}
     if modality == "image":
-        # A still shows no motion; TailOR tolerates such items in an image rubric and never scores them.
+        # A still shows no motion; TailOR tolerates such items in an image rubric and never scores
+        # them.
         given["motion_plausibility"] = ()
     scores = tuple(_score_part(name, given.get(name, ())) for name in PARTS)
     return RubricScore(
@@ -66,21 +67,29 @@ def score_rubric(parts: Sequence[Part], modality: Modality) -> RubricScore:
     )
 
 
-def _check(parts: Sequence[Part], modality: str) -> None:
+def _check(parts: Sequence[PartAnswers], modality: str) -> None:
     names = [part.name for part in parts]
     if modality not in ("image", "video"):
         raise ValueError(f"The modality is {modality!r}. Give 'image' or 'video'.")
     if unknown := [name for name in names if name not in PARTS]:
-        raise ValueError(f"{unknown[0]!r} is not a part of the rubric. The parts are {', '.join(PARTS)}.")
+        raise ValueError(
+            f"{unknown[0]!r} is not a part of the rubric. The parts are {', '.join(PARTS)}."
+        )
     if repeated := [name for name in PARTS if names.count(name) > 1]:
-        raise ValueError(f"The part {repeated[0]!r} is given {names.count(repeated[0])} times. Give each part once.")
+        raise ValueError(
+            f"The part {repeated[0]!r} is given {names.count(repeated[0])} times. Give each part "
+            "once."
+        )
 
 
 def _score_part(name: str, answers: Sequence[str | None]) -> PartScore:
     answered = [answer for answer in answers if answer is not None]
     for answer in answered:
         if answer not in ANSWERS:
-            raise ValueError(f"An answer in {name} is {answer!r}. Give 'yes', 'no', 'unclear', or None if unanswered.")
+            raise ValueError(
+                f"An answer in {name} is {answer!r}. Give 'yes', 'no', 'unclear', or None if "
+                "unanswered."
+            )
     value = 100 * answered.count("yes") / len(answered) if answered else None
     return PartScore(name, value, len(answers), len(answered))
 

@@ -31,13 +31,16 @@ class Share:
 
 
 def sample_frames(length: int, n: int, policy: Policy) -> tuple[int, ...]:
-    """Choose n frames of a clip, or all if it has fewer: the first ones, or evenly from first to last.
+    """Choose n frames of a clip, or all if it has fewer: the first ones, or evenly from first to
+    last.
 
     >>> sample_frames(14, 4, "uniform_n"), sample_frames(3, 8, "first_n")
     ((0, 4, 9, 13), (0, 1, 2))
     """
     if length < 0 or n < 0:
-        raise ValueError(f"The clip has {length} frames and {n} are wanted. Give numbers from 0 up.")
+        raise ValueError(
+            f"The clip has {length} frames and {n} are wanted. Give numbers from 0 up."
+        )
     if policy not in ("first_n", "uniform_n"):
         raise ValueError(f"The sampling policy is {policy!r}. Give 'first_n' or 'uniform_n'.")
     wanted = min(n, length)
@@ -47,7 +50,8 @@ def sample_frames(length: int, n: int, policy: Policy) -> tuple[int, ...]:
 
 
 def allocate(n: int, tasks: Mapping[str, float], formats: Mapping[str, float]) -> tuple[Share, ...]:
-    """Divide n by task weight times format weight, what is left going to the largest remainders, then by name.
+    """Divide n by task weight times format weight, what is left going to the largest remainders,
+    then by name.
 
     >>> [(share.key, share.count) for share in allocate(3, {"AR": 0.5, "CR": 0.5}, {"binary": 0.8, "open": 0.2})]
     [('AR/binary', 1), ('AR/open', 1), ('CR/binary', 1), ('CR/open', 0)]
@@ -55,7 +59,9 @@ def allocate(n: int, tasks: Mapping[str, float], formats: Mapping[str, float]) -
     if n < 0:
         raise ValueError(f"{n} questions are to be divided. Give a number from 0 up.")
     alpha, beta = _weights("task", tasks), _weights("format", formats)
-    exact = {Share(t, f, floor(n * a * b)): n * a * b for t, a in alpha.items() for f, b in beta.items()}
+    exact = {
+        Share(t, f, floor(n * a * b)): n * a * b for t, a in alpha.items() for f, b in beta.items()
+    }
     left = n - sum(share.count for share in exact)
     by_remainder = sorted(exact, key=lambda share: (share.count - exact[share], share.key))
     raised = set(by_remainder[:left])
@@ -66,9 +72,13 @@ def _weights(name: str, given: Mapping[str, float]) -> dict[str, Fraction]:
     """Read the weights as the decimals they were written as, so that 0.8 is four fifths."""
     for key, weight in given.items():
         if not isfinite(weight) or weight < 0:
-            raise ValueError(f"The {name} weight of {key!r} is {weight}. Give a number from 0 to 1.")
+            raise ValueError(
+                f"The {name} weight of {key!r} is {weight}. Give a number from 0 to 1."
+            )
     exact = {key: Fraction(str(weight)) for key, weight in given.items()}
     total = sum(exact.values(), Fraction(0))
     if abs(total - 1) > ROUNDING:
-        raise ValueError(f"The {name} weights add up to {float(total)}. Give weights that add up to 1.")
+        raise ValueError(
+            f"The {name} weights add up to {float(total)}. Give weights that add up to 1."
+        )
     return {key: weight / total for key, weight in exact.items()}

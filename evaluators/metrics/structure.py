@@ -1,4 +1,5 @@
-"""SSIM of generated frames against the real ones: how alike they are in light, contrast and structure."""
+"""SSIM of generated frames against the real ones: how alike they are in light, contrast and
+structure."""
 
 from __future__ import annotations
 
@@ -16,17 +17,24 @@ GREY = np.array([0.299, 0.587, 0.114])
 
 
 def ssim(*, reference: Frames, generated: Frames) -> float | None:
-    """Average SSIM over 7 x 7 windows and frames, on grey values; axes are time, height, width, RGB; None of no frames.
+    """Average SSIM over 7 x 7 windows and frames, on grey values; axes are time, height, width,
+    RGB; None of no frames.
 
     >>> frames = np.random.default_rng(0).integers(0, 256, (2, 16, 16, 3), dtype=np.uint8)
     >>> ssim(reference=frames, generated=frames)
     1.0
     """
     if reference.shape != generated.shape or reference.ndim != 4 or reference.shape[-1] != 3:
-        raise ValueError(f"The frames are {reference.shape} and {generated.shape}. Give (frames, h, w, 3) twice.")
+        raise ValueError(
+            f"The frames are {reference.shape} and {generated.shape}. Give (frames, h, w, 3) twice."
+        )
     if min(reference.shape[1:3]) < WINDOW:
-        raise ValueError(f"The frames are {reference.shape[1:3]}. Give at least {WINDOW} x {WINDOW} pixels.")
-    return mean([_frame(real @ GREY, made @ GREY) for real, made in zip(reference, generated, strict=True)])
+        raise ValueError(
+            f"The frames are {reference.shape[1:3]}. Give at least {WINDOW} x {WINDOW} pixels."
+        )
+    return mean(
+        [_frame(real @ GREY, made @ GREY) for real, made in zip(reference, generated, strict=True)]
+    )
 
 
 def _frame(real: Floats, made: Floats) -> float:
@@ -42,5 +50,7 @@ def _windows(values: Floats) -> Floats:
     """The mean of every whole window, by sums along both axes."""
     sums = np.pad(values, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     size = WINDOW
-    found: Floats = sums[size:, size:] - sums[:-size, size:] - sums[size:, :-size] + sums[:-size, :-size]
+    found: Floats = (
+        sums[size:, size:] - sums[:-size, size:] - sums[size:, :-size] + sums[:-size, :-size]
+    )
     return found / size**2

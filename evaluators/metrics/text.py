@@ -25,7 +25,8 @@ class ExactMatch:
 
 @dataclass(frozen=True, slots=True)
 class Rouge:
-    """ROUGE at the effective order, and what the literal order, single words and the longest sequence give."""
+    """ROUGE at the effective order, and what the literal order, single words and the longest
+    sequence give."""
 
     f1: float
     precision: float
@@ -80,7 +81,10 @@ def rouge(prediction: str, reference: str, question: Format) -> Rouge:
 
 def _nominal_order(question: Format) -> int:
     if question not in ("binary", "multiple_choice", "open_ended"):
-        raise ValueError(f"The question format is {question!r}. Give 'binary', 'multiple_choice' or 'open_ended'.")
+        raise ValueError(
+            f"The question format is {question!r}. Give 'binary', 'multiple_choice' or "
+            "'open_ended'."
+        )
     return 2 if question == "binary" else HIGHEST_ORDER
 
 
@@ -89,7 +93,9 @@ def _n_words(reference: str) -> int:
 
     words = len(DefaultTokenizer(use_stemmer=False).tokenize(reference))
     if not words:
-        raise ValueError(f"The reference is {reference!r}, without a word to find. Give the expected answer.")
+        raise ValueError(
+            f"The reference is {reference!r}, without a word to find. Give the expected answer."
+        )
     return words
 
 

@@ -1,4 +1,5 @@
-"""SC3-Eval's uncertainty of a rollout: how far recovered actions are from commanded ones, and when to stop."""
+"""SC3-Eval's uncertainty of a rollout: how far recovered actions are from commanded ones, and when
+to stop."""
 
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ Actions = Sequence[Sequence[float]] | npt.NDArray[np.floating]
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """The actions that were asked for and those that inverse dynamics reads off the generated frames."""
+class ActionChunk:
+    """The actions that were asked for and those that inverse dynamics reads off the generated
+    frames."""
 
     commanded: Actions
     recovered: Actions
@@ -40,8 +42,9 @@ class Termination:
         return self.stopped_at is not None
 
 
-def chunk_uncertainty(chunk: Chunk, horizon: int) -> float:
-    """Average the distance between commanded and recovered actions over the steps that are executed.
+def chunk_uncertainty(chunk: ActionChunk, horizon: int) -> float:
+    """Average the distance between commanded and recovered actions over the steps that are
+    executed.
 
     >>> chunk_uncertainty(Chunk([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0]], [[3.0, 4.0], [0.0, 0.0]]), horizon=2)
     2.5
@@ -69,7 +72,7 @@ def exceeds(uncertainty: float, tau: float | None) -> bool:
     return tau is not None and uncertainty > tau * (1 + ROUNDING)
 
 
-def terminate(chunks: Sequence[Chunk], tau: float | None, horizon: int) -> Termination:
+def terminate(chunks: Sequence[ActionChunk], tau: float | None, horizon: int) -> Termination:
     """Keep the chunks before the first whose uncertainty exceeds tau.
 
     >>> good, bad = Chunk([[0.0]], [[0.0]]), Chunk([[0.0]], [[1.0]])
@@ -86,12 +89,13 @@ def terminate(chunks: Sequence[Chunk], tau: float | None, horizon: int) -> Termi
     return Termination(tuple(seen), None, len(seen), frames)
 
 
-def _n_steps(chunk: Chunk, horizon: int) -> int:
+def _n_steps(chunk: ActionChunk, horizon: int) -> int:
     """Count the executed steps; the last chunk of a rollout may be cut short of the horizon."""
     steps = min(horizon, len(chunk.commanded), len(chunk.recovered))
     if steps < 1:
         raise ValueError(
-            f"The chunk has {len(chunk.commanded)} commanded and {len(chunk.recovered)} recovered steps, "
+            f"The chunk has {len(chunk.commanded)} commanded and {len(chunk.recovered)} recovered "
+            "steps, "
             f"the horizon is {horizon}. Give at least one of each."
         )
     return steps

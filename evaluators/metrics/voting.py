@@ -34,7 +34,8 @@ class Vote:
 
 
 def majority_vote(answers: Sequence[str | None], ticket: Ticket) -> Vote:
-    """Take the most frequent normalised answer, blank ones being no votes; equals are drawn from by the ticket.
+    """Take the most frequent normalised answer, blank ones being no votes; equals are drawn from by
+    the ticket.
 
     >>> majority_vote(["Yes.", "yes", "no", "", "No "], Ticket(0, "r1", "q1")).candidates
     ('no', 'yes')
@@ -47,7 +48,9 @@ def majority_vote(answers: Sequence[str | None], ticket: Ticket) -> Vote:
 
 def _draw(candidates: Sequence[str], ticket: Ticket) -> str | None:
     key = repr((ticket.seed, ticket.rollout, ticket.question)).encode()
-    return candidates[int.from_bytes(sha256(key).digest()) % len(candidates)] if candidates else None
+    return (
+        candidates[int.from_bytes(sha256(key).digest()) % len(candidates)] if candidates else None
+    )
 
 
 def _decided_by(candidates: Sequence[str], count: int) -> DecidedBy:

@@ -13,7 +13,9 @@ from numpy.typing import NDArray
 from evaluators.media import Pixels
 
 
-def open_clip(folder: Path, device: str = "cpu") -> Callable[[Pixels, Sequence[str]], NDArray[np.float64]]:
+def open_clip(
+    folder: Path, device: str = "cpu"
+) -> Callable[[Pixels, Sequence[str]], NDArray[np.float64]]:
     """The cosine of each frame with each text, by the CLIP of a folder."""
     from transformers import CLIPModel, CLIPProcessor
 
@@ -23,7 +25,13 @@ def open_clip(folder: Path, device: str = "cpu") -> Callable[[Pixels, Sequence[s
     processor = read_processor(folder, local_files_only=True)
 
     def compare(frames: Pixels, texts: Sequence[str]) -> NDArray[np.float64]:
-        given = processor(images=list(frames), text=list(texts), return_tensors="pt", padding=True, truncation=True)
+        given = processor(
+            images=list(frames),
+            text=list(texts),
+            return_tensors="pt",
+            padding=True,
+            truncation=True,
+        )
         with torch.inference_mode():
             found = model(**given.to(device))
         return np.asarray((found.image_embeds @ found.text_embeds.T).cpu(), dtype=np.float64)

@@ -15,7 +15,9 @@ ORDER = ("tailor", "liva", "sc3", "universe")
 def suite_names() -> list[str]:
     """The name of every suite, in the board's order; none of them is imported for it."""
     names = [module.name for module in iter_modules(__path__) if module.ispkg]
-    return sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return sorted(
+        names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
+    )
 
 
 @cache
@@ -29,4 +31,6 @@ def suite_named(name: str) -> Suite:
     for suite in all_suites():
         if suite.name == name:
             return suite
-    raise KeyError(f"There is no suite {name!r}. There are: {', '.join(suite.name for suite in all_suites())}.")
+    raise KeyError(
+        f"There is no suite {name!r}. There are: {', '.join(suite.name for suite in all_suites())}."
+    )

@@ -1,4 +1,5 @@
-"""The figures of the papers: reads the tables packaged beside each suite and settles what several tables print."""
+"""The figures of the papers: reads the tables packaged beside each suite and settles what several
+tables print."""
 
 from __future__ import annotations
 
@@ -18,7 +19,10 @@ def read_table(suite: str, name: str) -> tuple[Mapping[str, str], ...]:
 
 def read_facts(suite: str) -> tuple[Fact, ...]:
     """The rows of a suite's facts table."""
-    return tuple(Fact(row["quantity"], row["value"], row.get("unit_or_note", "")) for row in read_table(suite, "facts"))
+    return tuple(
+        Fact(row["quantity"], row["value"], row.get("unit_or_note", ""))
+        for row in read_table(suite, "facts")
+    )
 
 
 def one_per_address(rows: Iterable[Published]) -> tuple[Published, ...]:

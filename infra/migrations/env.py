@@ -7,11 +7,12 @@ from alembic.autogenerate.api import AutogenContext
 from sqlmodel import AutoString, SQLModel
 
 from infra import tables
-from infra.indexes import has
+from infra.tables.indexes import has
 
 
 def plain_types(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:
-    """Write library types as SQLAlchemy's own, so that a migration never depends on today's classes."""
+    """Write library types as SQLAlchemy's own, so that a migration never depends on today's
+    classes."""
     if kind == "type" and isinstance(item, tables.UtcTime):
         return "sa.DateTime(timezone=True)"
     if kind == "type" and isinstance(item, AutoString):

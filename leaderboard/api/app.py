@@ -12,13 +12,16 @@ from fastapi.responses import JSONResponse, Response
 from infra.settings import Settings
 from leaderboard.api import health, routes, standing, submissions
 from leaderboard.api.problems import bad_value, refusals, route_path
-from leaderboard.queries import NotOnBoard
-from leaderboard.reading import BadQuestion, NoBoard, reader
+from leaderboard.cache.reader import BadQuestion, NoBoard, reader
+from leaderboard.queries.ranking import NotOnBoard
 
 CACHE = "public, max-age=30, stale-while-revalidate=300"
 ABSENT: dict[int | str, dict[str, Any]] = {
     status: {"description": text, "content": {"application/json": {"schema": {"type": "object"}}}}
-    for status, text in ((404, "There is no such thing on the board."), (503, "The board cannot be read just now."))
+    for status, text in (
+        (404, "There is no such thing on the board."),
+        (503, "The board cannot be read just now."),
+    )
 }
 PRIVATE = ("/v1/submissions", "/v1/teams", "/v1/inbox")
 """What a team reads about its own; no cache between may keep it."""
@@ -26,9 +29,14 @@ Next = Callable[[Request], Awaitable[Response]]
 
 
 def create(settings: Settings) -> FastAPI:
-    """The application for these settings; `uvicorn --factory leaderboard.api.app:from_environment` serves it."""
+    """The application for these settings; `uvicorn --factory leaderboard.api.app:from_environment`
+    serves it."""
     app = FastAPI(
-        title="Armillary", version="1", description=__doc__, openapi_url="/v1/openapi.json", docs_url="/v1/docs"
+        title="Armillary",
+        version="1",
+        description=__doc__,
+        openapi_url="/v1/openapi.json",
+        docs_url="/v1/docs",
     )
     app.state.settings = settings
     app.include_router(routes.router, prefix="/v1", responses={**refusals(400), **ABSENT})
@@ -54,11 +62,20 @@ async def tagged(request: Request, call: Next) -> Response:
     if route_path(request).startswith(PRIVATE):
         answer.headers["Cache-Control"] = "private, no-store"
         return answer
-    if request.method != "GET" or answer.status_code != 200 or answer.headers.get("content-type") != "application/json":
+    if (
+        request.method != "GET"
+        or answer.status_code != 200
+        or answer.headers.get("content-type") != "application/json"
+    ):
         return answer
     body = b"".join([part async for part in answer.body_iterator])  # type: ignore[attr-defined]
     tag = f'"{hashlib.sha256(body).hexdigest()[:32]}"'
-    headers = {**dict(answer.headers), "ETag": tag, "Cache-Control": CACHE, "Access-Control-Allow-Origin": "*"}
+    headers = {
+        **dict(answer.headers),
+        "ETag": tag,
+        "Cache-Control": CACHE,
+        "Access-Control-Allow-Origin": "*",
+    }
     since = reader(request.app.state.settings).stale_since
     if since:
         headers["X-Board-As-Of"] = since.isoformat()

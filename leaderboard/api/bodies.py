@@ -1,4 +1,5 @@
-"""The body of a request, read by a route when the caller is known: refused by its length, counted, and strict JSON."""
+"""The body of a request, read by a route when the caller is known: refused by its length, counted,
+and strict JSON."""
 
 from __future__ import annotations
 
@@ -8,15 +9,20 @@ from fastapi import Request
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
-from submissions import strict_json
-from submissions.errors import MOST_PROBLEMS, IntakeError, Problem, refusal
+from submissions.format import strict_json
+from submissions.format.errors import MOST_PROBLEMS, IntakeError, Problem, refusal
 
 Asked = TypeVar("Asked", bound=BaseModel)
 
 
 def schema_of(model: type[BaseModel]) -> dict[str, Any]:
     """How a route that reads its body itself describes it."""
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": model.model_json_schema()}}}}
+    return {
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": model.model_json_schema()}},
+        }
+    }
 
 
 async def json_bytes(request: Request, limit: int) -> bytes:
@@ -38,7 +44,13 @@ async def read(request: Request, limit: int, where: str = "body") -> bytes:
     """The body, refused by its length before it is read, or cut when it goes on too long."""
     promised = request.headers.get("content-length", "")
     if promised.isdecimal() and int(promised) > limit:
-        raise refusal("E_TOO_LARGE", where, f"{int(promised)} bytes; the limit is {limit}.", "Send less.", limit)
+        raise refusal(
+            "E_TOO_LARGE",
+            where,
+            f"{int(promised)} bytes; the limit is {limit}.",
+            "Send less.",
+            limit,
+        )
     body = bytearray()
     try:
         async for chunk in request.stream():

@@ -10,10 +10,10 @@ from sqlmodel import Session
 
 from infra.db import engine
 from infra.settings import Settings
-from submissions import tokens
-from submissions.errors import IntakeError
-from submissions.rates import spend
-from submissions.tokens import Caller
+from submissions.format.errors import IntakeError
+from submissions.teams import tokens
+from submissions.teams.rate_limits import spend
+from submissions.teams.tokens import Caller
 
 bearer = HTTPBearer(auto_error=False, description="A team's token: `armillary token create TEAM`.")
 

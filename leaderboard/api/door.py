@@ -1,4 +1,5 @@
-"""The submission API as a process of its own, for tests and for machines that do not serve the board."""
+"""The submission API as a process of its own, for tests and for machines that do not serve the
+board."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from leaderboard.api import submissions
 
 def create_app(settings: Settings | None = None) -> FastAPI:
     """The application for these settings, or for those of the environment."""
-    app = FastAPI(title="Armillary: handing in", version="1", openapi_url="/v1/openapi.json", docs_url="/v1/docs")
+    app = FastAPI(
+        title="Armillary: handing in",
+        version="1",
+        openapi_url="/v1/openapi.json",
+        docs_url="/v1/docs",
+    )
     app.state.settings = settings or Settings()
     submissions.install(app)
     return app

@@ -1,4 +1,5 @@
-"""Whether the parts answer, and what an operator's instruments read: health and Prometheus metrics, all from rows."""
+"""Whether the parts answer, and what an operator's instruments read: health and Prometheus metrics,
+all from rows."""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, open_store
 from infra.tables import Event, Shard, Submission, Verdict, now
-from infra.tables_operations import Drift, Freeze, Lease, Night, SetAside
+from infra.tables.operations import Drift, Freeze, Lease, Night, SetAside
 
 router = APIRouter(include_in_schema=False)
 JUDGE_FAILURES = ("judge_unparsable", "judge_error")
@@ -88,25 +89,39 @@ def _queue(db: Session) -> Iterator[Any]:
     """How many submissions stand where, and how long the oldest has waited."""
     states = GaugeMetricFamily("armillary_submissions", "Submissions by state", labels=["state"])
     ours = Submission.trust != "C"
-    for state, count in db.exec(select(Submission.state, func.count()).where(ours).group_by(Submission.state)):
+    for state, count in db.exec(
+        select(Submission.state, func.count()).where(ours).group_by(Submission.state)
+    ):
         states.add_metric([str(state)], count)
     yield states
     open_ = col(Submission.state).not_in(TERMINAL)
     oldest = db.exec(select(func.min(Submission.created_at)).where(open_)).one()
-    yield GaugeMetricFamily("armillary_queue_age_seconds", "Age of the oldest open submission", value=_age(oldest))
-    dead = db.exec(select(func.count()).where(Lease.state == "held", col(Lease.expires_at) < now())).one()
-    yield GaugeMetricFamily("armillary_leases_expired", "Leases that ran out and are not freed yet", value=dead)
+    yield GaugeMetricFamily(
+        "armillary_queue_age_seconds", "Age of the oldest open submission", value=_age(oldest)
+    )
+    dead = db.exec(
+        select(func.count()).where(Lease.state == "held", col(Lease.expires_at) < now())
+    ).one()
+    yield GaugeMetricFamily(
+        "armillary_leases_expired", "Leases that ran out and are not freed yet", value=dead
+    )
     freed = db.exec(select(func.count()).where(Event.kind == "lease_expired")).one()
-    yield CounterMetricFamily("armillary_lease_expiries", "Leases taken from dead workers", value=freed)
+    yield CounterMetricFamily(
+        "armillary_lease_expiries", "Leases taken from dead workers", value=freed
+    )
 
 
 def _work(db: Session) -> Iterator[Any]:
     """Shards, their time, and what a judge could not answer."""
     shards = CounterMetricFamily("armillary_shards", "Finished shards", labels=["stage"])
     seconds = CounterMetricFamily("armillary_shard_seconds", "Time spent in them", labels=["stage"])
-    slowest = GaugeMetricFamily("armillary_shard_seconds_max", "The slowest of them", labels=["stage"])
+    slowest = GaugeMetricFamily(
+        "armillary_shard_seconds_max", "The slowest of them", labels=["stage"]
+    )
     gpu = 0.0
-    query = select(Shard.stage, func.count(), func.sum(Shard.seconds), func.max(Shard.seconds)).group_by(Shard.stage)
+    query = select(
+        Shard.stage, func.count(), func.sum(Shard.seconds), func.max(Shard.seconds)
+    ).group_by(Shard.stage)
     for stage, count, total, longest in db.exec(query):
         shards.add_metric([stage], count)
         seconds.add_metric([stage], total)
@@ -117,21 +132,33 @@ def _work(db: Session) -> Iterator[Any]:
     failed = func.sum(case((col(Verdict.outcome).in_(JUDGE_FAILURES), 1), else_=0))
     answered, errors = db.exec(select(func.count(), failed).select_from(Verdict)).one()
     yield CounterMetricFamily("armillary_judge_answers", "Answers of judges", value=answered)
-    yield GaugeMetricFamily("armillary_judge_errors", "Questions without an answer", value=errors or 0)
+    yield GaugeMetricFamily(
+        "armillary_judge_errors", "Questions without an answer", value=errors or 0
+    )
     aside = db.exec(select(func.count()).select_from(SetAside)).one()
-    yield CounterMetricFamily("armillary_samples_set_aside", "Samples given up after three tries", value=aside)
+    yield CounterMetricFamily(
+        "armillary_samples_set_aside", "Samples given up after three tries", value=aside
+    )
 
 
 def _nights(db: Session) -> Iterator[Any]:
     """When the last night was done, how far judges agree, and which boards stand still."""
     last = db.exec(select(func.max(Night.finished_at)).where(Night.state == "done")).one()
-    yield GaugeMetricFamily("armillary_nightly_age_seconds", "Time since a night was done", value=_age(last))
-    agreement = GaugeMetricFamily("armillary_anchor_agreement", "Of the last night", labels=["suite", "judge"])
+    yield GaugeMetricFamily(
+        "armillary_nightly_age_seconds", "Time since a night was done", value=_age(last)
+    )
+    agreement = GaugeMetricFamily(
+        "armillary_anchor_agreement", "Of the last night", labels=["suite", "judge"]
+    )
     newest = select(func.max(Drift.night)).scalar_subquery()
     for row in db.exec(select(Drift).where(Drift.what == "anchors", Drift.night == newest)):
-        agreement.add_metric([row.suite, row.judge], row.agreement if row.agreement is not None else float("nan"))
+        agreement.add_metric(
+            [row.suite, row.judge], row.agreement if row.agreement is not None else float("nan")
+        )
     yield agreement
-    frozen = db.exec(select(func.count()).where(col(Freeze.lifted_at).is_(None)).select_from(Freeze)).one()
+    frozen = db.exec(
+        select(func.count()).where(col(Freeze.lifted_at).is_(None)).select_from(Freeze)
+    ).one()
     yield GaugeMetricFamily("armillary_boards_frozen", "Boards that stand still", value=frozen)
 
 

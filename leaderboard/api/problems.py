@@ -1,4 +1,5 @@
-"""How the API says no: one shape for every refusal, with a code, a place, a remedy, and all problems at once."""
+"""How the API says no: one shape for every refusal, with a code, a place, a remedy, and all
+problems at once."""
 
 from __future__ import annotations
 
@@ -11,15 +12,24 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 from starlette.routing import compile_path
 
-from submissions.errors import IntakeError, refusal
-from submissions.rates import TooOften
+from submissions.format.errors import IntakeError, refusal
+from submissions.teams.rate_limits import TooOften
 
 log = logging.getLogger("armillary")
 STATUS = {
     **dict.fromkeys(("E_AUTH_MISSING", "E_AUTH_INVALID"), 401),
     **dict.fromkeys(("E_AUTH_SCOPE", "E_TEAM_BLOCKED", "E_TEAM", "E_S3_FORBIDDEN"), 403),
     "E_NOT_FOUND": 404,
-    **dict.fromkeys(("E_IDEMPOTENCY_CONFLICT", "E_NAME_TAKEN", "E_CLOSED", "E_OBJECT_CHANGED", "E_UPLOAD_CLOSED"), 409),
+    **dict.fromkeys(
+        (
+            "E_IDEMPOTENCY_CONFLICT",
+            "E_NAME_TAKEN",
+            "E_CLOSED",
+            "E_OBJECT_CHANGED",
+            "E_UPLOAD_CLOSED",
+        ),
+        409,
+    ),
     "E_STATE": 409,
     "E_STORE": 503,
     **dict.fromkeys(("E_INCOMPLETE", "E_REQUEST", "E_MULTIPART"), 400),
@@ -43,7 +53,7 @@ WHOLE_BODY = ("body", "part", "size")
 """Where E_TOO_LARGE means the request itself, not a member of the bundle."""
 
 
-class Told(BaseModel):
+class ProblemDetail(BaseModel):
     """One problem."""
 
     code: str
@@ -53,17 +63,17 @@ class Told(BaseModel):
     limit: float | None = None
 
 
-class Refused(Told):
+class ProblemResponse(ProblemDetail):
     """The first problem, and all of them."""
 
-    problems: list[Told]
+    problems: list[ProblemDetail]
     total: int
 
 
 class Refusal(BaseModel):
     """The answer to a request that was refused."""
 
-    error: Refused
+    error: ProblemResponse
     submission: str | None
 
 
@@ -81,13 +91,18 @@ def refused(_request: Request, error: Exception) -> JSONResponse:
 def away(_request: Request, error: Exception) -> JSONResponse:
     """The answer when our own store or database fails: our fault, and worth trying again."""
     log.error("%s: %s", type(error).__name__, error)
-    response = answer(refusal("E_STORE", "server", "Our store or database does not answer.", "Try again in a minute."))
+    response = answer(
+        refusal(
+            "E_STORE", "server", "Our store or database does not answer.", "Try again in a minute."
+        )
+    )
     response.headers["Retry-After"] = "60"
     return response
 
 
 def bad_value(_request: Request, error: Exception) -> JSONResponse:
-    """The answer to a value that no database takes: the fault of the request, and of nothing of ours."""
+    """The answer to a value that no database takes: the fault of the request, and of nothing of
+    ours."""
     log.info("%s: %s", type(error).__name__, error)
     message = "It holds a text or number that cannot be stored."
     return answer(refusal("E_REQUEST", "request", message, "See /v1/docs."))
@@ -99,14 +114,17 @@ def route_path(request: Request) -> str:
 
 
 def wrong_method(request: Request, _error: Exception) -> JSONResponse:
-    """405 with every method that the place knows; the framework itself names only those of one route."""
+    """405 with every method that the place knows; the framework itself names only those of one
+    route."""
     allowed = {
         method.upper()
         for path, methods in request.app.openapi()["paths"].items()
         if compile_path(path)[0].match(route_path(request))
         for method in methods
     }
-    return JSONResponse({"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(allowed))})
+    return JSONResponse(
+        {"detail": "Method Not Allowed"}, 405, {"Allow": ", ".join(sorted(allowed))}
+    )
 
 
 def answer(error: IntakeError, submission: str | None = None) -> JSONResponse:

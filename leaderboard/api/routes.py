@@ -1,4 +1,5 @@
-"""What the API answers. Each route asks one question of the board and gives rows or one page of them."""
+"""What the API answers. Each route asks one question of the board and gives rows or one page of
+them."""
 
 from __future__ import annotations
 
@@ -13,13 +14,15 @@ from sqlmodel import Session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
-from leaderboard import behind, entries, failures, places, queries
-from leaderboard.behind import Item, JudgeAnswer, RunFacts, Show
-from leaderboard.entries import Figure, TimelineEvent
-from leaderboard.queries import Address, Entry, NotOnBoard
-from leaderboard.reading import reader
-from leaderboard.thumbnails import media
-from submissions.derivatives import shown
+from leaderboard.cache.reader import reader
+from leaderboard.queries import addresses, entries, failures
+from leaderboard.queries import ranking as queries
+from leaderboard.queries import samples as behind
+from leaderboard.queries.entries import Figure, TimelineEvent
+from leaderboard.queries.ranking import BoardAddress, NotOnBoard, RankedEntry
+from leaderboard.queries.samples import JudgeAnswer, RunFacts, ScoredSample, Show
+from leaderboard.widgets.thumbnails import media
+from submissions.media.derivatives import shown
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -28,7 +31,7 @@ MEDIA = ("image/", "video/")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class PageRange:
     """Which part of a long list."""
 
     limit: Annotated[int, Query(ge=1, le=1000)] = 100
@@ -41,20 +44,27 @@ class Asking:
     def __init__(self, request: Request) -> None:
         self.settings: Settings = request.app.state.settings
 
-    def __call__(self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs) -> T:
+    def __call__(
+        self, question: Callable[Concatenate[Session, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
         return reader(self.settings).ask(question, *args, **kwargs)
 
 
 Ask = Annotated[Asking, Depends()]
-At = Annotated[Address, Depends()]
-Part = Annotated[Page, Depends()]
+At = Annotated[BoardAddress, Depends()]
+Part = Annotated[PageRange, Depends()]
 
 
-def paged(rows: Sequence[T], page: Page) -> dict[str, Any]:
+def paged(rows: Sequence[T], page: PageRange) -> dict[str, Any]:
     """One page of a list, with how many there are and where the next begins."""
     end = page.offset + page.limit
     following = end if end < len(rows) else None
-    return {"total": len(rows), "offset": page.offset, "next": following, "rows": rows[page.offset : end]}
+    return {
+        "total": len(rows),
+        "offset": page.offset,
+        "next": following,
+        "rows": rows[page.offset : end],
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,13 +90,13 @@ def metrics(ask: Ask, suite: str) -> list[Metric]:
 
 
 @router.get("/suites/{suite}/places")
-def where(ask: Ask, suite: str, metric: str) -> list[places.Place]:
+def where(ask: Ask, suite: str, metric: str) -> list[addresses.FiguresAt]:
     """Where a metric has figures."""
-    return ask(places.places, suite, metric)
+    return ask(addresses.places, suite, metric)
 
 
 @router.get("/suites/{suite}/ranking")
-def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[Entry]:
+def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[RankedEntry]:
     """The ranking at one address; figures from papers follow without a rank."""
     return ask(queries.ranking, suite, metric, at)
 
@@ -127,18 +137,30 @@ def cells(ask: Ask, run: str) -> list[Figure]:
 
 @router.get("/runs/{run}/samples")
 def samples(
-    ask: Ask, run: str, metric: str, at: At, show: Show = "all", page: int = Query(1, ge=1, le=behind.MOST_PAGES)
+    ask: Ask,
+    run: str,
+    metric: str,
+    at: At,
+    show: Show = "all",
+    page: int = Query(1, ge=1, le=behind.MOST_PAGES),
 ) -> dict[str, Any]:
     """What is behind a cell, 24 a page."""
     items = ask(behind.items, _run(ask, run), metric, at, show, page)
     following = page + 1 if page * behind.PAGE < items.total else None
-    return {"total": items.total, "page": page, "next": following, "rows": [asdict(item) for item in items.page]}
+    return {
+        "total": items.total,
+        "page": page,
+        "next": following,
+        "rows": [asdict(item) for item in items.page],
+    }
 
 
 @router.get("/runs/{run}/samples/{sample}")
-def sample(ask: Ask, run: str, sample: str, metric: str) -> Item:
+def sample(ask: Ask, run: str, sample: str, metric: str) -> ScoredSample:
     """One sample of a run with its score."""
-    return ask(behind.item, _run(ask, run), metric, sample) or _missing(f"The run has no sample {sample!r}.")
+    return ask(behind.item, _run(ask, run), metric, sample) or _missing(
+        f"The run has no sample {sample!r}."
+    )
 
 
 @router.get("/runs/{run}/samples/{sample}/verdicts")
@@ -163,7 +185,9 @@ def models(ask: Ask, page: Part) -> dict[str, Any]:
 def model(ask: Ask, entry: str) -> dict[str, Any]:
     """One entry with its declaration; the list of its files is left out."""
     submission = ask(entries.submission, entry) or _missing(f"There is no entry {entry!r}.")
-    declared = {key: value for key, value in submission.manifest.items() if key not in ("files", "contact")}
+    declared = {
+        key: value for key, value in submission.manifest.items() if key not in ("files", "contact")
+    }
     return {**submission.model_dump(mode="json", exclude={"manifest"}), "manifest": declared}
 
 
@@ -195,7 +219,10 @@ def output(ask: Ask, sha256: str) -> FileResponse:
     path = derived.path if derived else media(store, sha256, folder)
     if path is None or (derived is None and kind.startswith(MEDIA)):
         raise HTTPException(503, "The file cannot be fetched from the store now. Try again later.")
-    headers = {"Cache-Control": "public, max-age=31536000, immutable", "Content-Security-Policy": "sandbox"}
+    headers = {
+        "Cache-Control": "public, max-age=31536000, immutable",
+        "Content-Security-Policy": "sandbox",
+    }
     return FileResponse(path, media_type=derived.media_type if derived else kind, headers=headers)
 
 

@@ -1,4 +1,5 @@
-"""What no route has to look for: a request whose address holds a character that no database keeps."""
+"""What no route has to look for: a request whose address holds a character that no database
+keeps."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from urllib.parse import unquote
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from leaderboard.api.problems import answer
-from submissions.errors import refusal
+from submissions.format.errors import refusal
 
 NUL = "\0"
 

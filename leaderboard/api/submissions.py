@@ -1,4 +1,5 @@
-"""Handing in through the API: create, send the parts, finish; then status, timeline, report, cancel, withdraw."""
+"""Handing in through the API: create, send the parts, finish; then status, timeline, report,
+cancel, withdraw."""
 
 from __future__ import annotations
 
@@ -22,14 +23,15 @@ from leaderboard.api import bodies
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import WORDS, away, bad_value, refusals, refused, wrong_method
 from leaderboard.api.screen import Screen
-from submissions import inbox, uploads, validation
-from submissions.errors import IntakeError, refusal, shown
-from submissions.intake import report_key
-from submissions.lifecycle import State, advance, state_of, timeline
-from submissions.links import takes_links, upload_link
-from submissions.logs import lines as log_lines
-from submissions.quotas import allowance
-from submissions.strict_json import BadJson
+from submissions.format.errors import IntakeError, refusal, shown
+from submissions.format.strict_json import BadJson
+from submissions.gates import report as validation
+from submissions.intake import inbox, uploads
+from submissions.intake.intake import report_key
+from submissions.intake.links import takes_links, upload_link
+from submissions.intake.submission_log import lines as log_lines
+from submissions.teams.lifecycle import State, advance, state_of, timeline
+from submissions.teams.quotas import allowance
 
 router = APIRouter(tags=["submissions"])
 MOST_BODY = 6 << 20
@@ -37,7 +39,9 @@ MOST_ADDRESS = 64 << 10
 """The longest body that only names a place."""
 TYPES = ("application/octet-stream", "application/zip")
 ID = Annotated[str, Path(pattern=r"^[a-z0-9-]{1,60}$")]
-Key = Annotated[str, Header(alias="Idempotency-Key", min_length=8, max_length=100, pattern=r"^[\x21-\x7e]+$")]
+Key = Annotated[
+    str, Header(alias="Idempotency-Key", min_length=8, max_length=100, pattern=r"^[\x21-\x7e]+$")
+]
 
 
 Sha256 = Annotated[str, Query(pattern=r"^[0-9a-f]{64}$")]
@@ -53,7 +57,8 @@ class Create(BaseModel):
 
 
 def install(app: FastAPI) -> None:
-    """Add the routes and the shape of their refusals to an application that has `app.state.settings`."""
+    """Add the routes and the shape of their refusals to an application that has
+    `app.state.settings`."""
     app.add_middleware(Screen)
     app.include_router(router, prefix="/v1", responses=refusals(*WORDS))
     app.exception_handler(IntakeError)(refused)
@@ -73,11 +78,15 @@ def _invalid(request: Request, error: Exception) -> JSONResponse:
 
 def _unreadable(request: Request, _error: Exception) -> JSONResponse:
     """A body that is no text at all, which is found before anything of ours looks at it."""
-    return refused(request, refusal("E_REQUEST", "body", "This is not JSON in UTF-8.", "See /v1/docs."))
+    return refused(
+        request, refusal("E_REQUEST", "body", "This is not JSON in UTF-8.", "See /v1/docs.")
+    )
 
 
 @router.post("/submissions", status_code=201, openapi_extra=bodies.schema_of(Create))
-async def create(request: Request, response: Response, settings: Conf, who: Submits, key: Key) -> dict[str, Any]:
+async def create(
+    request: Request, response: Response, settings: Conf, who: Submits, key: Key
+) -> dict[str, Any]:
     """Promise a bundle; the same key and body again is the same upload."""
     body = await bodies.json_bytes(request, MOST_BODY)
     upload, new = await run_in_threadpool(_create, settings, who.team, key, body)
@@ -89,7 +98,9 @@ def _read_create(body: bytes) -> Create:
     try:
         return bodies.parsed(body, Create)
     except BadJson as bad:
-        raise refusal(f"E_MANIFEST_{bad.kind}", f"body {bad.where}", bad.message, bad.hint) from None
+        raise refusal(
+            f"E_MANIFEST_{bad.kind}", f"body {bad.where}", bad.message, bad.hint
+        ) from None
 
 
 def _create(settings: Settings, team: str, key: str, body: bytes) -> tuple[Upload, bool]:
@@ -106,11 +117,24 @@ def _upload(settings: Settings, row: Upload) -> dict[str, Any]:
     path = f"/v1/submissions/uploads/{row.id}/parts"
     links = takes_links(settings)
     shown_parts = [
-        {**asdict(part), "path": f"{path}/{part.number}", "link": f"{path}/{part.number}/link" if links else None}
+        {
+            **asdict(part),
+            "path": f"{path}/{part.number}",
+            "link": f"{path}/{part.number}/link" if links else None,
+        }
         for part in parts
     ]
-    facts = {"id": row.id, "state": row.state, "size": row.size, "sha256": row.sha256, "expires_at": row.expires_at}
-    return {"upload": {**facts, "parts": shown_parts, "problems": row.problems}, "submission": row.submission_id}
+    facts = {
+        "id": row.id,
+        "state": row.state,
+        "size": row.size,
+        "sha256": row.sha256,
+        "expires_at": row.expires_at,
+    }
+    return {
+        "upload": {**facts, "parts": shown_parts, "problems": row.problems},
+        "submission": row.submission_id,
+    }
 
 
 @router.get("/submissions/uploads/{upload_id}")
@@ -121,10 +145,19 @@ def upload(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
     return _upload(settings, row)
 
 
-@router.put("/submissions/uploads/{upload_id}/parts/{number}", status_code=204, openapi_extra={
-    "requestBody": {"required": True, "content": {TYPES[0]: {"schema": {"type": "string", "format": "binary"}}}}
-})  # fmt: skip
-async def part(request: Request, settings: Conf, who: Submits, upload_id: ID, number: int) -> Response:
+@router.put(
+    "/submissions/uploads/{upload_id}/parts/{number}",
+    status_code=204,
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "content": {TYPES[0]: {"schema": {"type": "string", "format": "binary"}}},
+        }
+    },
+)
+async def part(
+    request: Request, settings: Conf, who: Submits, upload_id: ID, number: int
+) -> Response:
     """Send one part, exactly its bytes; sending it again is harmless."""
     bodies.check_type(request, TYPES, "A part is plain bytes.")
     row = await run_in_threadpool(_find, settings, who.team, upload_id)
@@ -136,14 +169,22 @@ async def part(request: Request, settings: Conf, who: Submits, upload_id: ID, nu
 
 
 @router.get("/submissions/uploads/{upload_id}/parts/{number}/link")
-def link(settings: Conf, who: Submits, upload_id: ID, number: int, sha256: Sha256) -> dict[str, Any]:
-    """Where to send one part straight to the store: this key, length, type and SHA-256, for a quarter of an hour."""
+def link(
+    settings: Conf, who: Submits, upload_id: ID, number: int, sha256: Sha256
+) -> dict[str, Any]:
+    """Where to send one part straight to the store: this key, length, type and SHA-256, for a
+    quarter of an hour."""
     row = _find(settings, who.team, upload_id)
     if row.state != "open":
         raise refusal("E_UPLOAD_CLOSED", "upload", f"The upload is {row.state}.", "Open a new one.")
     upload_target = upload_link(settings, row, uploads.part_named(row, number), sha256)
     if upload_target is None:
-        raise refusal("E_NOT_FOUND", "link", "Parts are sent to this server itself.", "PUT it at the part's path.")
+        raise refusal(
+            "E_NOT_FOUND",
+            "link",
+            "Parts are sent to this server itself.",
+            "PUT it at the part's path.",
+        )
     return asdict(upload_target)
 
 
@@ -176,7 +217,8 @@ class FromInbox(BaseModel):
 
 @router.post("/inbox", status_code=202, openapi_extra=bodies.schema_of(FromInbox))
 async def from_inbox(request: Request, settings: Conf, who: Submits) -> dict[str, Any]:
-    """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked through."""
+    """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked
+    through."""
     body = await bodies.json_bytes(request, MOST_ADDRESS)
     return await run_in_threadpool(_from_inbox, settings, who.team, body)
 
@@ -196,7 +238,9 @@ def mine(settings: Conf, who: Reads) -> list[dict[str, Any]]:
     """What the team has handed in, newest first."""
     with session(settings.database) as db:
         rows = db.exec(
-            select(Submission).where(Submission.team == who.team).order_by(col(Submission.created_at).desc())
+            select(Submission)
+            .where(Submission.team == who.team)
+            .order_by(col(Submission.created_at).desc())
         )
         return [_status(row) for row in rows]
 
@@ -217,19 +261,26 @@ def events(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]
 
 @router.get("/submissions/{submission_id}/logs")
 def logs(settings: Conf, who: Reads, submission_id: ID) -> list[dict[str, Any]]:
-    """What was done for a submission, line by line, oldest first; it grows while the work goes on."""
+    """What was done for a submission, line by line, oldest first; it grows while the work goes
+    on."""
     _owned(settings, who.team, submission_id)
     with session(settings.database) as db:
-        return [{**asdict(line), "at": line.at.isoformat()} for line in log_lines(db, submission_id)]
+        return [
+            {**asdict(line), "at": line.at.isoformat()} for line in log_lines(db, submission_id)
+        ]
 
 
 @router.get("/submissions/{submission_id}/report")
 def report(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
-    """What the door found in the bundle, and what the gates between the stages found since, the worst files first."""
+    """What the door found in the bundle, and what the gates between the stages found since, the
+    worst files first."""
     _owned(settings, who.team, submission_id)
     store = open_store(settings.objects, settings.s3_endpoint)
     checks: dict[str, Any] = json.loads(store.get(report_key(submission_id)))
-    return {**checks, "validation": [asdict(gate) for gate in validation.kept(store, submission_id)]}
+    return {
+        **checks,
+        "validation": [asdict(gate) for gate in validation.kept(store, submission_id)],
+    }
 
 
 @router.post("/submissions/{submission_id}/cancel")
@@ -254,12 +305,22 @@ def me(settings: Conf, who: Reads) -> dict[str, Any]:
     return {"team": who.team, "token": who.prefix, "scopes": who.scopes, "quotas": quotas}
 
 
-def _withdraw(settings: Settings, team: str, submission_id: str, text: str, published: bool) -> dict[str, Any]:
+def _withdraw(
+    settings: Settings, team: str, submission_id: str, text: str, published: bool
+) -> dict[str, Any]:
     row = _owned(settings, team, submission_id)
     with session(settings.database) as db:
         state = state_of(db, submission_id)
         if (state is State.PUBLISHED) == published or (published and state is State.WITHDRAWN):
-            advance(db, submission_id, State.WITHDRAWN, text, fault="submitter", code="E_WITHDRAWN", actor=team)
+            advance(
+                db,
+                submission_id,
+                State.WITHDRAWN,
+                text,
+                fault="submitter",
+                code="E_WITHDRAWN",
+                actor=team,
+            )
         elif state is not State.WITHDRAWN:
             hint = "Use cancel before publication, withdraw after it."
             raise refusal("E_STATE", "submission", f"The submission is {state}.", hint)

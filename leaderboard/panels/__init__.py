@@ -1,7 +1,7 @@
 """What a suite shows of one sample: one module a suite, with `draw` for a panel of its own.
 
-The page itself shows prompt, input, output and answers; a module's `input_picture` is the input's, its
-`output_picture` the output's where that is no picture itself.
+The page itself shows prompt, input, output and answers; a module's `input_picture` is the input's,
+its `output_picture` the output's where that is no picture itself.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leaderboard.behind import Item, RunFacts
+from leaderboard.queries.samples import RunFacts, ScoredSample
 
 
 @dataclass(frozen=True, slots=True)
 class SampleView:
     """One sample of one entry.
 
-    `record` is what was kept with the output, `detail` what was kept with each metric's score, and `fetch` brings any
-    file of the store by its SHA-256, or None if it cannot be had now.
+    `record` is what was kept with the output, `detail` what was kept with each metric's score, and
+    `fetch` brings any file of the store by its SHA-256, or None if it cannot be had now.
     """
 
     run: RunFacts
-    item: Item
+    item: ScoredSample
     record: Mapping[str, Any]
     detail: Mapping[str, Mapping[str, Any]]
     fetch: Callable[[str], Path | None]
@@ -52,7 +52,8 @@ def panel_of(suite: str) -> Panel | None:
 
 
 def input_picture(view: SampleView) -> Picture | None:
-    """What a sample's model got to see beside the prompt; None where that is nothing, or cannot be had now."""
+    """What a sample's model got to see beside the prompt; None where that is nothing, or cannot be
+    had now."""
     return _picture(view, "input_picture")
 
 
@@ -62,7 +63,9 @@ def output_picture(view: SampleView) -> Picture | None:
 
 
 def _picture(view: SampleView, function: str) -> Picture | None:
-    gives: Callable[[SampleView], Picture | None] | None = getattr(_module(view.run.suite), function, None)
+    gives: Callable[[SampleView], Picture | None] | None = getattr(
+        _module(view.run.suite), function, None
+    )
     return gives(view) if gives else None
 
 

@@ -8,9 +8,9 @@ from typing import Any
 
 import streamlit as st
 
+from leaderboard.draw.words import escaped, long_text, name, plain
 from leaderboard.panels import Picture, SampleView
-from leaderboard.widgets import table
-from leaderboard.words import escaped, long_text, name, plain
+from leaderboard.widgets.common import table
 
 Row = Mapping[str, Any]
 FIDELITY = {1: "shows the action", 0: "does not show the action", None: "no readable verdict"}
@@ -62,11 +62,15 @@ def ending(trace: Row) -> str:
     spent = trace["spent"]
     why = f" ({name(trace['reason'], 200)})" if trace["reason"] else ""
     took = f"{spent['clips']} clips, {spent['vlm_calls']} calls, {spent['seconds']:.0f} s"
-    return f"{plain(trace['end'])}{why}. {took}. Agent: {name(trace['vlm'])}. Video model: {name(trace['i2v'])}."
+    return (
+        f"{plain(trace['end'])}{why}. {took}. Agent: {name(trace['vlm'])}. Video model: "
+        f"{name(trace['i2v'])}."
+    )
 
 
 def changes(before: Row | None, after: Row | None) -> list[dict[str, str]]:
-    """What is believed otherwise after a step: things that came, went or changed, hands, and goals."""
+    """What is believed otherwise after a step: things that came, went or changed, hands, and
+    goals."""
     if before is None or after is None:
         return []
     objects = [set(belief["interactive_objects"]) for belief in (before, after)]
@@ -74,9 +78,14 @@ def changes(before: Row | None, after: Row | None) -> list[dict[str, str]]:
         _change(object_name, _state(before, object_name), _state(after, object_name))
         for object_name in sorted(objects[0] | objects[1])
     ]
-    rows += [_change(hand, before["avatar_state"][hand], after["avatar_state"][hand]) for hand in HANDS]
+    rows += [
+        _change(hand, before["avatar_state"][hand], after["avatar_state"][hand]) for hand in HANDS
+    ]
     was = {goal["goal"]: goal["status"] for goal in before["task_checklist"]}
-    rows += [_change(goal["goal"], was.get(goal["goal"]), goal["status"]) for goal in after["task_checklist"]]
+    rows += [
+        _change(goal["goal"], was.get(goal["goal"]), goal["status"])
+        for goal in after["task_checklist"]
+    ]
     return [row for row in rows if row["Before"] != row["After"]]
 
 
@@ -87,7 +96,9 @@ def calls(trace: Row) -> list[tuple[str, Row]]:
         place = f"Step {step['index'] + 1}"
         labelled += [(place, call) for call in step["calls"] if call["step"] != "observe"]
         for attempt in step["attempts"]:
-            labelled += [(f"{place}, attempt {attempt['number'] + 1}", call) for call in attempt["calls"]]
+            labelled += [
+                (f"{place}, attempt {attempt['number'] + 1}", call) for call in attempt["calls"]
+            ]
         labelled += [(place, call) for call in step["calls"] if call["step"] == "observe"]
     return [*labelled, *(("End", call) for call in trace["closing"])]
 
@@ -97,12 +108,18 @@ def _clips(view: SampleView) -> None:
     fidelities: Sequence[int | None] = view.detail.get("afs", {}).get("af", ())
     for number, clip in enumerate(view.record["clips"]):
         verdict = FIDELITY[fidelities[number]] if number < len(fidelities) else "not judged"
-        _video(view, clip["sha256"], f"{number + 1}. {escaped(clip['caption'], 500)}. Judge: {verdict}.")
+        _video(
+            view,
+            clip["sha256"],
+            f"{number + 1}. {escaped(clip['caption'], 500)}. Judge: {verdict}.",
+        )
 
 
 def _step(view: SampleView, step: Row, verdicts: Any) -> None:
     accepted = any(attempt["accepted"] for attempt in step["attempts"])
-    title = f"Step {step['index'] + 1}: {escaped(step['goal'], 160)}" + ("" if accepted else " (not reached)")
+    title = f"Step {step['index'] + 1}: {escaped(step['goal'], 160)}" + (
+        "" if accepted else " (not reached)"
+    )
     with st.expander(title, expanded=step["index"] == 0):
         if step["plan"]:
             st.text(f"Plan: {long_text(step['plan']['action_plan'], 1000)}")
@@ -117,7 +134,10 @@ def _step(view: SampleView, step: Row, verdicts: Any) -> None:
 
 def _attempt(view: SampleView, attempt: Row, fidelity: int | None) -> None:
     state = "accepted" if attempt["accepted"] else "rejected"
-    head = f"Attempt {attempt['number'] + 1}, seed {attempt['seed']}: {state}. {escaped(attempt['caption'], 500)}"
+    head = (
+        f"Attempt {attempt['number'] + 1}, seed {attempt['seed']}: {state}. "
+        f"{escaped(attempt['caption'], 500)}"
+    )
     if attempt["clip"]:
         _video(view, attempt["clip"]["sha256"], head)
     else:
@@ -146,4 +166,8 @@ def _state(belief: Row, object_name: str) -> str | None:
 
 
 def _change(subject: str, before: str | None, after: str | None) -> dict[str, str]:
-    return {"What": name(plain(subject), 120), "Before": name(before or "—", 160), "After": name(after or "—", 160)}
+    return {
+        "What": name(plain(subject), 120),
+        "Before": name(before or "—", 160),
+        "After": name(after or "—", 160),
+    }

@@ -1,4 +1,5 @@
-"""One SC3 rollout: its views in step beside the real one and other entries' of the same start, and U of each chunk."""
+"""One SC3 rollout: its views in step beside the real one and other entries' of the same start, and
+U of each chunk."""
 
 from __future__ import annotations
 
@@ -11,12 +12,12 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from leaderboard.behind import Item, RunFacts, item, records, runs
-from leaderboard.charts import COLOURS
+from leaderboard.draw.charts import COLOURS
+from leaderboard.draw.rollouts import VIEWS, Frames, enlarged, frames_of, strip
+from leaderboard.draw.words import escaped, name
 from leaderboard.panels import Picture, SampleView
-from leaderboard.rollouts import VIEWS, Frames, enlarged, frames_of, strip
-from leaderboard.widgets import ask
-from leaderboard.words import escaped, name
+from leaderboard.queries.samples import RunFacts, ScoredSample, item, records, runs
+from leaderboard.widgets.common import ask
 
 SMALL = 120
 SHOWN = ", ".join(VIEWS)
@@ -26,7 +27,7 @@ MOST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class RolloutRow:
     """One rollout of those shown in step: whose it is, and its frames."""
 
     whose: str
@@ -34,12 +35,13 @@ class Row:
 
 
 def draw(view: SampleView) -> None:
-    """A slider over time, the views beside each other, the criteria, the trace of U with frames under it."""
+    """A slider over time, the views beside each other, the criteria, the trace of U with frames
+    under it."""
     read = view.record.get("value")
     if isinstance(read, Mapping):
         _criteria(read)
     own = _frames(view, view.item)
-    rows = [Row(view.run.model, own)] if own is not None else []
+    rows = [RolloutRow(view.run.model, own)] if own is not None else []
     rows += _beside(view)
     if rows:
         _in_step(view.item.sample_id, rows)
@@ -81,7 +83,9 @@ def trace(read: Mapping[str, Any]) -> alt.LayerChart | alt.FacetChart:
     dots = chart.mark_point(filled=True, size=80, opacity=1).encode(
         color=alt.Color("kept:N", title=None, scale=colours, legend=alt.Legend(orient="top"))
     )
-    return alt.layer(chart.mark_line(color=COLOURS[0]), dots, *_threshold(tau)).properties(height=260)
+    return alt.layer(chart.mark_line(color=COLOURS[0]), dots, *_threshold(tau)).properties(
+        height=260
+    )
 
 
 def _threshold(tau: float | None) -> list[alt.Chart]:
@@ -120,11 +124,13 @@ def _trace(read: Mapping[str, Any], frames: Frames | None) -> None:
 
 def _criteria(read: Mapping[str, Any]) -> None:
     met = read.get("criteria", {})
-    verdicts = " · ".join(f"{name.replace('_', ' ')}: {'yes' if held else 'no'}" for name, held in met.items())
+    verdicts = " · ".join(
+        f"{name.replace('_', ' ')}: {'yes' if held else 'no'}" for name, held in met.items()
+    )
     st.caption(f"{verdicts}. Said by: {read.get('annotator', 'nobody')}.")
 
 
-def _frames(view: SampleView, item: Item | None) -> Frames | None:
+def _frames(view: SampleView, item: ScoredSample | None) -> Frames | None:
     return _file(view, item.media_sha256) if item else None
 
 
@@ -133,7 +139,7 @@ def _file(view: SampleView, sha256: str) -> Frames | None:
     return frames_of(path) if path else None
 
 
-def _beside(view: SampleView) -> list[Row]:
+def _beside(view: SampleView) -> list[RolloutRow]:
     """What really happened, and the same start in other entries, as many as somebody asks for."""
     others, real = {facts.run_id: facts for facts in _others(view.run)}, _real(view)
     words = {REAL: "What really happened"} if real else {}
@@ -149,17 +155,31 @@ def _beside(view: SampleView) -> list[Row]:
         width=520,
         key=f"beside-{view.run.run_id}-{bool(real)}",
     )
-    frames_by_run = {run: _frames_of_run(view, others[run]) if run in others else _file(view, real) for run in chosen}
+    frames_by_run = {
+        run: _frames_of_run(view, others[run]) if run in others else _file(view, real)
+        for run in chosen
+    }
     for run in [run for run, frames in frames_by_run.items() if frames is None]:
         st.caption(f"{escaped(words[run])}: no rollout from this start can be had now.")
-    return [Row(words[run], frames) for run, frames in frames_by_run.items() if frames is not None]
+    return [
+        RolloutRow(words[run], frames)
+        for run, frames in frames_by_run.items()
+        if frames is not None
+    ]
 
 
 def _real(view: SampleView) -> str:
     """The hash of the real rollout; an entry that was read before it was kept borrows another's."""
     if own_hash := view.record.get(REAL):
         return str(own_hash)
-    return next((str(record[REAL]) for record in ask(records, view.run, view.item.sample_id) if record.get(REAL)), "")
+    return next(
+        (
+            str(record[REAL])
+            for record in ask(records, view.run, view.item.sample_id)
+            if record.get(REAL)
+        ),
+        "",
+    )
 
 
 def _others(run: RunFacts) -> list[RunFacts]:
@@ -167,7 +187,9 @@ def _others(run: RunFacts) -> list[RunFacts]:
     same = [candidate for candidate in ask(runs, run.suite) if candidate.version == run.version]
     return list(
         {
-            candidate.submission_id: candidate for candidate in same if candidate.submission_id != run.submission_id
+            candidate.submission_id: candidate
+            for candidate in same
+            if candidate.submission_id != run.submission_id
         }.values()
     )
 
@@ -176,11 +198,13 @@ def _frames_of_run(view: SampleView, other_run: RunFacts) -> Frames | None:
     return _frames(view, ask(item, other_run, "reproduction_average", view.item.sample_id))
 
 
-def _in_step(sample: str, rows: Sequence[Row]) -> None:
+def _in_step(sample: str, rows: Sequence[RolloutRow]) -> None:
     """All rollouts at the same moment; one that stopped early stays at its last frame."""
     last = max(row.frames.shape[1] for row in rows) - 1
     at = st.slider("Frame", 0, last, min(last, 16), key=f"frame-{sample}") if last else 0
     for row in rows:
         ended = row.frames.shape[1] - 1
-        st.caption(f"**{escaped(row.whose)}**" + (f": ended at frame {ended}" if at > ended else ""))
+        st.caption(
+            f"**{escaped(row.whose)}**" + (f": ended at frame {ended}" if at > ended else "")
+        )
         st.image(strip(row.frames, min(at, ended)), caption=SHOWN, width="content")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from leaderboard import failures
+from leaderboard.draw.words import escaped, plain
 from leaderboard.panels import SampleView
-from leaderboard.widgets import ask
-from leaderboard.words import escaped, plain
+from leaderboard.queries import failures
+from leaderboard.widgets.common import ask
 
 
 def draw(view: SampleView) -> None:
@@ -17,6 +17,8 @@ def draw(view: SampleView) -> None:
         worst = plain(failure.primary) if failure.primary else "the judge named none"
         summary = f"Worst fault: **{worst}**." + (f" Also: {', '.join(others)}." if others else "")
         decided = (
-            f" Decided by {escaped(failure.decided_by)}: {escaped(failure.reason, 300)}" if failure.decided_by else ""
+            f" Decided by {escaped(failure.decided_by)}: {escaped(failure.reason, 300)}"
+            if failure.decided_by
+            else ""
         )
         st.warning(summary + decided, icon=":material/troubleshoot:")

@@ -1,4 +1,5 @@
-"""What the Samples page adds for UNIVERSE: the clip that a judge saw, what it said and what is true."""
+"""What the Samples page adds for UNIVERSE: the clip that a judge saw, what it said and what is
+true."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from typing import Any
 
 import streamlit as st
 
-from leaderboard import behind
+from leaderboard.draw.words import long_text
 from leaderboard.panels import Picture, SampleView
-from leaderboard.widgets import ask
-from leaderboard.words import long_text
+from leaderboard.queries import samples
+from leaderboard.widgets.common import ask
 
 
 def draw(view: SampleView) -> None:
@@ -35,9 +36,16 @@ def rows(view: SampleView) -> list[tuple[str, str]]:
 
 
 def input_picture(view: SampleView) -> Picture | None:
-    """The clip; handed-in answers come without it, an entry that was generated here has the same one."""
-    path = _fetched(view, [view.record]) or _fetched(view, ask(behind.records, view.run, view.item.sample_id))
-    return Picture(str(path), "The simulated clip, all fourteen frames in reading order") if path else None
+    """The clip; handed-in answers come without it, an entry that was generated here has the same
+    one."""
+    path = _fetched(view, [view.record]) or _fetched(
+        view, ask(samples.records, view.run, view.item.sample_id)
+    )
+    return (
+        Picture(str(path), "The simulated clip, all fourteen frames in reading order")
+        if path
+        else None
+    )
 
 
 def _fetched(view: SampleView, records: Iterable[Mapping[str, Any]]) -> Path | None:
@@ -46,6 +54,8 @@ def _fetched(view: SampleView, records: Iterable[Mapping[str, Any]]) -> Path | N
 
 def _clips(records: Iterable[Mapping[str, Any]]) -> list[str]:
     clip_hashes = [
-        files["clip"] for record in records if isinstance(files := record.get("files"), dict) and "clip" in files
+        files["clip"]
+        for record in records
+        if isinstance(files := record.get("files"), dict) and "clip" in files
     ]
     return list(dict.fromkeys(map(str, clip_hashes)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from leaderboard.words import plain
+from leaderboard.draw.words import plain
 
 Figure = Mapping[str, float | None]
 HEADLINES = {
@@ -26,14 +26,20 @@ def headlines(agreement: Mapping[str, Any]) -> dict[str, Figure]:
 
 
 def rows(agreement: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """A row a part of the checklist, whose alpha is nominal, and a row a rating, whose alpha is ordinal.
+    """A row a part of the checklist, whose alpha is nominal, and a row a rating, whose alpha is
+    ordinal.
 
     >>> figure = {"value": 0.5, "low": 0.4, "high": 0.6}
     >>> [(row["About"], row["Alpha"]) for row in rows({"parts": {"scene_validity": figure}})]
     [('Scene validity', 0.5)]
     """
     checks = [
-        {"About": plain(part), "Level": "nominal", **_spread("Alpha", alpha), **_spread("Spearman", {})}
+        {
+            "About": plain(part),
+            "Level": "nominal",
+            **_spread("Alpha", alpha),
+            **_spread("Spearman", {}),
+        }
         for part, alpha in agreement.get("parts", {}).items()
     ]
     ratings = [

@@ -1,4 +1,5 @@
-"""Who rates what: dealt once, from a seed, when a study opens; what somebody leaves is handed to who has least."""
+"""Who rates what: dealt once, from a seed, when a study opens; what somebody leaves is handed to
+who has least."""
 
 from __future__ import annotations
 
@@ -29,8 +30,9 @@ class RatedItem:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """One item for one rater: which of the item's places, when it is their turn, and in which order media are shown."""
+class AssignedItem:
+    """One item for one rater: which of the item's places, when it is their turn, and in which order
+    media are shown."""
 
     item: str
     slot: int
@@ -39,15 +41,20 @@ class Place:
     order: str
 
 
-def deal(tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: int, seed: int) -> list[Place]:
-    """Give every item `each` different raters so that loads differ by at most one and nobody rates their own team.
+def deal(
+    tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: int, seed: int
+) -> list[AssignedItem]:
+    """Give every item `each` different raters so that loads differ by at most one and nobody rates
+    their own team.
 
-    Items and raters are shuffled and dealt like cards, so any two raters' loads differ by at most one; a place that
-    would show somebody their own team's output is swapped with one that does not, which leaves all loads as they are.
+    Items and raters are shuffled and dealt like cards, so any two raters' loads differ by at most
+    one; a place that would show somebody their own team's output is swapped with one that does not,
+    which leaves all loads as they are.
     """
     if len(people) < raters_per_item:
         raise CannotAssign(
-            f"{len(people)} raters cannot give every item {raters_per_item} ratings. Invite more, or ask for fewer."
+            f"{len(people)} raters cannot give every item {raters_per_item} ratings. Invite more, "
+            "or ask for fewer."
         )
     dice = random.Random(seed)  # noqa: S311
     items, raters = dice.sample(tasks, len(tasks)), dice.sample(people, len(people))
@@ -61,7 +68,13 @@ def deal(tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: 
         for slot, person in enumerate(group):
             turns[person.id].append((number, slot))
     return [
-        Place(items[number].id, slot, person, turn, shuffled(items[number].letters, seed, person, items[number].id))
+        AssignedItem(
+            items[number].id,
+            slot,
+            person,
+            turn,
+            shuffled(items[number].letters, seed, person, items[number].id),
+        )
         for person, mine in turns.items()
         for turn, (number, slot) in enumerate(dice.sample(mine, len(mine)))
     ]
@@ -69,7 +82,10 @@ def deal(tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: 
 
 def shuffled(letters: str, seed: int, rater: str, item: str) -> str:
     """The order in which one rater sees the media of one item."""
-    return "".join(random.Random(f"{seed} {rater} {item}").sample(letters, len(letters))) if len(letters) > 1 else ""  # noqa: S311
+    if len(letters) < 2:
+        return ""
+    draw = random.Random(f"{seed} {rater} {item}")  # noqa: S311
+    return "".join(draw.sample(letters, len(letters)))
 
 
 def _part(items: Sequence[RatedItem], dealt: list[list[Person]], dice: random.Random) -> None:
@@ -80,15 +96,24 @@ def _part(items: Sequence[RatedItem], dealt: list[list[Person]], dice: random.Ra
                 _swap(items, dealt, number, slot, dice)
 
 
-def _swap(items: Sequence[RatedItem], dealt: list[list[Person]], number: int, slot: int, dice: random.Random) -> None:
+def _swap(
+    items: Sequence[RatedItem],
+    dealt: list[list[Person]],
+    number: int,
+    slot: int,
+    dice: random.Random,
+) -> None:
     person = dealt[number][slot]
     for other_number in dice.sample(range(len(items)), len(items)):
         for place, partner in enumerate(dealt[other_number]):
-            if _may(items[number], dealt[number], partner) and _may(items[other_number], dealt[other_number], person):
+            if _may(items[number], dealt[number], partner) and _may(
+                items[other_number], dealt[other_number], person
+            ):
                 dealt[number][slot], dealt[other_number][place] = partner, person
                 return
     raise CannotAssign(
-        f"Nobody can take {person.id}'s place at an item of their own team. Invite raters of other teams."
+        f"Nobody can take {person.id}'s place at an item of their own team. Invite raters of other "
+        "teams."
     )
 
 
@@ -97,11 +122,18 @@ def _may(item: RatedItem, group: Sequence[Person], person: Person) -> bool:
 
 
 def heir(
-    item: RatedItem, seated: Sequence[str], people: Sequence[Person], loads: Mapping[str, int], seed: int
+    item: RatedItem,
+    seated: Sequence[str],
+    people: Sequence[Person],
+    loads: Mapping[str, int],
+    seed: int,
 ) -> str | None:
-    """Who takes over a place that was left: somebody who does not sit there yet, with the least to do."""
+    """Who takes over a place that was left: somebody who does not sit there yet, with the least to
+    do."""
     able = [
-        person.id for person in people if person.id not in seated and not (person.team and person.team in item.teams)
+        person.id
+        for person in people
+        if person.id not in seated and not (person.team and person.team in item.teams)
     ]
     dice = random.Random(f"{seed} {item.id}")  # noqa: S311
     return min(dice.sample(able, len(able)), key=lambda name: loads.get(name, 0), default=None)

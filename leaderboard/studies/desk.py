@@ -1,4 +1,5 @@
-"""The desk of a study: who comes in, what is next for them, and what they answered. Every step is one transaction."""
+"""The desk of a study: who comes in, what is next for them, and what they answered. Every step is
+one transaction."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from sqlmodel import Session, col, select
 
 from infra.db import claim
 from infra.tables import now
-from infra.tables_study import Rater, Seat, SeatEvent, Study, StudyItem
+from infra.tables.study import Rater, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies.assignment import Person, RatedItem, heir, shuffled
 from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
 
@@ -28,7 +29,7 @@ class NotYours(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class DeskItem:
     """One item on a rater's desk, with what they had answered so far."""
 
     item_id: str
@@ -72,16 +73,21 @@ def come_in(db: Session, token: str) -> Rater | None:
 def consent(db: Session, rater_id: str, version: str) -> None:
     """Note that a rater agreed, to which text, and when."""
     db.connection().execute(
-        update(Rater).where(col(Rater.id) == rater_id).values(consent_version=version, consented_at=now())
+        update(Rater)
+        .where(col(Rater.id) == rater_id)
+        .values(consent_version=version, consented_at=now())
     )
 
 
-def next_turn(db: Session, rater: Rater) -> Turn | None:
-    """What lies on the rater's desk: what they had begun, or the next in their order; None when all is done."""
+def next_turn(db: Session, rater: Rater) -> DeskItem | None:
+    """What lies on the rater's desk: what they had begun, or the next in their order; None when all
+    is done."""
     study = db.get(Study, rater.study_id)
     assert study is not None
     release(db, study)
-    mine = select(Seat).where(Seat.rater_id == rater.id, col(Seat.state).in_(["started", "waiting"]))
+    mine = select(Seat).where(
+        Seat.rater_id == rater.id, col(Seat.state).in_(["started", "waiting"])
+    )
     seat = db.exec(mine.order_by(col(Seat.state), col(Seat.turn))).first()
     if seat is None:
         return None
@@ -92,8 +98,12 @@ def next_turn(db: Session, rater: Rater) -> Turn | None:
     db.flush()
     item = db.get(StudyItem, seat.item_id)
     assert item is not None and seat.started_at is not None
-    return Turn(
-        seat.item_id, lettered(form_of(item.form), seat.order), _relettered_answers(seat), seat.comment, seat.started_at
+    return DeskItem(
+        seat.item_id,
+        lettered(form_of(item.form), seat.order),
+        _relettered_answers(seat),
+        seat.comment,
+        seat.started_at,
     )
 
 
@@ -106,14 +116,18 @@ def _relettered_answers(seat: Seat) -> dict[str, Any]:
     return unlettered(seat.answers, inverse)
 
 
-def save(db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = "") -> None:
+def save(
+    db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = ""
+) -> None:
     """Keep what is filled in so far."""
     seat = _seat(db, rater, item_id)
     seat.answers, seat.comment, seat.seen_at = unlettered(answers, seat.order), comment, now()
     db.add(seat)
 
 
-def hand_in(db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = "") -> list[str]:
+def hand_in(
+    db: Session, rater: Rater, item_id: str, answers: Mapping[str, Any], comment: str = ""
+) -> list[str]:
     """Finish an item; what is missing is returned in words and nothing is finished then."""
     seat = _seat(db, rater, item_id)
     item = db.get(StudyItem, item_id)
@@ -136,13 +150,15 @@ def _seat(db: Session, rater: Rater, item_id: str) -> Seat:
     seat = db.exec(select(Seat).where(Seat.item_id == item_id, Seat.rater_id == rater.id)).first()
     if seat is None or seat.state != "started":
         raise NotYours(
-            "This item is no longer open for you: it was handed in, or left for too long. Go on to the next."
+            "This item is no longer open for you: it was handed in, or left for too long. Go on to "
+            "the next."
         )
     return seat
 
 
 def pause(db: Session, rater: Rater) -> None:
-    """Put what is begun back on the pile as it is; the time until it is taken up again does not count."""
+    """Put what is begun back on the pile as it is; the time until it is taken up again does not
+    count."""
     begun = select(Seat).where(Seat.rater_id == rater.id, Seat.state == "started")
     for seat in db.exec(begun).all():
         assert seat.started_at is not None
@@ -153,7 +169,9 @@ def pause(db: Session, rater: Rater) -> None:
 def undo(db: Session, rater: Rater) -> bool:
     """Take the last item back onto the desk, with its answers; False if there is none."""
     last = db.exec(
-        select(Seat).where(Seat.rater_id == rater.id, Seat.state == "done").order_by(col(Seat.done_at).desc())
+        select(Seat)
+        .where(Seat.rater_id == rater.id, Seat.state == "done")
+        .order_by(col(Seat.done_at).desc())
     ).first()
     if last is None:
         return False
@@ -161,7 +179,9 @@ def undo(db: Session, rater: Rater) -> bool:
     db.connection().execute(waiting.values(state="waiting"))
     last.state, last.started_at, last.seen_at, last.done_at = "started", now(), now(), None
     db.add(last)
-    db.add(SeatEvent(item_id=last.item_id, rater_id=rater.id, kind="taken back", answers=last.answers))
+    db.add(
+        SeatEvent(item_id=last.item_id, rater_id=rater.id, kind="taken back", answers=last.answers)
+    )
     return True
 
 
@@ -169,7 +189,9 @@ def examples(db: Session, study_id: str) -> list[Example]:
     """The study's reference examples, in their order."""
     query = select(StudyItem).where(StudyItem.study_id == study_id, StudyItem.kind == EXAMPLE)
     rows = db.exec(query.order_by(col(StudyItem.position)))
-    return [Example(form_of(row.form), row.expected, str(row.behind.get("why", ""))) for row in rows]
+    return [
+        Example(form_of(row.form), row.expected, str(row.behind.get("why", ""))) for row in rows
+    ]
 
 
 def progress(db: Session, rater: Rater) -> Progress:
@@ -186,7 +208,9 @@ def progress(db: Session, rater: Rater) -> Progress:
 def release(db: Session, study: Study, moment: datetime | None = None) -> int:
     """Hand on every item that was begun and left; what was filled in stays in the log."""
     before = (moment or now()) - timedelta(minutes=study.minutes)
-    left = select(Seat).where(Seat.study_id == study.id, Seat.state == "started", col(Seat.seen_at) < before)
+    left = select(Seat).where(
+        Seat.study_id == study.id, Seat.state == "started", col(Seat.seen_at) < before
+    )
     return sum(_hand_on(db, study, seat) for seat in db.exec(left).all())
 
 
@@ -197,16 +221,30 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
     seated = list(db.exec(select(Seat.rater_id).where(Seat.item_id == seat.item_id)))
     role = db.exec(select(Rater.role).where(Rater.id == seat.rater_id)).one()
     people = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == role)).all()
-    query = select(Seat.rater_id, func.count()).where(Seat.study_id == study.id, Seat.state != "done")
+    query = select(Seat.rater_id, func.count()).where(
+        Seat.study_id == study.id, Seat.state != "done"
+    )
     loads = {name: int(count) for name, count in db.execute(query.group_by(Seat.rater_id))}
     taker = (
-        heir(rated_item(item), seated, [Person(rater.id, rater.team) for rater in people], loads, study.seed)
+        heir(
+            rated_item(item),
+            seated,
+            [Person(rater.id, rater.team) for rater in people],
+            loads,
+            study.seed,
+        )
         or seat.rater_id
     )
-    db.add(SeatEvent(item_id=seat.item_id, rater_id=seat.rater_id, kind="left", answers=seat.answers))
+    db.add(
+        SeatEvent(item_id=seat.item_id, rater_id=seat.rater_id, kind="left", answers=seat.answers)
+    )
     turn = db.execute(select(func.max(Seat.turn)).where(Seat.rater_id == taker)).scalar_one()
     order = shuffled(compared(form_of(item.form)), study.seed, taker, item.id)
-    unchanged = (col(Seat.item_id) == seat.item_id, col(Seat.slot) == seat.slot, col(Seat.seen_at) == seat.seen_at)
+    unchanged = (
+        col(Seat.item_id) == seat.item_id,
+        col(Seat.slot) == seat.slot,
+        col(Seat.seen_at) == seat.seen_at,
+    )
     fresh: dict[str, Any] = {
         "rater_id": taker,
         "state": "waiting",
@@ -214,7 +252,9 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
         "order": order,
         "answers": {},
     }
-    result = db.connection().execute(update(Seat).where(*unchanged).values(**fresh, comment="", started_at=None))
+    result = db.connection().execute(
+        update(Seat).where(*unchanged).values(**fresh, comment="", started_at=None)
+    )
     db.expire(seat)
     return result.rowcount == 1
 
@@ -231,14 +271,20 @@ def _call_adjudicator(db: Session, item: StudyItem) -> None:
         return
     seats = db.exec(select(Seat).where(Seat.item_id == item.id)).all()
     adjudicators = db.exec(
-        select(Rater).where(Rater.study_id == study.id, Rater.role == "adjudicator").order_by(col(Rater.number))
+        select(Rater)
+        .where(Rater.study_id == study.id, Rater.role == "adjudicator")
+        .order_by(col(Rater.number))
     ).all()
     judged = len(seats) == study.raters_per_item and all(seat.state == "done" for seat in seats)
     if not judged or not adjudicators or _settled([seat.answers for seat in seats]):
         return
     turns = db.execute(select(func.count()).where(Seat.rater_id == adjudicators[0].id)).scalar_one()
     row = Seat(
-        item_id=item.id, slot=study.raters_per_item, study_id=study.id, rater_id=adjudicators[0].id, turn=int(turns)
+        item_id=item.id,
+        slot=study.raters_per_item,
+        study_id=study.id,
+        rater_id=adjudicators[0].id,
+        turn=int(turns),
     )
     claim(db, Seat, row.model_dump())
 

@@ -1,4 +1,5 @@
-"""What a rater fills in: a few media, a text, and asks. Four protocols make forms; one page draws them all."""
+"""What a rater fills in: a few media, a text, and asks. Four protocols make forms; one page draws
+them all."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Answers = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class FormQuestion:
     """One question. `about` is the letter of the medium it is asked of, empty for the whole."""
 
     id: str
@@ -41,7 +42,7 @@ class Form:
 
     text: str
     media: tuple[Medium, ...]
-    asks: tuple[Ask, ...]
+    asks: tuple[FormQuestion, ...]
     differ: tuple[tuple[str, str], ...] = ()
 
     def as_row(self) -> dict[str, Any]:
@@ -55,7 +56,13 @@ def form_of(row: Mapping[str, Any]) -> Form:
         row["text"],
         tuple(Medium(**fields) for fields in row["media"]),
         tuple(
-            Ask(**{**fields, "options": tuple(fields["options"]), "anchors": tuple(fields["anchors"])})
+            FormQuestion(
+                **{
+                    **fields,
+                    "options": tuple(fields["options"]),
+                    "anchors": tuple(fields["anchors"]),
+                }
+            )
             for fields in row["asks"]
         ),
         tuple((first, second) for first, second in row["differ"]),
@@ -71,7 +78,11 @@ def problems(form: Form, answers: Answers) -> list[str]:
     >>> problems(Form("", (), (ask,)), {"q1": "yes"})
     []
     """
-    unknown = [f"{name!r} is not asked here." for name in answers if name not in {ask.id for ask in form.asks}]
+    unknown = [
+        f"{name!r} is not asked here."
+        for name in answers
+        if name not in {ask.id for ask in form.asks}
+    ]
     if answers.get(UNABLE) is True:
         return unknown
     unanswered = [problem for ask in form.asks if (problem := _problem(ask, answers.get(ask.id)))]
@@ -84,12 +95,16 @@ def problems(form: Form, answers: Answers) -> list[str]:
     return unknown + unanswered + same
 
 
-def _problem(ask: Ask, answer: Any) -> str:
+def _problem(ask: FormQuestion, answer: Any) -> str:
     if answer is None:
         return f"{ask.text}: no answer yet." if ask.required and ask.kind != "tick" else ""
     if ask.kind == "tick":
         return "" if isinstance(answer, bool) else f"{ask.text}: ticked or not."
-    return "" if answer in ask.options else f"{ask.text}: {str(answer)[:40]!r} is none of {', '.join(ask.options)}."
+    return (
+        ""
+        if answer in ask.options
+        else f"{ask.text}: {str(answer)[:40]!r} is none of {', '.join(ask.options)}."
+    )
 
 
 def lettered(form: Form, order: str) -> Form:
@@ -101,7 +116,10 @@ def lettered(form: Form, order: str) -> Form:
         return form
     shown_letters = {true: "ABCD"[place] for place, true in enumerate(order)}
     media = sorted(
-        (Medium(shown_letters[medium.letter], medium.blob, medium.media_type) for medium in form.media),
+        (
+            Medium(shown_letters[medium.letter], medium.blob, medium.media_type)
+            for medium in form.media
+        ),
         key=lambda m: m.letter,
     )
     asks = [_relettered(ask, shown_letters) for ask in form.asks]
@@ -109,7 +127,7 @@ def lettered(form: Form, order: str) -> Form:
     return Form(form.text, tuple(media), tuple(asks), form.differ)
 
 
-def _relettered(ask: Ask, shown_letters: Mapping[str, str]) -> Ask:
+def _relettered(ask: FormQuestion, shown_letters: Mapping[str, str]) -> FormQuestion:
     if not ask.about:
         return ask
     letter = shown_letters[ask.about]
@@ -147,5 +165,6 @@ def letters(media: Sequence[Medium]) -> str:
 
 
 def compared(form: Form) -> str:
-    """The letters that a rater compares, and that are therefore shuffled; views of one thing are not."""
+    """The letters that a rater compares, and that are therefore shuffled; views of one thing are
+    not."""
     return letters(form.media) if any(ask.about for ask in form.asks) else ""

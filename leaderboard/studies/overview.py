@@ -9,7 +9,7 @@ from sqlalchemy import func
 from sqlmodel import Session, col, select
 
 from infra.tables import Submission
-from infra.tables_study import Rater, Seat, Study, StudyItem
+from infra.tables.study import Rater, Seat, Study, StudyItem
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,9 @@ class StudyRow:
 
 def overview(db: Session) -> list[StudyRow]:
     """Every study, newest first."""
-    return [_row(db, study) for study in db.exec(select(Study).order_by(col(Study.created_at).desc()))]
+    return [
+        _row(db, study) for study in db.exec(select(Study).order_by(col(Study.created_at).desc()))
+    ]
 
 
 def _row(db: Session, study: Study) -> StudyRow:
@@ -51,11 +53,20 @@ def _row(db: Session, study: Study) -> StudyRow:
 
 def results(db: Session) -> list[Study]:
     """Published studies with all they found, newest first."""
-    return list(db.exec(select(Study).where(Study.state == "published").order_by(col(Study.published_at).desc())))
+    return list(
+        db.exec(
+            select(Study).where(Study.state == "published").order_by(col(Study.published_at).desc())
+        )
+    )
 
 
 def entries(db: Session, suite: str) -> dict[str, str]:
     """What on the board a study may be about: model and team by id."""
     columns = (Submission.id, Submission.model, Submission.team)
-    chosen = select(*columns).where(Submission.suite == suite, Submission.state == "published", Submission.trust != "C")
-    return {name: f"{model} ({team})" for name, model, team in db.execute(chosen.order_by(Submission.model))}
+    chosen = select(*columns).where(
+        Submission.suite == suite, Submission.state == "published", Submission.trust != "C"
+    )
+    return {
+        name: f"{model} ({team})"
+        for name, model, team in db.execute(chosen.order_by(Submission.model))
+    }

@@ -1,4 +1,5 @@
-"""What a rater sees: consent, one item at a time, what is left. Answers are kept as they are given."""
+"""What a rater sees: consent, one item at a time, what is left. Answers are kept as they are
+given."""
 
 from __future__ import annotations
 
@@ -10,16 +11,17 @@ import streamlit as st
 from infra.db import session
 from infra.settings import Settings
 from infra.store import open_store
-from infra.tables_study import Rater, Study
+from infra.tables.study import Rater, Study
+from leaderboard.draw.words import escaped, plain
 from leaderboard.studies import desk, protocols
-from leaderboard.studies.desk import NotYours, Turn
-from leaderboard.studies.forms import Ask, Medium, compared
-from leaderboard.thumbnails import media
-from leaderboard.words import escaped, plain
+from leaderboard.studies.desk import DeskItem, NotYours
+from leaderboard.studies.forms import FormQuestion, Medium, compared
+from leaderboard.widgets.thumbnails import media
 
 PAUSED = "paused"
 KEYS = (
-    "Keys: 1, 2, 3 … answer the next open question, Ctrl+Enter hands in, Alt+Z takes the last one back, Alt+P pauses. "
+    "Keys: 1, 2, 3 … answer the next open question, Ctrl+Enter hands in, Alt+Z takes the last one "
+    "back, Alt+P pauses. "
     "Tab and the arrows reach everything else."
 )
 
@@ -32,7 +34,10 @@ def page() -> None:
         study = db.get(Study, rater.study_id) if rater else None
     if rater is None or study is None:
         st.title("Rating")
-        st.info("This link opens nothing now. The study may be closed, or a part of the link is missing.")
+        st.info(
+            "This link opens nothing now. The study may be closed, or a part of the link is "
+            "missing."
+        )
         return
     if rater.consent_version != study.consent_version:
         _consent(settings, rater, study)
@@ -45,7 +50,8 @@ def page() -> None:
         progress = desk.progress(db, rater)
     st.progress(
         progress.finished / progress.total if progress.total else 1.0,
-        f"{progress.finished} of {progress.total} done, {progress.session_finished} of {progress.session_total} in "
+        f"{progress.finished} of {progress.total} done, {progress.session_finished} of "
+        f"{progress.session_total} in "
         "this session. You may close the page at any time and come back by the same link.",
     )
     if turn is None:
@@ -73,7 +79,7 @@ def _paused() -> None:
         st.rerun()
 
 
-def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
+def _item(settings: Settings, rater: Rater, study: Study, turn: DeskItem) -> None:
     _keep(settings, rater, turn)
     with st.container(horizontal=True):
         with st.popover("How to rate", icon=":material/help:"):
@@ -84,12 +90,14 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: Turn) -> None:
     st.text(turn.form.text)
     answers = _compared(settings, turn) if compared(turn.form) else _beside(settings, turn)
     _next_by_key(turn, answers)
-    comment = st.text_input("Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000)
+    comment = st.text_input(
+        "Comment (optional)", turn.comment, key=f"{turn.item_id}-comment", max_chars=1000
+    )
     filled_in = {name: value for name, value in answers.items() if value is not None}
     _finish(settings, rater, turn, filled_in, comment)
 
 
-def _beside(settings: Settings, turn: Turn) -> dict[str, Any]:
+def _beside(settings: Settings, turn: DeskItem) -> dict[str, Any]:
     """What is looked at on the left, all questions on the right, so that both are in sight."""
     left, right = st.columns([3, 2])
     with left:
@@ -99,18 +107,21 @@ def _beside(settings: Settings, turn: Turn) -> dict[str, Any]:
         return {ask.id: _ask(turn, ask) for ask in turn.form.asks}
 
 
-def _compared(settings: Settings, turn: Turn) -> dict[str, Any]:
+def _compared(settings: Settings, turn: DeskItem) -> dict[str, Any]:
     """Each medium with its own questions below it, then those about all."""
     answers: dict[str, Any] = {}
     for column, medium in zip(st.columns(len(turn.form.media)), turn.form.media, strict=True):
         with column:
             _show(settings, medium, named=True)
-            answers |= {ask.id: _ask(turn, ask) for ask in turn.form.asks if ask.about == medium.letter}
+            answers |= {
+                ask.id: _ask(turn, ask) for ask in turn.form.asks if ask.about == medium.letter
+            }
     return answers | {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
 
 
 def _examples(settings: Settings, study: Study) -> None:
-    """What a right answer looks like: in words for the protocol, with media where the study brings some."""
+    """What a right answer looks like: in words for the protocol, with media where the study brings
+    some."""
     for text in protocols.EXAMPLES[study.protocol]:
         st.markdown(f"- {escaped(text, 600)}")
     with session(settings.database) as db:
@@ -121,12 +132,14 @@ def _examples(settings: Settings, study: Study) -> None:
             _show(settings, medium, len(example.form.media) > 1)
         texts = {ask.id: ask.text for ask in example.form.asks}
         for name, value in example.answers.items():
-            st.markdown(f"- {escaped(texts.get(name, name), 300)}: **{escaped(plain(str(value)))}**")
+            st.markdown(
+                f"- {escaped(texts.get(name, name), 300)}: **{escaped(plain(str(value)))}**"
+            )
         if example.why:
             st.caption(escaped(example.why, 600))
 
 
-def _next_by_key(turn: Turn, answers: Mapping[str, Any]) -> None:
+def _next_by_key(turn: DeskItem, answers: Mapping[str, Any]) -> None:
     """The first question without an answer, its answers on the keys 1, 2, 3 and so on."""
     open_ = [ask for ask in turn.form.asks if ask.kind != "tick" and answers.get(ask.id) is None]
     if not open_:
@@ -137,9 +150,13 @@ def _next_by_key(turn: Turn, answers: Mapping[str, Any]) -> None:
         st.caption(f"Next by key: {escaped(about + ask.text, 120)}")
         for number, option in enumerate(ask.options, 1):
             st.button(
-                plain(option), key=f"{turn.item_id}-{ask.id}-{number}", shortcut=str(number), type="tertiary",
-                on_click=_answer, args=(f"{turn.item_id}-{ask.id}", option),
-            )  # fmt: skip
+                plain(option),
+                key=f"{turn.item_id}-{ask.id}-{number}",
+                shortcut=str(number),
+                type="tertiary",
+                on_click=_answer,
+                args=(f"{turn.item_id}-{ask.id}", option),
+            )
 
 
 def _answer(key: str, option: str) -> None:
@@ -159,23 +176,32 @@ def _show(settings: Settings, medium: Medium, named: bool) -> None:
         st.image(path.read_bytes(), width="stretch")
 
 
-def _ask(turn: Turn, ask: Ask) -> Any:
+def _ask(turn: DeskItem, ask: FormQuestion) -> Any:
     """One question as a widget. Options can be reached with Tab and the arrow keys."""
     key, now = f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)
     if ask.kind == "tick":
         return st.checkbox(escaped(ask.text, 500), value=bool(now), key=key)
     index = ask.options.index(now) if now in ask.options else None
     chosen: str | None = st.radio(
-        escaped(ask.text, 500), ask.options, index=index, horizontal=True, key=key, format_func=plain,
+        escaped(ask.text, 500),
+        ask.options,
+        index=index,
+        horizontal=True,
+        key=key,
+        format_func=plain,
         help="  \n".join(ask.anchors) or None,
-    )  # fmt: skip
+    )
     return chosen
 
 
-def _keep(settings: Settings, rater: Rater, turn: Turn) -> None:
-    """Save a change before anything is drawn: a tab that is closed the next moment loses nothing."""
+def _keep(settings: Settings, rater: Rater, turn: DeskItem) -> None:
+    """Save a change before anything is drawn: a tab that is closed the next moment loses
+    nothing."""
     held = st.session_state
-    current = {ask.id: held.get(f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id)) for ask in turn.form.asks}
+    current = {
+        ask.id: held.get(f"{turn.item_id}-{ask.id}", turn.answers.get(ask.id))
+        for ask in turn.form.asks
+    }
     answers = {name: value for name, value in current.items() if value is not None}
     comment = held.get(f"{turn.item_id}-comment", turn.comment)
     if answers != dict(turn.answers) or comment != turn.comment:
@@ -186,7 +212,9 @@ def _keep(settings: Settings, rater: Rater, turn: Turn) -> None:
             st.rerun()
 
 
-def _finish(settings: Settings, rater: Rater, turn: Turn, answers: Mapping[str, Any], comment: str) -> None:
+def _finish(
+    settings: Settings, rater: Rater, turn: DeskItem, answers: Mapping[str, Any], comment: str
+) -> None:
     with st.container(horizontal=True):
         submitted = st.button("Submit and next", type="primary", shortcut="Ctrl+Enter")
         _undo(settings, rater)

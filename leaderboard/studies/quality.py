@@ -1,4 +1,5 @@
-"""Who rates with care: gold items, attention checks, speed, agreement, by a rule fixed before the study opens."""
+"""Who rates with care: gold items, attention checks, speed, agreement, by a rule fixed before the
+study opens."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class ExclusionRule:
     """When a rater is left out of the result that excludes.
 
-    `luck` is how likely somebody who clicks at random may be to pass by chance for the misses to count against them.
+    `luck` is how likely somebody who clicks at random may be to pass by chance for the misses to
+    count against them.
     """
 
     attention_missed: int = 2
@@ -28,7 +30,7 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class GoldAnswer:
     """One answer to a question whose right answer is known."""
 
     kind: str
@@ -51,13 +53,14 @@ class Quality:
 
 def quality(
     rater: str,
-    checks: Sequence[Checked],
+    checks: Sequence[GoldAnswer],
     seconds: Sequence[float],
     everybody: float | None,
     agreement: float | None,
-    rule: Rule,
+    rule: ExclusionRule,
 ) -> Quality:
-    """Hold one rater against the rule. `everybody` is the median time of all raters, `agreement` with the others."""
+    """Hold one rater against the rule. `everybody` is the median time of all raters, `agreement`
+    with the others."""
     gold = [check for check in checks if check.kind == "gold"]
     right = sum(check.right for check in gold)
     missed = sum(not check.right for check in checks if check.kind == "attention")
@@ -67,13 +70,13 @@ def quality(
 
 
 def _why(
-    gold: Sequence[Checked],
+    gold: Sequence[GoldAnswer],
     right: int,
     missed: int,
     own: float | None,
     everybody: float | None,
     agreement: float | None,
-    rule: Rule,
+    rule: ExclusionRule,
 ) -> str:
     if missed >= rule.attention_missed:
         return f"{missed} attention checks missed"
@@ -86,13 +89,21 @@ def _why(
     return ""
 
 
-def _could_be_careful(gold: Sequence[Checked], right: int, rule: Rule) -> bool:
-    """Whether somebody who is right nine times in ten would do as badly as this more often than `luck`."""
+def _could_be_careful(gold: Sequence[GoldAnswer], right: int, rule: ExclusionRule) -> bool:
+    """Whether somebody who is right nine times in ten would do as badly as this more often than
+    `luck`."""
     n = len(gold)
     return sum(comb(n, k) * 0.9**k * 0.1 ** (n - k) for k in range(right + 1)) > rule.luck
 
 
-def checks_of(kind: str, expected: Mapping[str, Any], answers: Mapping[str, Any]) -> list[Checked]:
-    """One check a question of a gold item; an attention item is one check as a whole, so that one slip is one miss."""
+def checks_of(
+    kind: str, expected: Mapping[str, Any], answers: Mapping[str, Any]
+) -> list[GoldAnswer]:
+    """One check a question of a gold item; an attention item is one check as a whole, so that one
+    slip is one miss."""
     right = [answers.get(name) == value for name, value in expected.items()]
-    return [Checked(kind, all(right))] if kind == "attention" else [Checked(kind, is_right) for is_right in right]
+    return (
+        [GoldAnswer(kind, all(right))]
+        if kind == "attention"
+        else [GoldAnswer(kind, is_right) for is_right in right]
+    )

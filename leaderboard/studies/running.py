@@ -1,4 +1,5 @@
-"""What an operator does with a study: invite raters, open it, close it, and order what no page can do."""
+"""What an operator does with a study: invite raters, open it, close it, and order what no page can
+do."""
 
 from __future__ import annotations
 
@@ -11,26 +12,36 @@ from sqlmodel import Session, col, select
 
 from infra.db import add_new
 from infra.tables import now
-from infra.tables_study import Rater, RaterContact, Seat, Study, StudyItem, StudyOrder
-from leaderboard.studies.assignment import CannotAssign, Person, Place, deal
+from infra.tables.study import Rater, RaterContact, Seat, Study, StudyItem, StudyOrder
+from leaderboard.studies.assignment import AssignedItem, CannotAssign, Person, deal
 from leaderboard.studies.desk import EXAMPLE, rated_item, token_sha256
 from leaderboard.studies.states import TURNS, StudyError
 
 ORDERS = ("create", "publish")
 
 
-def invite(db: Session, study_id: str, count: int, team: str = "", role: str = "primary", email: str = "") -> list[str]:
-    """New raters of a study in draft; what is returned are their keys, shown once and kept nowhere."""
+def invite(
+    db: Session, study_id: str, count: int, team: str = "", role: str = "primary", email: str = ""
+) -> list[str]:
+    """New raters of a study in draft; what is returned are their keys, shown once and kept
+    nowhere."""
     keys = [secrets.token_urlsafe(24) for _ in range(count)]
     study = named(db, study_id)
     if study.state != "draft":
-        raise StudyError(f"{study_id} is {study.state}: raters are invited before it opens, so that loads stay even.")
+        raise StudyError(
+            f"{study_id} is {study.state}: raters are invited before it opens, so that loads stay "
+            "even."
+        )
     first = len(db.exec(select(Rater).where(Rater.study_id == study_id)).all())
     for number, key in enumerate(keys, first + 1):
         rater = Rater(
-            id=f"r-{secrets.token_hex(4)}", study_id=study_id, number=number, token_sha256=token_sha256(key),
-            team=team, role=role,
-        )  # fmt: skip
+            id=f"r-{secrets.token_hex(4)}",
+            study_id=study_id,
+            number=number,
+            token_sha256=token_sha256(key),
+            team=team,
+            role=role,
+        )
         db.add(rater)
         db.flush()
         if email:
@@ -51,7 +62,9 @@ def move(db: Session, study_id: str, to: str) -> None:
     db.connection().execute(update(Study).where(col(Study.id) == study_id).values(**values))
 
 
-def order(db: Session, kind: str, study_id: str, parameters: Mapping[str, Any] | None = None) -> None:
+def order(
+    db: Session, kind: str, study_id: str, parameters: Mapping[str, Any] | None = None
+) -> None:
     """Leave word for the intake flow: outputs are fetched and scored there, never by a page."""
     if kind not in ORDERS:
         raise StudyError(f"{kind!r} cannot be ordered. Use one of {', '.join(ORDERS)}.")
@@ -78,14 +91,24 @@ def _deal(db: Session, study: Study) -> None:
     tasks = [rated_item(item) for item in db.exec(dealt)]
     raters = db.exec(select(Rater).where(Rater.study_id == study.id, Rater.role == "primary")).all()
     try:
-        places = deal(tasks, [Person(rater.id, rater.team) for rater in raters], study.raters_per_item, study.seed)
+        places = deal(
+            tasks,
+            [Person(rater.id, rater.team) for rater in raters],
+            study.raters_per_item,
+            study.seed,
+        )
     except CannotAssign as error:
         raise StudyError(str(error)) from None
     add_new(db, Seat, [_seat(study, place) for place in places])
 
 
-def _seat(study: Study, place: Place) -> dict[str, Any]:
+def _seat(study: Study, place: AssignedItem) -> dict[str, Any]:
     row = Seat(
-        item_id=place.item, slot=place.slot, study_id=study.id, rater_id=place.rater, turn=place.turn, order=place.order
+        item_id=place.item,
+        slot=place.slot,
+        study_id=study.id,
+        rater_id=place.rater,
+        turn=place.turn,
+        order=place.order,
     )
     return row.model_dump()

@@ -1,4 +1,5 @@
-"""Compare: two to four entries on the same samples, with paired differences and the outputs side by side."""
+"""Compare: two to four entries on the same samples, with paired differences and the outputs side by
+side."""
 
 from __future__ import annotations
 
@@ -13,36 +14,49 @@ from streamlit.delta_generator import DeltaGenerator
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Metric
-from leaderboard import behind, charts, paired, queries
-from leaderboard.behind import RunFacts
-from leaderboard.paired import Scored
-from leaderboard.thumbnails import thumbnail
-from leaderboard.widgets import ask, downloads, draw, link, pick
-from leaderboard.words import escaped, name, number, plain, titled
+from leaderboard.draw import charts
+from leaderboard.draw.words import escaped, name, number, plain, titled
+from leaderboard.queries import paired, ranking, samples
+from leaderboard.queries.paired import SampleValue
+from leaderboard.queries.samples import RunFacts
+from leaderboard.widgets.common import ask, downloads, draw, link, pick
+from leaderboard.widgets.thumbnails import thumbnail
 
 MOST = 4
 HOW = (
-    "First minus second, over the samples that both have. The interval is a bootstrap over tasks, p flips the sign of "
-    "whole tasks; with few tasks both say little. No correction is made for looking at several pairs."
+    "First minus second, over the samples that both have. The interval is a bootstrap over tasks, "
+    "p flips the sign of "
+    "whole tasks; with few tasks both say little. No correction is made for looking at several "
+    "pairs."
 )
 
 
 def page() -> None:
     """Draw the paired comparison of chosen entries of one board."""
     st.title("Compare")
-    runs = {run.run_id: run for run in ask(behind.runs)}
+    runs = {run.run_id: run for run in ask(samples.runs)}
     if len(runs) < 2:
         st.info("There are not yet two entries judged by us to compare.", icon=":material/info:")
         return
     chosen, beside = _chosen(runs)
-    metrics = {metric.name: metric for metric in ask(queries.metrics, chosen[0].suite)}
+    metrics = {metric.name: metric for metric in ask(ranking.metrics, chosen[0].suite)}
     metric = metrics.get(st.query_params.get("metric", ""), next(iter(metrics.values())))
     with beside:
-        pick("metric", "Metric", list(metrics), metric.name, lambda metric_name: metrics[metric_name].title, width=260)
+        pick(
+            "metric",
+            "Metric",
+            list(metrics),
+            metric.name,
+            lambda metric_name: metrics[metric_name].title,
+            width=260,
+        )
     if len(chosen) < 2:
         st.info("Choose at least two entries.", icon=":material/info:")
         return
-    values = {run.run_id: ask(behind.scored, run.run_id, run.suite, run.version, metric.name) for run in chosen}
+    values = {
+        run.run_id: ask(samples.scored, run.run_id, run.suite, run.version, metric.name)
+        for run in chosen
+    }
     _differences(chosen, values, metric)
     _tallies(chosen, values, metric)
     _side_by_side(chosen, values, metric)
@@ -50,11 +64,15 @@ def page() -> None:
 
 def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
     """The entries, and the row of selectors for what else there is to choose."""
-    addressed = [runs[run_id] for run_id in st.query_params.get("runs", "").split(",") if run_id in runs]
+    addressed = [
+        runs[run_id] for run_id in st.query_params.get("runs", "").split(",") if run_id in runs
+    ]
     board = addressed[0].board if addressed else _fullest(list(runs.values()))
     same = [run for run in runs.values() if run.board == board]
     chosen = [run for run in addressed if run.board == board][:MOST] or same[:2]
-    titles = {run.run_id: f"{name(run.model, 50)} · {name(run.judge_name, 30)}" for run in runs.values()}
+    titles = {
+        run.run_id: f"{name(run.model, 50)} · {name(run.judge_name, 30)}" for run in runs.values()
+    }
     key = f"runs-{board}"
     st.session_state[key] = [run.run_id for run in chosen]
     st.multiselect(
@@ -67,11 +85,20 @@ def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerato
         args=(key,),
     )
     boards = {
-        run.board: f"{name(run.judge_name, 40)} · {run.suite} v{run.version} · {run.subset}" for run in runs.values()
+        run.board: f"{name(run.judge_name, 40)} · {run.suite} v{run.version} · {run.subset}"
+        for run in runs.values()
     }
     row = st.container(horizontal=True)
     with row:
-        pick("board", "Board", list(boards), board, boards.__getitem__, width=420, then=partial(_other_board, runs))
+        pick(
+            "board",
+            "Board",
+            list(boards),
+            board,
+            boards.__getitem__,
+            width=420,
+            then=partial(_other_board, runs),
+        )
     return chosen, row
 
 
@@ -90,7 +117,9 @@ def _other_board(runs: Mapping[str, RunFacts], params: dict[str, str]) -> dict[s
     return {**remaining, "runs": ",".join(board_runs[:2])}
 
 
-def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+def _differences(
+    chosen: Sequence[RunFacts], values: Mapping[str, Sequence[SampleValue]], metric: Metric
+) -> None:
     st.subheader("Paired differences", anchor=False, help=HOW)
     rows = []
     for first, second in combinations(chosen, 2):
@@ -110,48 +139,83 @@ def _differences(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Score
                 }
             )
     if not rows:
-        st.caption("These entries share fewer than two tasks, so nothing can be said about their difference.")
+        st.caption(
+            "These entries share fewer than two tasks, so nothing can be said about their "
+            "difference."
+        )
         return
     frame = pd.DataFrame(rows)
-    draw(charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"), key="differences")
-    heads = {"pair": "Pair", "mean": "Difference", "low": "From", "high": "To", "n": "Samples", "tasks": "Tasks",
-             "power": "How sure that can be"}  # fmt: skip
+    draw(
+        charts.differences(frame, f"Difference in {titled(metric.title, metric.unit)}"),
+        key="differences",
+    )
+    heads = {
+        "pair": "Pair",
+        "mean": "Difference",
+        "low": "From",
+        "high": "To",
+        "n": "Samples",
+        "tasks": "Tasks",
+        "power": "How sure that can be",
+    }
     st.dataframe(frame.rename(columns=heads).round(3), hide_index=True)
     st.caption(HOW)
     downloads(frame, "armillary-compare")
 
 
-def _tallies(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+def _tallies(
+    chosen: Sequence[RunFacts], values: Mapping[str, Sequence[SampleValue]], metric: Metric
+) -> None:
     """Sample by sample, who did better: every pair, scenario by scenario."""
     best = metric.direction == "higher"
     rows = [
-        {"pair": f"{name(first.model, 40)} against {name(second.model, 40)}", "scenario": plain(tally.scenario),
-         "result": result, "count": count, "rank": rank}
+        {
+            "pair": f"{name(first.model, 40)} against {name(second.model, 40)}",
+            "scenario": plain(tally.scenario),
+            "result": result,
+            "count": count,
+            "rank": rank,
+        }
         for first, second in combinations(chosen, 2)
         for tally in paired.tallies(values[first.run_id], values[second.run_id], best)
-        for rank, (result, count) in enumerate((("won", tally.won), ("tied", tally.tied), ("lost", tally.lost)))
-    ]  # fmt: skip
+        for rank, (result, count) in enumerate(
+            (("won", tally.won), ("tied", tally.tied), ("lost", tally.lost))
+        )
+    ]
     if not rows:
         return
-    st.subheader("Won, tied, lost", anchor=False, help="Of the samples that both have, how often the first did better.")
+    st.subheader(
+        "Won, tied, lost",
+        anchor=False,
+        help="Of the samples that both have, how often the first did better.",
+    )
     frame = pd.DataFrame(rows)
     draw(charts.tallies(frame), key="tallies")
     downloads(frame.drop(columns="rank"), "armillary-tallies")
 
 
-def _side_by_side(chosen: Sequence[RunFacts], values: Mapping[str, Sequence[Scored]], metric: Metric) -> None:
+def _side_by_side(
+    chosen: Sequence[RunFacts], values: Mapping[str, Sequence[SampleValue]], metric: Metric
+) -> None:
     st.subheader("Where they differ most", anchor=False)
     store = open_store(Settings().objects, Settings().s3_endpoint)
     for sample, apart in paired.widest(values, 6):
-        items = [ask(behind.item, run, metric.name, sample) for run in chosen]
+        items = [ask(samples.item, run, metric.name, sample) for run in chosen]
         prompt = next((item.prompt for item in items if item), "")
         with st.container(border=True):
             st.caption(f"{escaped(prompt, 300)} ({number(apart, metric.unit)} apart)")
             for column, run, item in zip(st.columns(len(chosen)), chosen, items, strict=True):
-                small = thumbnail(store, item.media_sha256, item.media_type) if item and item.media_sha256 else None
+                small = (
+                    thumbnail(store, item.media_sha256, item.media_type)
+                    if item and item.media_sha256
+                    else None
+                )
                 if small:
                     column.image(small, width=320, alt=f"Output of {name(run.model, 60)}")
                 with column:
-                    st.markdown(f"{escaped(run.model, 50)}: **{number(item.value if item else None, metric.unit)}**")
+                    st.markdown(
+                        f"{escaped(run.model, 50)}: "
+                        f"**{number(item.value if item else None, metric.unit)}**"
+                    )
                     parameters = {"run": run.run_id, "metric": metric.name, "sample": sample}
                     link("samples", "Look closer", parameters, ":material/zoom_in:")

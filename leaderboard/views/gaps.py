@@ -1,4 +1,5 @@
-"""Gaps: how far a model falls from the usual to the unusual, from image to video, from one format to the next."""
+"""Gaps: how far a model falls from the usual to the unusual, from image to video, from one format
+to the next."""
 
 from __future__ import annotations
 
@@ -10,14 +11,17 @@ from itertools import combinations
 
 import streamlit as st
 
-from leaderboard import charts, choice, entries, failures, frames, places
-from leaderboard.choice import ANY
-from leaderboard.places import Place
-from leaderboard.queries import ALL, FACETS, Address
-from leaderboard.settling import Settled, settle
-from leaderboard.suite_charts import charts_of, fixed_of, table
-from leaderboard.widgets import address, ask, downloads, draw, no_board, pick, press
-from leaderboard.words import ARROW, digits, escaped, name, plain, titled
+from leaderboard.draw import charts, frames
+from leaderboard.draw.suite_charts import charts_of, fixed_of, table
+from leaderboard.draw.words import ARROW, digits, escaped, name, plain, titled
+from leaderboard.queries import addresses as places
+from leaderboard.queries import entries, failures
+from leaderboard.queries.addresses import FiguresAt
+from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
+from leaderboard.selection import choice
+from leaderboard.selection.choice import ANY
+from leaderboard.selection.settle import Settled, settle
+from leaderboard.widgets.common import address, ask, downloads, draw, no_board, pick, press
 
 MOST_ENTRIES = 12
 MOST_FIELDS = 60
@@ -27,7 +31,10 @@ MOST_FIELDS = 60
 def page() -> None:
     """Draw a metric along one facet, over two facets, and the suite's own charts."""
     params = st.query_params.to_dict()
-    settled = ask(settle, choice.read({key: value for key, value in params.items() if key in ("suite", "metric")}))
+    settled = ask(
+        settle,
+        choice.read({key: value for key, value in params.items() if key in ("suite", "metric")}),
+    )
     if settled is None:
         no_board("No suites are loaded.")
         return
@@ -37,9 +44,14 @@ def page() -> None:
     facets = [facet for facet in FACETS if lines(settled.places, facet)]
     if facets:
         along = params["along"] if params.get("along") in facets else facets[0]
-        _draw(settled, along, facets, _where(settled.places, along, params), params.get("by", "auto"))
+        _draw(
+            settled, along, facets, _where(settled.places, along, params), params.get("by", "auto")
+        )
     else:
-        st.info(f"{escaped(settled.suite.title)} has no two figures to compare yet.", icon=":material/info:")
+        st.info(
+            f"{escaped(settled.suite.title)} has no two figures to compare yet.",
+            icon=":material/info:",
+        )
     _two_facets(settled, params)
     _suite_charts(settled.suite.name)
 
@@ -51,18 +63,33 @@ def _two_facets(settled: Settled, params: dict[str, str]) -> None:
     if not usable:
         return
     st.subheader("Two facets at once", anchor=False)
-    chosen = usable.get(params.get("pair", "")) or max(usable.values(), key=lambda facet_grid: facet_grid.fields)
+    chosen = usable.get(params.get("pair", "")) or max(
+        usable.values(), key=lambda facet_grid: facet_grid.fields
+    )
     suite, metric = settled.suite, settled.metric
-    figures = ask(entries.figures_over, suite.name, metric.name, (chosen.down, chosen.across), chosen.at)
+    figures = ask(
+        entries.figures_over, suite.name, metric.name, (chosen.down, chosen.across), chosen.at
+    )
     names = {figure.run_id: f"{name(figure.model, 50)} · {figure.evaluator}" for figure in figures}
     fullest, _ = Counter(figure.run_id for figure in figures).most_common(1)[0]
     run = params["entry"] if params.get("entry") in names else fullest
     with st.container(horizontal=True):
-        pick("pair", "Facets", list(usable), f"{chosen.down} × {chosen.across}", _facets_of(suite.facet_titles), 220)
+        pick(
+            "pair",
+            "Facets",
+            list(usable),
+            f"{chosen.down} × {chosen.across}",
+            _facets_of(suite.facet_titles),
+            220,
+        )
         pick("entry", "Entry", list(names), run, names.__getitem__, width=340)
     order = ask(places.facet_order, suite.name)
-    points = frames.heat([figure for figure in figures if figure.run_id == run], chosen.down, chosen.across, order)
-    chart = charts.heat(points, titled(metric.title, metric.unit), digits(metric.unit), metric.direction == "higher")
+    points = frames.heat(
+        [figure for figure in figures if figure.run_id == run], chosen.down, chosen.across, order
+    )
+    chart = charts.heat(
+        points, titled(metric.title, metric.unit), digits(metric.unit), metric.direction == "higher"
+    )
     draw(chart, key="heat")
     downloads(points, f"armillary-{suite.name}-{metric.name}-{chosen.down}-{chosen.across}")
 
@@ -72,26 +99,34 @@ def _facets_of(titles: dict[str, str]) -> Callable[[str], str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Grid:
-    """Two facets, the address of the others, and the number of cells; 0 with fewer than two rows or columns."""
+class FacetGrid:
+    """Two facets, the address of the others, and the number of cells; 0 with fewer than two rows or
+    columns."""
 
     down: str
     across: str
-    at: Address
+    at: BoardAddress
     fields: int
 
 
-def grid(known_places: Sequence[Place], down: str, across: str) -> Grid:
+def grid(known_places: Sequence[FiguresAt], down: str, across: str) -> FacetGrid:
     """The fullest grid of two facets."""
-    parts: dict[Address, list[Address]] = {}
+    parts: dict[BoardAddress, list[BoardAddress]] = {}
     for place in known_places:
         if ALL not in (getattr(place.at, down), getattr(place.at, across)):
             parts.setdefault(replace(place.at, **{down: ALL, across: ALL}), []).append(place.at)
-    grids = [Grid(down, across, at, _fields(addresses, down, across)) for at, addresses in parts.items()]
-    return max(grids, key=lambda candidate: candidate.fields, default=Grid(down, across, Address(), 0))
+    grids = [
+        FacetGrid(down, across, at, _fields(addresses, down, across))
+        for at, addresses in parts.items()
+    ]
+    return max(
+        grids,
+        key=lambda candidate: candidate.fields,
+        default=FacetGrid(down, across, BoardAddress(), 0),
+    )
 
 
-def _fields(addresses: Sequence[Address], *facets: str) -> int:
+def _fields(addresses: Sequence[BoardAddress], *facets: str) -> int:
     sides = [len({getattr(at, facet) for at in addresses}) for facet in facets]
     return min(len(addresses), MOST_FIELDS) if min(sides) > 1 else 0
 
@@ -104,7 +139,10 @@ def _suite_charts(suite: str) -> None:
     published = ask(entries.chart_figures, suite, fixed_of(suite), MOST_ENTRIES)
     figures = table(published + ask(failures.figures, suite))
     if len({figure.run_id for figure in published if figure.trust != "C"}) >= MOST_ENTRIES:
-        st.caption(f"The charts below show the {MOST_ENTRIES} best entries of each board and what the papers print.")
+        st.caption(
+            f"The charts below show the {MOST_ENTRIES} best entries of each board and what the "
+            "papers print."
+        )
     for chart in suite_charts:
         drawing = chart.draw(figures)
         if drawing is not None:
@@ -117,41 +155,66 @@ def _afresh(params: dict[str, str]) -> dict[str, str]:
     return {"suite": params["suite"]}
 
 
-def lines(known_places: Sequence[Place], facet: str) -> list[Address]:
-    """Addresses, `*` at the facet, along which there are at least two figures; the fullest first."""
-    values: dict[Address, set[str]] = {}
-    weight: dict[Address, int] = {}
+def lines(known_places: Sequence[FiguresAt], facet: str) -> list[BoardAddress]:
+    """Addresses, `*` at the facet, along which there are at least two figures; the fullest
+    first."""
+    values: dict[BoardAddress, set[str]] = {}
+    weight: dict[BoardAddress, int] = {}
     for place in known_places:
         line = replace(place.at, **{facet: ALL})
         if getattr(place.at, facet) != ALL:
             values.setdefault(line, set()).add(getattr(place.at, facet))
             weight[line] = weight.get(line, 0) + place.ours * 1000 + place.papers
-    return sorted((at for at, facet_values in values.items() if len(facet_values) > 1), key=lambda at: -weight[at])
+    return sorted(
+        (at for at, facet_values in values.items() if len(facet_values) > 1),
+        key=lambda at: -weight[at],
+    )
 
 
-def _where(known_places: Sequence[Place], along: str, params: dict[str, str]) -> Address:
+def _where(known_places: Sequence[FiguresAt], along: str, params: dict[str, str]) -> BoardAddress:
     addresses = lines(known_places, along)
-    addressed = Address(**{facet: params.get(facet, ALL) for facet in FACETS if facet != along})
+    addressed = BoardAddress(
+        **{facet: params.get(facet, ALL) for facet in FACETS if facet != along}
+    )
     named = any(facet in params for facet in FACETS if facet != along)
     return addressed if named and addressed in addresses else addresses[0]
 
 
-def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: str) -> None:
+def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress, by: str) -> None:
     suite, metric = settled.suite, settled.metric
     titles = {metric.name: metric.title for metric in settled.metrics}
     addresses = {_title(line): line for line in lines(settled.places, along)}
     with st.container(horizontal=True):
         pick("metric", "Metric", list(titles), metric.name, titles.__getitem__, width=260)
-        pick("along", "Along", facets, along, lambda facet: suite.facet_titles.get(facet, plain(facet)))
+        pick(
+            "along",
+            "Along",
+            facets,
+            along,
+            lambda facet: suite.facet_titles.get(facet, plain(facet)),
+        )
         pick("by", "Judged by", [ANY, "auto", "human"], by)
-        pick("line", "Where", list(addresses), _title(at), width=340, words=str, then=partial(_go, addresses))
+        pick(
+            "line",
+            "Where",
+            list(addresses),
+            _title(at),
+            width=340,
+            words=str,
+            then=partial(_go, addresses),
+        )
     params = {"suite": suite.name, "metric": metric.name, "along": along, "by": by}
     address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
     order = ask(places.facet_order, suite.name)[along]
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
-    points = frames.along([figure for figure in figures if by in (ANY, figure.evaluator)], along, order)
+    points = frames.along(
+        [figure for figure in figures if by in (ANY, figure.evaluator)], along, order
+    )
     best = metric.direction == "higher"
-    summary = f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: people."
+    summary = (
+        f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: "
+        "people."
+    )
     st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals.")
     chart, table = st.columns([3, 2])
     with chart:
@@ -163,11 +226,17 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: Address, by: 
         downloads(frame, f"armillary-{suite.name}-{metric.name}-{along}")
 
 
-def _title(at: Address) -> str:
-    return " · ".join(plain(getattr(at, facet)) for facet in FACETS if getattr(at, facet) != ALL) or "All together"
+def _title(at: BoardAddress) -> str:
+    return (
+        " · ".join(plain(getattr(at, facet)) for facet in FACETS if getattr(at, facet) != ALL)
+        or "All together"
+    )
 
 
-def _go(addresses: dict[str, Address], params: dict[str, str]) -> dict[str, str]:
+def _go(addresses: dict[str, BoardAddress], params: dict[str, str]) -> dict[str, str]:
     at = addresses[params["line"]]
     remaining = {key: value for key, value in params.items() if key not in ("line", *FACETS)}
-    return {**remaining, **{facet: getattr(at, facet) for facet in FACETS if facet != params.get("along")}}
+    return {
+        **remaining,
+        **{facet: getattr(at, facet) for facet in FACETS if facet != params.get("along")},
+    }

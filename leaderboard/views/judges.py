@@ -1,4 +1,5 @@
-"""Judges: who decides, what identifies them, how well they agree with people, how often they have no answer."""
+"""Judges: who decides, what identifies them, how well they agree with people, how often they have
+no answer."""
 
 from __future__ import annotations
 
@@ -8,11 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Judge
-from leaderboard import behind, charts, entries, frames, nights
-from leaderboard.agreement import Agreement, Estimate, agreement
+from leaderboard.draw import charts, frames
+from leaderboard.draw.words import name, plain
+from leaderboard.queries import entries, nights, samples
+from leaderboard.queries.agreement import Estimate, JudgeAgreement, agreement
 from leaderboard.studies import overview
-from leaderboard.widgets import ask, downloads, draw, link, pick
-from leaderboard.words import name, plain
+from leaderboard.widgets.common import ask, downloads, draw, link, pick
 
 ELSEWHERE = ("name", "kind", "noise", "overlays")
 PLAIN: Any = {"border": True, "delta_color": "off", "delta_arrow": "off"}
@@ -27,17 +29,23 @@ def page() -> None:
         st.info("No judge has worked here yet.", icon=":material/info:")
         return
     st.markdown(
-        "A judge is everything that can change a verdict. Change one thing, and it is another judge and another board."
+        "A judge is everything that can change a verdict. Change one thing, and it is another "
+        "judge and another board."
     )
     cards = _cards(list(judges.values()))
     st.dataframe(cards, hide_index=True, placeholder="—")
     downloads(cards, "armillary-judges")
     chosen = judges.get(st.query_params.get("judge", ""), next(iter(judges.values())))
-    titles = {key: f"{name(judge.name, 60)} ({KINDS.get(judge.kind, judge.kind)})" for key, judge in judges.items()}
+    titles = {
+        key: f"{name(judge.name, 60)} ({KINDS.get(judge.kind, judge.kind)})"
+        for key, judge in judges.items()
+    }
     pick("judge", "Judge", list(titles), chosen.fingerprint, titles.__getitem__, width=420)
     _judge(chosen)
     st.subheader("Judges as entries", anchor=False)
-    st.markdown("UNIVERSE ranks vision-language models by how well they see what happens in a rollout.")
+    st.markdown(
+        "UNIVERSE ranks vision-language models by how well they see what happens in a rollout."
+    )
     link("ranking", "The ranking of UNIVERSE", {"suite": "universe"}, ":material/leaderboard:")
 
 
@@ -47,7 +55,11 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
             "Judge": name(judge.name),
             "Kind": KINDS.get(judge.kind, judge.kind),
             "Fingerprint": judge.fingerprint[:12],
-            **{plain(key): name(str(judge.card[key]), 120) for key in judge.card if key not in ELSEWHERE},
+            **{
+                plain(key): name(str(judge.card[key]), 120)
+                for key in judge.card
+                if key not in ELSEWHERE
+            },
         }
         for judge in judges
     ]
@@ -56,7 +68,10 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
 
 def _judge(judge: Judge) -> None:
     if judge.kind == "paper":
-        st.caption("This judge worked for a paper. Its single answers are not here, so nothing can be said about them.")
+        st.caption(
+            "This judge worked for a paper. Its single answers are not here, so nothing can be "
+            "said about them."
+        )
         return
     outcomes = ask(entries.verdict_outcomes, judge.fingerprint)
     total = sum(outcomes.values())
@@ -67,7 +82,7 @@ def _judge(judge: Judge) -> None:
     flips.metric("Flip rate", *_noise(judge.card.get("noise")), **PLAIN)
     painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), **PLAIN)
     if judge.kind != "human":
-        _agreement(agreement(ask(behind.answer_pairs, judge.fingerprint)))
+        _agreement(agreement(ask(samples.answer_pairs, judge.fingerprint)))
         _in_studies(judge.fingerprint)
         _drift(judge.fingerprint)
 
@@ -77,18 +92,25 @@ def _noise(noise: dict[str, float] | None) -> tuple[str, str]:
     if not noise or noise["flip_rate"] is None:
         return "—", "not measured"
     span = f"{noise['low']:.1%} to {noise['high']:.1%}"
-    return f"{noise['flip_rate']:.1%}", f"{span}, {noise['questions']} questions asked {noise['times']} times"
+    return (
+        f"{noise['flip_rate']:.1%}",
+        f"{span}, {noise['questions']} questions asked {noise['times']} times",
+    )
 
 
 def _overlays(overlays: dict[str, float] | None) -> tuple[str, str]:
     """How many points of 100 writing in a picture wins from the judge, and over how many pairs."""
     if not overlays or overlays["points"] is None:
         return "—", "not measured"
-    span = f"{overlays['low']:+.1f} to {overlays['high']:+.1f}, " if overlays["low"] is not None else ""
+    span = (
+        f"{overlays['low']:+.1f} to {overlays['high']:+.1f}, "
+        if overlays["low"] is not None
+        else ""
+    )
     return f"{overlays['points']:+.1f} points", f"{span}{overlays['pairs']} pairs of pictures"
 
 
-def _agreement(result: Agreement) -> None:
+def _agreement(result: JudgeAgreement) -> None:
     st.subheader("Agreement with people", anchor=False)
     if not result.closed and not result.ratings:
         st.caption("People have not yet answered the same questions about the same outputs.")
@@ -100,16 +122,26 @@ def _agreement(result: Agreement) -> None:
         "Spearman, ratings": (result.spearman, "{:.2f}"),
         "Alpha, ratings": (result.rating_alpha, "{:.2f}"),
     }
-    for column, (label, (figure, form)) in zip(st.columns(len(estimates)), estimates.items(), strict=True):
-        column.metric(label, "—" if figure.value is None else form.format(figure.value), _span(figure, form), **PLAIN)
+    for column, (label, (figure, form)) in zip(
+        st.columns(len(estimates)), estimates.items(), strict=True
+    ):
+        column.metric(
+            label,
+            "—" if figure.value is None else form.format(figure.value),
+            _span(figure, form),
+            **PLAIN,
+        )
     st.caption(
-        f"{result.closed:,} closed questions and {result.ratings:,} ratings answered by both; 95 % intervals below "
-        "each figure. Answers about one output lean on each other, so the intervals are rather too narrow."
+        f"{result.closed:,} closed questions and {result.ratings:,} ratings answered by both; 95 % "
+        "intervals below "
+        "each figure. Answers about one output lean on each other, so the intervals are rather too "
+        "narrow."
     )
 
 
 def _in_studies(judge: str) -> None:
-    """How the judge's scores of single samples go with people's, metric by metric and place by place."""
+    """How the judge's scores of single samples go with people's, metric by metric and place by
+    place."""
     rows = [
         {"Study": name(study.title, 60), "Metric": plain(metric), "Where": plain(place),
          "Spearman": comparison["spearman"], "Judge minus people": comparison["difference"],
@@ -139,7 +171,10 @@ def _drift(judge: str) -> None:
         st.caption("No night has asked this judge again yet.")
         return
     st.subheader("Drift", anchor=False)
-    st.caption("Share of equal answers when asked again: anchors against known answers, drawn ones against themselves.")
+    st.caption(
+        "Share of equal answers when asked again: anchors against known answers, drawn ones "
+        "against themselves."
+    )
     frame = frames.drift(drifts)
     draw(charts.drift(frame), key="drift")
     downloads(frame, "armillary-drift")

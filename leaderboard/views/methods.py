@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 
 from infra.tables import Metric
-from infra.tables_board import Passage
-from leaderboard import entries, queries
-from leaderboard.widgets import ask, no_board, press
-from leaderboard.words import TRUST, escaped, long_text, plain, titled
+from infra.tables.board import Passage
+from leaderboard.draw.words import TRUST, escaped, long_text, plain, titled
+from leaderboard.queries import entries, ranking
+from leaderboard.widgets.common import ask, no_board, press
 
 RULES = """
 - **Missing is not zero.** Every expected score has one outcome: scored, model failed, output missing, output invalid,
@@ -28,7 +28,7 @@ RULES = """
 
 def page() -> None:
     """The rules, then each suite's metrics."""
-    suites = {suite.name: suite for suite in ask(queries.suites)}
+    suites = {suite.name: suite for suite in ask(ranking.suites)}
     if not suites:
         no_board("No suites are loaded.")
         return
@@ -40,7 +40,10 @@ def page() -> None:
     suite = suites.get(suite_name, next(iter(suites.values())))
     st.subheader("Metrics", anchor=False)
     press("suite", "Suite", list(suites), suite.name, lambda suite_name: suites[suite_name].title)
-    counts = ", ".join(f"{name}: {count} samples" for name, count in suite.subsets.items()) or "no samples yet"
+    counts = (
+        ", ".join(f"{name}: {count} samples" for name, count in suite.subsets.items())
+        or "no samples yet"
+    )
     about = f"Version {suite.version}, scorer {suite.scorer_version}. {counts}."
     st.caption(f"{escaped(about, 300)} [Paper]({suite.paper})")
     for metric in [metric for metric in ask(entries.all_metrics) if metric.suite == suite.name]:
@@ -52,7 +55,10 @@ def _passages(suite: str, title: str) -> None:
     """What judges and agents are told, word for word, and what changed when."""
     passages = ask(entries.passages)
     st.subheader("Prompts of the judges", anchor=False)
-    st.caption("Every judge that reads words is told these; a board's key holds their hash. $names are filled in.")
+    st.caption(
+        "Every judge that reads words is told these; a board's key holds their hash. $names are "
+        "filled in."
+    )
     for passage in passages:
         if passage.kind == "judge":
             _passage(passage)
@@ -76,8 +82,11 @@ def _passage(passage: Passage) -> None:
 def _metric(metric: Metric) -> None:
     better = "higher is better" if metric.direction == "higher" else "lower is better"
     head = " (headline)" if metric.headline else ""
-    with st.expander(f"{escaped(titled(metric.title, metric.unit))}{head}", expanded=metric.headline):
+    with st.expander(
+        f"{escaped(titled(metric.title, metric.unit))}{head}", expanded=metric.headline
+    ):
         st.markdown(escaped(metric.explain, 3000))
         st.caption(
-            f"From {metric.worst:g} (worst) to {metric.best:g} (best), {better}. Name in files: {escaped(metric.name)}"
+            f"From {metric.worst:g} (worst) to {metric.best:g} (best), {better}. Name in files: "
+            f"{escaped(metric.name)}"
         )

@@ -1,4 +1,5 @@
-"""Model: one entry with everything about it: profile, history, settings, provenance, files, citation."""
+"""Model: one entry with everything about it: profile, history, settings, provenance, files,
+citation."""
 
 from __future__ import annotations
 
@@ -10,11 +11,12 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Submission
-from leaderboard import behind, charts, entries, frames, places, queries
-from leaderboard.behind import RunFacts
-from leaderboard.views.standing import standing
-from leaderboard.widgets import ask, downloads, draw, link, pick
-from leaderboard.words import TRUST, escaped, long_text, name, plain, titled
+from leaderboard.draw import charts, frames
+from leaderboard.draw.words import TRUST, escaped, long_text, name, plain, titled
+from leaderboard.queries import addresses, entries, ranking, samples
+from leaderboard.queries.samples import RunFacts
+from leaderboard.widgets.common import ask, downloads, draw, link, pick
+from leaderboard.widgets.standing import standing
 
 
 def page() -> None:
@@ -50,11 +52,13 @@ def _entry(submission: Submission) -> None:
         f"suite {submission.suite}",
         f"state {submission.state}",
     )
-    st.markdown(f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[submission.trust]}")
+    st.markdown(
+        f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[submission.trust]}"
+    )
     if submission.reason:
         st.caption(escaped(submission.reason, 500))
     _everywhere(submission)
-    runs = ask(behind.runs, None, submission.id)
+    runs = ask(samples.runs, None, submission.id)
     for run in runs:
         _run(run)
     _history(submission)
@@ -75,9 +79,15 @@ def _everywhere(submission: Submission) -> None:
         for sibling in ask(entries.siblings, submission.model, submission.organisation)
         if sibling.trust != "C"
     ]
-    runs = [run for sibling_id in ids for run in ask(behind.runs, None, sibling_id)]
-    whole = {figure.run_id: figure for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
-    titles = {(metric.suite, metric.name): titled(metric.title, metric.unit) for metric in ask(entries.all_metrics)}
+    runs = [run for sibling_id in ids for run in ask(samples.runs, None, sibling_id)]
+    whole = {
+        figure.run_id: figure
+        for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))
+    }
+    titles = {
+        (metric.suite, metric.name): titled(metric.title, metric.unit)
+        for metric in ask(entries.all_metrics)
+    }
     rows = [
         {
             "Suite": run.suite,
@@ -108,17 +118,23 @@ def _everywhere(submission: Submission) -> None:
 
 
 def _run(run: RunFacts) -> None:
-    metrics = ask(queries.metrics, run.suite)
+    metrics = ask(ranking.metrics, run.suite)
     figures = ask(entries.figures_of, (run.run_id,))
     st.subheader(escaped(f"Profile by {run.judge_name}"), anchor=False)
     st.caption(
-        f"Board {escaped(run.board)}, {run.n_scored}/{run.n_expected} samples scored. {escaped(run.why_not, 200)}"
+        f"Board {escaped(run.board)}, {run.n_scored}/{run.n_expected} samples scored. "
+        f"{escaped(run.why_not, 200)}"
     )
-    points = frames.profile(figures, metrics, "scenario", ask(places.facet_order, run.suite)["scenario"])
+    points = frames.profile(
+        figures, metrics, "scenario", ask(addresses.facet_order, run.suite)["scenario"]
+    )
     titles = list(dict.fromkeys(points["metric"]))
     for column, title in zip(st.columns(max(len(titles), 1)), titles, strict=False):
         with column:
-            draw(charts.profile(points[points["metric"] == title], title), key=f"profile-{run.run_id}-{title}")
+            draw(
+                charts.profile(points[points["metric"] == title], title),
+                key=f"profile-{run.run_id}-{title}",
+            )
     with st.container(horizontal=True):
         link("samples", "Samples", {"run": run.run_id}, ":material/image_search:")
         link("compare", "Compare", {"runs": run.run_id}, ":material/compare_arrows:")
@@ -133,9 +149,12 @@ def _history(submission: Submission) -> None:
         for sibling in ask(entries.siblings, submission.model, submission.organisation)
         if sibling.suite == submission.suite
     ]
-    runs = [run for sibling_id in ids for run in ask(behind.runs, submission.suite, sibling_id)]
-    metric = ask(queries.metrics, submission.suite)[0]
-    whole = {figure.run_id: figure for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))}
+    runs = [run for sibling_id in ids for run in ask(samples.runs, submission.suite, sibling_id)]
+    metric = ask(ranking.metrics, submission.suite)[0]
+    whole = {
+        figure.run_id: figure
+        for figure in ask(entries.whole_figures, tuple(run.run_id for run in runs))
+    }
     rows = [
         {
             "at": run.published_at,
@@ -155,8 +174,12 @@ def _history(submission: Submission) -> None:
 
 def _settings(manifest: dict[str, Any]) -> dict[str, Any]:
     model = {f"model: {plain(key)}": value for key, value in manifest.get("model", {}).items()}
-    sampling = {f"sampling: {plain(key)}": value for key, value in manifest.get("sampling", {}).items()}
-    disclosure = {f"disclosure: {plain(key)}": value for key, value in manifest.get("disclosure", {}).items()}
+    sampling = {
+        f"sampling: {plain(key)}": value for key, value in manifest.get("sampling", {}).items()
+    }
+    disclosure = {
+        f"disclosure: {plain(key)}": value for key, value in manifest.get("disclosure", {}).items()
+    }
     return {**model, **sampling, **disclosure}
 
 
@@ -170,7 +193,10 @@ def _origin(submission: Submission, runs: Sequence[RunFacts]) -> dict[str, Any]:
         "bundle SHA-256": submission.bundle_sha256,
         "paper": submission.manifest.get("link", ""),
     }
-    judged = {f"run {run.run_id}": f"judge {run.judge_name} ({run.judge[:12]}), board {run.board}" for run in runs}
+    judged = {
+        f"run {run.run_id}": f"judge {run.judge_name} ({run.judge[:12]}), board {run.board}"
+        for run in runs
+    }
     return {key: value for key, value in {**facts, **judged}.items() if value}
 
 

@@ -9,28 +9,44 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Suite
-from leaderboard import entries, papers, places, queries
-from leaderboard.entries import Figure
-from leaderboard.papers import Grid
-from leaderboard.widgets import address, ask, downloads, link, no_board, pick, press
-from leaderboard.words import escaped, number, plain
+from leaderboard.draw import papers
+from leaderboard.draw.papers import PaperTable
+from leaderboard.draw.words import escaped, number, plain
+from leaderboard.queries import addresses, entries, ranking
+from leaderboard.queries.entries import Figure
+from leaderboard.widgets.common import address, ask, downloads, link, no_board, pick, press
 
-LEGEND = "● best by the automatic judge, ◆ best by people, within a block. “auto / people” where the paper prints both."
+LEGEND = (
+    "● best by the automatic judge, ◆ best by people, within a block. “auto / people” where the "
+    "paper prints both."
+)
 
 
 def page() -> None:
     """Draw one of a paper's tables, and the source of the selected figure."""
-    suites = {suite.name: suite for suite in ask(queries.suites)}
+    suites = {suite.name: suite for suite in ask(ranking.suites)}
     if not suites:
         no_board("No suites are loaded.")
         return
     params = st.query_params.to_dict()
-    suite = suites[params["suite"]] if params.get("suite") in suites else next(iter(suites.values()))
+    suite = (
+        suites[params["suite"]] if params.get("suite") in suites else next(iter(suites.values()))
+    )
     st.title("Published tables")
-    press("suite", "Suite", list(suites), suite.name, lambda suite_name: suites[suite_name].title, then=_forget_table)
+    press(
+        "suite",
+        "Suite",
+        list(suites),
+        suite.name,
+        lambda suite_name: suites[suite_name].title,
+        then=_forget_table,
+    )
     figures = ask(entries.published_figures, suite.name)
     if not figures:
-        st.info(f"We have no figures of single models from {escaped(suite.title)}'s paper. [Paper]({suite.paper})")
+        st.info(
+            f"We have no figures of single models from {escaped(suite.title)}'s paper. "
+            f"[Paper]({suite.paper})"
+        )
         _facts(suite)
         return
     tables = papers.sources(figures)
@@ -59,8 +75,8 @@ def _forget_table(params: dict[str, str]) -> dict[str, str]:
 
 
 def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:
-    metrics = {metric.name: metric for metric in ask(queries.metrics, suite.name)}
-    grid = papers.grid(figures, metrics, suite.facet_titles, ask(places.facet_order, suite.name))
+    metrics = {metric.name: metric for metric in ask(ranking.metrics, suite.name)}
+    grid = papers.grid(figures, metrics, suite.facet_titles, ask(addresses.facet_order, suite.name))
     st.caption(f"{LEGEND} Trust C: shown as printed, never ranked with entries that we judged.")
     picked: Any = st.dataframe(
         grid.frame.style.apply(lambda _: _weights(grid), axis=None),
@@ -72,15 +88,17 @@ def _table(suite: Suite, table: str, figures: Sequence[Figure]) -> None:
         placeholder="—",
         height="content" if len(grid.frame) <= 40 else 600,
     )
-    _source(suite, grid, picked.selection.cells, {name: metric.unit for name, metric in metrics.items()})
+    _source(
+        suite, grid, picked.selection.cells, {name: metric.unit for name, metric in metrics.items()}
+    )
     downloads(grid.frame, f"armillary-{suite.name}-published")
 
 
-def _weights(grid: Grid) -> pd.DataFrame:
+def _weights(grid: PaperTable) -> pd.DataFrame:
     return grid.best.map(lambda count: "font-weight: bold" if count in ("1", "2") else "")
 
 
-def _source(suite: Suite, grid: Grid, cells: Sequence[Any], units: dict[str, str]) -> None:
+def _source(suite: Suite, grid: PaperTable, cells: Sequence[Any], units: dict[str, str]) -> None:
     """Where the figure in the picked cell comes from."""
     figures = grid.behind.get((cells[0][0], cells[0][1]), ()) if cells else ()
     if not figures:
@@ -88,12 +106,28 @@ def _source(suite: Suite, grid: Grid, cells: Sequence[Any], units: dict[str, str
         return
     with st.container(border=True):
         for figure in figures:
-            spread = f" ± {number(figure.spread, units[figure.metric])}" if figure.spread is not None else ""
+            spread = (
+                f" ± {number(figure.spread, units[figure.metric])}"
+                if figure.spread is not None
+                else ""
+            )
             who = "people" if figure.evaluator == "human" else "the automatic judge"
             value = f"{number(figure.value, units[figure.metric])}{spread}"
-            st.markdown(f"**{escaped(figure.model)}**, {escaped(plain(figure.metric))} by {who}: **{escaped(value)}**")
+            st.markdown(
+                f"**{escaped(figure.model)}**, {escaped(plain(figure.metric))} by {who}: "
+                f"**{escaped(value)}**"
+            )
         st.markdown(
-            f"{escaped(figures[0].source, 200)}. [Open the paper]({suite.paper}) {escaped(figures[0].note, 300)}"
+            f"{escaped(figures[0].source, 200)}. [Open the paper]({suite.paper}) "
+            f"{escaped(figures[0].note, 300)}"
         )
-        at = {key: getattr(figures[0], key) for key in ("metric", "scenario", "task", "setting", "modality")}
-        link("ranking", "See it in the ranking", {"suite": suite.name, **at}, ":material/leaderboard:")
+        at = {
+            key: getattr(figures[0], key)
+            for key in ("metric", "scenario", "task", "setting", "modality")
+        }
+        link(
+            "ranking",
+            "See it in the ranking",
+            {"suite": suite.name, **at},
+            ":material/leaderboard:",
+        )

@@ -1,4 +1,5 @@
-"""The ranking: one page for all suites. Who leads, by how much, how sure that is, and why to believe it."""
+"""The ranking: one page for all suites. Who leads, by how much, how sure that is, and why to
+believe it."""
 
 from __future__ import annotations
 
@@ -12,16 +13,26 @@ import pandas as pd
 import streamlit as st
 
 from infra.tables import Metric, Suite, now
-from leaderboard import charts, choice, frames, places, queries
-from leaderboard.choice import ANY, Choice
-from leaderboard.dots import dots
-from leaderboard.menus import menu, search_menu
-from leaderboard.places import Place
-from leaderboard.queries import ALL, FACETS, Address, Entry
-from leaderboard.settling import Settled, best_first, moved, settle
-from leaderboard.views.standing import places as places_moved
-from leaderboard.widgets import address, ask, chart_files, columns, downloads, no_board, press
-from leaderboard.words import TRUST, digits, escaped, name, plain, titled
+from leaderboard.draw import charts, frames
+from leaderboard.draw.dots import dots
+from leaderboard.draw.words import TRUST, digits, escaped, name, plain, titled
+from leaderboard.queries import addresses, ranking
+from leaderboard.queries.addresses import FiguresAt
+from leaderboard.queries.ranking import ALL, FACETS, BoardAddress, RankedEntry
+from leaderboard.selection import choice
+from leaderboard.selection.choice import ANY, Choice
+from leaderboard.selection.settle import Settled, best_first, moved, settle
+from leaderboard.widgets.common import (
+    address,
+    ask,
+    chart_files,
+    columns,
+    downloads,
+    no_board,
+    press,
+)
+from leaderboard.widgets.menus import menu, search_menu
+from leaderboard.widgets.standing import places as places_moved
 
 MOST_OFFERS = 12
 NEW = timedelta(days=7)
@@ -37,8 +48,11 @@ def page() -> None:
     st.title("Ranking")
     titles = {listed_suite.name: listed_suite.title for listed_suite in settled.suites}
     press("suite", "Suite", list(titles), chosen.suite, titles.__getitem__, then=_move)
-    st.markdown(f"{escaped(suite.sentence, 400)} Ranked here: {escaped(suite.ranked)}. [Paper]({suite.paper})")
-    entries = ask(queries.ranking, chosen.suite, chosen.metric, chosen.at)
+    st.markdown(
+        f"{escaped(suite.sentence, 400)} Ranked here: {escaped(suite.ranked)}. "
+        f"[Paper]({suite.paper})"
+    )
+    entries = ask(ranking.ranking, chosen.suite, chosen.metric, chosen.at)
     chosen = _selectors(settled, entries)
     address(chosen.params())
     ours = [entry for entry in choice.matching(entries, chosen) if entry.trust != "C"]
@@ -54,21 +68,27 @@ def _move(params: dict[str, str]) -> dict[str, str]:
     return ask(moved, choice.read(params)).params()
 
 
-def _selectors(settled: Settled, entries: Sequence[Entry]) -> Choice:
+def _selectors(settled: Settled, entries: Sequence[RankedEntry]) -> Choice:
     chosen = settled.choice
     titles = {
-        metric.name: f"{metric.title} {'↑' if metric.direction == 'higher' else '↓'}" for metric in settled.metrics
+        metric.name: f"{metric.title} {'↑' if metric.direction == 'higher' else '↓'}"
+        for metric in settled.metrics
     }
-    values = places.facet_values(settled.places)
+    values = addresses.facet_values(settled.places)
     with st.container(horizontal=True):
         menu("metric", "Metric", list(titles), chosen.metric, titles.__getitem__, then=_move)
         for facet in FACETS:
             options = list(dict.fromkeys([ALL, *values[facet], getattr(chosen, facet)]))
-            menu(facet, settled.suite.facet_titles.get(facet, plain(facet)), options, getattr(chosen, facet))
+            menu(
+                facet,
+                settled.suite.facet_titles.get(facet, plain(facet)),
+                options,
+                getattr(chosen, facet),
+            )
     return _filters(chosen, entries)
 
 
-def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
+def _filters(chosen: Choice, entries: Sequence[RankedEntry]) -> Choice:
     boards = {entry.board: _board_title(entry) for entry in entries if entry.trust != "C"}
     organisations = sorted({entry.organisation for entry in entries if entry.organisation})
     if chosen.board not in boards:
@@ -77,7 +97,13 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
         menu("by", "Judged by", [ANY, "auto", "human"], chosen.by)
         menu("trust", "Trust", [ANY, *TRUST], chosen.trust, lambda level: TRUST.get(level, "All"))
         if len(organisations) > 1:
-            menu("organisation", "Organisation", [ANY, *organisations], chosen.organisation, _organisation)
+            menu(
+                "organisation",
+                "Organisation",
+                [ANY, *organisations],
+                chosen.organisation,
+                _organisation,
+            )
         if any(entry.weights for entry in entries):
             menu("weights", "Weights", [ANY, "open", "closed"], chosen.weights)
         if len(boards) > 1:
@@ -87,28 +113,37 @@ def _filters(chosen: Choice, entries: Sequence[Entry]) -> Choice:
     return chosen
 
 
-BOARD = "A board is one suite version, one set of samples and one judge. Only entries of one board are ranked together."
+BOARD = (
+    "A board is one suite version, one set of samples and one judge. Only entries of one board "
+    "are ranked together."
+)
 
 
 def _organisation(organisation: str) -> str:
     return name(plain(organisation), 60)
 
 
-def _board_title(entry: Entry) -> str:
+def _board_title(entry: RankedEntry) -> str:
     return f"{name(entry.judge, 40)} · v{entry.version} · {entry.subset}"
 
 
 def _about(metric: Metric, suite: Suite, chosen: Choice) -> str:
     where = [
-        f"{suite.facet_titles.get(facet, plain(facet))}: {plain(value)}" for facet, value in asdict(chosen.at).items()
+        f"{suite.facet_titles.get(facet, plain(facet))}: {plain(value)}"
+        for facet, value in asdict(chosen.at).items()
     ]
     better = "Higher is better" if metric.direction == "higher" else "Lower is better"
-    return f"**{escaped(titled(metric.title, metric.unit))}**. {better}. {escaped(' · '.join(where), 400)}"
+    return (
+        f"**{escaped(titled(metric.title, metric.unit))}**. {better}. "
+        f"{escaped(' · '.join(where), 400)}"
+    )
 
 
-def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice) -> None:
+def _judged(entries: Sequence[RankedEntry], metric: Metric, suite: Suite, chosen: Choice) -> None:
     """Entries that we judged, ranked, with their chart beside them."""
-    st.subheader("Judged here", help="Trust A: we generated and judged. Trust B: they generated, we judged.")
+    st.subheader(
+        "Judged here", help="Trust A: we generated and judged. Trust B: they generated, we judged."
+    )
     listed = [entry for entry in entries if entry.board == chosen.board]
     if not listed:
         explanation = (
@@ -120,19 +155,28 @@ def _judged(entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choi
         return
     frame = frames.standings(choice.in_order(listed, chosen.sort), metric, chosen.at, now() - NEW)
     _side_by_side(
-        frame, frames.points(listed, metric.direction == "higher"), metric, "judged", chosen.hidden.split(",")
+        frame,
+        frames.points(listed, metric.direction == "higher"),
+        metric,
+        "judged",
+        chosen.hidden.split(","),
     )
 
 
 def _published(
-    entries: Sequence[Entry], metric: Metric, suite: Suite, chosen: Choice, known_places: Sequence[Place]
+    entries: Sequence[RankedEntry],
+    metric: Metric,
+    suite: Suite,
+    chosen: Choice,
+    known_places: Sequence[FiguresAt],
 ) -> None:
     """Figures from papers, with their source and without a rank."""
     printed = [place for place in known_places if place.papers]
     if not printed:
         return
     st.subheader(
-        "Published figures", help="Trust C: taken from a paper. Shown, never ranked with entries that we judged."
+        "Published figures",
+        help="Trust C: taken from a paper. Shown, never ranked with entries that we judged.",
     )
     if not entries:
         st.caption("The paper prints no figure here with this choice. It prints some here:")
@@ -145,7 +189,11 @@ def _published(
 
 
 def _side_by_side(
-    frame: pd.DataFrame, points: pd.DataFrame, metric: Metric, stem: str, hidden: Sequence[str] | None = None
+    frame: pd.DataFrame,
+    points: pd.DataFrame,
+    metric: Metric,
+    stem: str,
+    hidden: Sequence[str] | None = None,
 ) -> None:
     table, chart = st.columns([3, 2])
     free = [column for column in frame.columns if column not in ("Model", metric.title)]
@@ -153,7 +201,11 @@ def _side_by_side(
     visible = frame.drop(columns=away)
     with table:
         st.dataframe(
-            visible, hide_index=True, column_config=_columns(visible, metric), key=f"table-{stem}", placeholder="—"
+            visible,
+            hide_index=True,
+            column_config=_columns(visible, metric),
+            key=f"table-{stem}",
+            placeholder="—",
         )
         with st.container(horizontal=True):
             downloads(visible, f"armillary-{metric.suite}-{metric.name}-{stem}")
@@ -161,14 +213,26 @@ def _side_by_side(
                 columns("hidden", "Columns", free, away)
     with chart:
         if len(points):
-            about = (points, titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
-            st.image(dots(*about), width="stretch", alt=f"{metric.title}, one dot an entry with its 95 % interval")
+            about = (
+                points,
+                titled(metric.title, metric.unit),
+                digits(metric.unit),
+                metric.best - metric.worst,
+            )
+            st.image(
+                dots(*about),
+                width="stretch",
+                alt=f"{metric.title}, one dot an entry with its 95 % interval",
+            )
             chart_files(partial(charts.interval_dots, *about), key=f"chart-{stem}")
 
 
 RANK = "Inside this board only. Who cannot be told apart shares a rank."
 BOUNDS = "What it would be if everything that is missing in it were as bad, and as good, as can be."
-RANKS = "Where the true rank lies, from paired differences task by task; all of them hold in 95 of 100 boards."
+RANKS = (
+    "Where the true rank lies, from paired differences task by task; all of them hold in 95 of "
+    "100 boards."
+)
 
 
 def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
@@ -180,8 +244,12 @@ def _columns(frame: pd.DataFrame, metric: Metric) -> dict[str, Any]:
             help=RANKS,
         ),
         "Model": config.TextColumn(width=170, pinned=True),
-        metric.title: config.NumberColumn(width=135, format=f"%.{digits(metric.unit)}f", help=metric.explain),
-        "±": config.NumberColumn(format=f"%.{digits(metric.unit)}f", help="The spread that the paper prints."),
+        metric.title: config.NumberColumn(
+            width=135, format=f"%.{digits(metric.unit)}f", help=metric.explain
+        ),
+        "±": config.NumberColumn(
+            format=f"%.{digits(metric.unit)}f", help="The spread that the paper prints."
+        ),
         "n/N": config.TextColumn(help="Samples scored, of those expected."),
         "Bounds": config.TextColumn(help=BOUNDS),
         "Date": config.DateColumn(format="YYYY-MM-DD"),
@@ -196,23 +264,33 @@ def _offers(settled: Settled, any_here: bool) -> None:
     """Where else figures stand, as buttons; open if nothing stands here."""
     others = [place for place in settled.places if place.at != settled.choice.at]
     if not any_here:
-        where = "There are figures here:" if others else f"{escaped(settled.suite.title)} has none yet for this metric."
+        where = (
+            "There are figures here:"
+            if others
+            else f"{escaped(settled.suite.title)} has none yet for this metric."
+        )
         st.info(f"Nothing stands at this address. {where}", icon=":material/info:")
     if others:
         with st.expander(f"{len(others)} other addresses with figures", expanded=not any_here):
             _buttons(_closest(others, settled.choice.at)[:MOST_OFFERS], settled.choice, "offer")
 
 
-def _buttons(offers: Sequence[Place], chosen: Choice, stem: str) -> None:
+def _buttons(offers: Sequence[FiguresAt], chosen: Choice, stem: str) -> None:
     with st.container(horizontal=True):
         for number, place in enumerate(offers):
-            label = " · ".join(plain(value) for value in asdict(place.at).values() if value != ALL) or "All together"
-            st.button(escaped(label), key=f"{stem}-{number}", on_click=_go, args=(chosen.moved(place.at),))
+            label = (
+                " · ".join(plain(value) for value in asdict(place.at).values() if value != ALL)
+                or "All together"
+            )
+            st.button(
+                escaped(label), key=f"{stem}-{number}", on_click=_go, args=(chosen.moved(place.at),)
+            )
 
 
-def _closest(candidates: Sequence[Place], at: Address) -> list[Place]:
+def _closest(candidates: Sequence[FiguresAt], at: BoardAddress) -> list[FiguresAt]:
     return sorted(
-        candidates, key=lambda place: -sum(getattr(place.at, facet) == getattr(at, facet) for facet in FACETS)
+        candidates,
+        key=lambda place: -sum(getattr(place.at, facet) == getattr(at, facet) for facet in FACETS),
     )
 
 

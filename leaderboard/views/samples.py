@@ -1,4 +1,5 @@
-"""Samples: from a number to what is behind it. Prompt, picture or clip, every question with the judge's answer."""
+"""Samples: from a number to what is behind it. Prompt, picture or clip, every question with the
+judge's answer."""
 
 from __future__ import annotations
 
@@ -10,16 +11,16 @@ import streamlit as st
 from infra.settings import Settings
 from infra.store import Store, open_store
 from infra.tables import Metric
-from leaderboard import behind, places, queries
-from leaderboard.behind import PAGE, SHOWS, Item, JudgeAnswer, RunFacts, Show
-from leaderboard.frames import answer_table, item_table
-from leaderboard.menus import menu
+from leaderboard.draw.frames import answer_table, item_table
+from leaderboard.draw.words import escaped, long_text, name, number, plain, titled
 from leaderboard.panels import Picture, SampleView, input_picture, output_picture, panel_of
-from leaderboard.queries import ALL, FACETS, Address
-from leaderboard.thumbnails import media, thumbnail
-from leaderboard.widgets import ask, downloads, press
-from leaderboard.words import escaped, long_text, name, number, plain, titled
-from submissions.derivatives import shown as derived
+from leaderboard.queries import addresses, ranking, samples
+from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
+from leaderboard.queries.samples import PAGE, SHOWS, JudgeAnswer, RunFacts, ScoredSample, Show
+from leaderboard.widgets.common import ask, downloads, press
+from leaderboard.widgets.menus import menu
+from leaderboard.widgets.thumbnails import media, thumbnail
+from submissions.media.derivatives import shown as derived
 
 ACROSS = 4
 WORDS = {
@@ -35,15 +36,16 @@ WORDS = {
 def page() -> None:
     """Draw the samples of a run at one address, or all about one sample."""
     st.title("Samples")
-    runs = {run.run_id: run for run in ask(behind.runs)}
+    runs = {run.run_id: run for run in ask(samples.runs)}
     if not runs:
         st.info(
-            "No entry judged by us is on the board yet, so there are no samples to look at.", icon=":material/info:"
+            "No entry judged by us is on the board yet, so there are no samples to look at.",
+            icon=":material/info:",
         )
         return
     params = st.query_params.to_dict()
     run = runs.get(params.get("run", ""), next(iter(runs.values())))
-    suite_metrics, scored = ask(queries.metrics, run.suite), ask(behind.scored_metrics, run.run_id)
+    suite_metrics, scored = ask(ranking.metrics, run.suite), ask(samples.scored_metrics, run.run_id)
     metrics = {candidate.name: candidate for candidate in suite_metrics if candidate.name in scored}
     if not metrics:
         st.info("No score of this entry is kept sample by sample.", icon=":material/info:")
@@ -65,7 +67,10 @@ def page() -> None:
         None,
     )
     if whole:
-        st.caption(f"{escaped(whole.title)} is one figure over many samples. Shown of each: {escaped(metric.title)}.")
+        st.caption(
+            f"{escaped(whole.title)} is one figure over many samples. Shown of each: "
+            f"{escaped(metric.title)}."
+        )
     if params.get("sample"):
         _sample(run, metric, params["sample"])
     else:
@@ -73,15 +78,28 @@ def page() -> None:
 
 
 def _choose(
-    run: RunFacts, runs: Sequence[RunFacts], metrics: dict[str, str], metric: str, params: dict[str, str]
+    run: RunFacts,
+    runs: Sequence[RunFacts],
+    metrics: dict[str, str],
+    metric: str,
+    params: dict[str, str],
 ) -> None:
-    titles = {listed.run_id: f"{name(listed.model, 50)} · {name(listed.judge_name, 30)}" for listed in runs}
+    titles = {
+        listed.run_id: f"{name(listed.model, 50)} · {name(listed.judge_name, 30)}"
+        for listed in runs
+    }
     with st.container(horizontal=True):
         menu("run", "Entry", list(titles), run.run_id, titles.__getitem__, then=_first_page)
         menu("metric", "Metric", list(metrics), metric, metrics.__getitem__, then=_first_page)
-        order, called = ask(places.facet_order, run.suite), ask(queries.facet_titles, run.suite)
+        order, called = ask(addresses.facet_order, run.suite), ask(ranking.facet_titles, run.suite)
         for facet in [facet for facet in FACETS if len(order[facet]) > 1]:
-            menu(facet, called.get(facet, plain(facet)), [ALL, *order[facet]], params.get(facet, ALL), then=_first_page)
+            menu(
+                facet,
+                called.get(facet, plain(facet)),
+                [ALL, *order[facet]],
+                params.get(facet, ALL),
+                then=_first_page,
+            )
 
 
 def _first_page(params: dict[str, str]) -> dict[str, str]:
@@ -95,9 +113,9 @@ def _leave() -> None:
 def _samples(run: RunFacts, metric: str, unit: str, params: dict[str, str]) -> None:
     show: Show = next((option for option in SHOWS if option == params.get("show")), "all")
     press("show", "Show", SHOWS, show, WORDS.__getitem__, then=_first_page)
-    at = Address(**{facet: params.get(facet, ALL) for facet in FACETS})
+    at = BoardAddress(**{facet: params.get(facet, ALL) for facet in FACETS})
     number_ = _page_number(params.get("page", ""))
-    items = ask(behind.items, run, metric, at, show, number_)
+    items = ask(samples.items, run, metric, at, show, number_)
     pages = max(1, -(-items.total // PAGE))
     st.caption(f"{items.total} samples, page {min(number_, pages)} of {pages}.")
     store = open_store(Settings().objects, Settings().s3_endpoint)
@@ -112,7 +130,7 @@ def _samples(run: RunFacts, metric: str, unit: str, params: dict[str, str]) -> N
 
 
 def _page_number(text: str) -> int:
-    return int(text) if text.isdecimal() and len(text) < len(str(behind.MOST_PAGES)) else 1
+    return int(text) if text.isdecimal() and len(text) < len(str(samples.MOST_PAGES)) else 1
 
 
 def _pages(now: int, pages: int) -> None:
@@ -124,7 +142,7 @@ def _turn(key: str) -> None:
     st.query_params["page"] = str(st.session_state[key])
 
 
-def _tile(run: RunFacts, metric: str, unit: str, item: Item, store: Store) -> None:
+def _tile(run: RunFacts, metric: str, unit: str, item: ScoredSample, store: Store) -> None:
     with st.container(border=True):
         small = thumbnail(store, item.media_sha256, item.media_type) if item.media_sha256 else None
         if small:
@@ -137,7 +155,11 @@ def _tile(run: RunFacts, metric: str, unit: str, item: Item, store: Store) -> No
         st.caption(escaped(item.prompt, 140))
         key = f"look-{item.sample_id}"
         st.button(
-            "Look closer", key=key, icon=":material/zoom_in:", on_click=_open, args=(run.run_id, metric, item.sample_id)
+            "Look closer",
+            key=key,
+            icon=":material/zoom_in:",
+            on_click=_open,
+            args=(run.run_id, metric, item.sample_id),
         )
 
 
@@ -146,21 +168,21 @@ def _open(run: str, metric: str, sample: str) -> None:
 
 
 def _sample(run: RunFacts, metric: Metric, sample_id: str) -> None:
-    item = ask(behind.item, run, metric.name, sample_id)
+    item = ask(samples.item, run, metric.name, sample_id)
     if item is None:
         st.warning("This entry has no such sample. Choose another above.")
         st.button("All samples", on_click=_leave, icon=":material/grid_view:")
         return
     st.button("All samples of this entry", on_click=_leave, icon=":material/grid_view:")
-    record, detail = ask(behind.stored_details, run, item.sample_id)
+    record, detail = ask(samples.stored_details, run, item.sample_id)
     view = SampleView(run, item, record, detail, _fetched)
     _frame(view, metric, input_picture(view))
-    for kind, text in ask(behind.flags, run, sample_id):
+    for kind, text in ask(samples.flags, run, sample_id):
         st.warning(f"{escaped(plain(kind))}: {escaped(text, 500)}", icon=":material/flag:")
     draw = panel_of(run.suite)
     if draw:
         draw(view)
-    _answers(ask(behind.answers, run, sample_id))
+    _answers(ask(samples.answers, run, sample_id))
 
 
 def _frame(view: SampleView, metric: Metric, source_picture: Picture | None) -> None:
@@ -172,7 +194,10 @@ def _frame(view: SampleView, metric: Metric, source_picture: Picture | None) -> 
         st.text(long_text(item.prompt))
         value = number(item.value, metric.unit) if item.value is not None else plain(item.scored)
         st.metric(titled(metric.title, metric.unit), value)
-        st.caption(f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · {plain(item.modality)}")
+        st.caption(
+            f"{plain(item.scenario)} · {plain(item.task)} · {plain(item.setting)} · "
+            f"{plain(item.modality)}"
+        )
         st.caption(f"Sample {escaped(item.sample_id, 200)}")
     if source_picture:
         with pictures[0]:
@@ -185,16 +210,23 @@ def _frame(view: SampleView, metric: Metric, source_picture: Picture | None) -> 
         _show(item)
 
 
-def _draw_picture(picture: Picture, item: Item) -> None:
-    st.image(picture.picture, picture.words, width="stretch", alt=f"{picture.words}: {name(item.prompt, 200)}")
+def _draw_picture(picture: Picture, item: ScoredSample) -> None:
+    st.image(
+        picture.picture,
+        picture.words,
+        width="stretch",
+        alt=f"{picture.words}: {name(item.prompt, 200)}",
+    )
 
 
 def _fetched(sha256: str) -> Path | None:
     settings = Settings()
-    return media(open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media")
+    return media(
+        open_store(settings.objects, settings.s3_endpoint), sha256, settings.work / "page-media"
+    )
 
 
-def _encoded_again(item: Item) -> Path | None:
+def _encoded_again(item: ScoredSample) -> Path | None:
     """What people see of media: the pixels alone, in one format."""
     settings = Settings()
     store = open_store(settings.objects, settings.s3_endpoint)
@@ -202,18 +234,28 @@ def _encoded_again(item: Item) -> Path | None:
     return derivative.path if derivative else None
 
 
-def _show(item: Item) -> None:
+def _show(item: ScoredSample) -> None:
     """The output itself; a clip is fetched only here, when somebody looks."""
     if not item.media_sha256:
         st.info(f"There is no output: {plain(item.outcome)}. {escaped(item.reason, 300)}")
         return
-    path = _encoded_again(item) if item.media_type.startswith(("image/", "video/")) else _fetched(item.media_sha256)
+    path = (
+        _encoded_again(item)
+        if item.media_type.startswith(("image/", "video/"))
+        else _fetched(item.media_sha256)
+    )
     if path is None:
         st.warning("The file cannot be fetched from the store now.")
     elif item.media_type in ("text/plain", "application/json"):
         st.code(long_text(path.read_text("utf-8", "replace")), language=None, wrap_lines=True)
     elif item.media_type.startswith("video/"):
-        st.video(path, format="video/mp4", loop=True, muted=True, alt=f"Output for: {name(item.prompt, 200)}")
+        st.video(
+            path,
+            format="video/mp4",
+            loop=True,
+            muted=True,
+            alt=f"Output for: {name(item.prompt, 200)}",
+        )
     elif item.media_type.startswith("image/"):
         st.image(str(path), width="stretch", alt=f"Output for: {name(item.prompt, 200)}")
     st.caption(f"SHA-256 {item.media_sha256}")
@@ -222,7 +264,10 @@ def _show(item: Item) -> None:
 def _answers(answers: Sequence[JudgeAnswer]) -> None:
     st.subheader("Questions and answers", anchor=False)
     if not answers:
-        st.caption("Nobody was asked about this output as a whole: a rule scores it, or its pieces are judged.")
+        st.caption(
+            "Nobody was asked about this output as a whole: a rule scores it, or its pieces are "
+            "judged."
+        )
         return
     st.dataframe(answer_table(answers), hide_index=True, placeholder="—")
     for judge in dict.fromkeys(answer.judge for answer in answers):

@@ -8,17 +8,20 @@ import streamlit as st
 
 from infra.settings import Settings
 from infra.store import open_store
-from leaderboard import entries
-from leaderboard.entries import SubmissionRow
-from leaderboard.uploader import uploader
-from leaderboard.widgets import ask_now, link, pick, table
-from leaderboard.words import escaped, name, plain, spell
-from submissions import validation
-from submissions.lifecycle import PATH, TERMINAL, State
+from leaderboard.draw.words import escaped, name, plain, spell
+from leaderboard.queries import entries
+from leaderboard.queries.entries import SubmissionRow
+from leaderboard.widgets.common import ask_now, link, pick, table
+from leaderboard.widgets.uploader import uploader
+from submissions.gates import report as validation
+from submissions.teams.lifecycle import PATH, TERMINAL, State
 
 MOST_LINES = 200
 REFRESH = 3.0
-WHOSE = {"ours": "This is our fault and costs you nothing.", "submitter": "This can be mended by you."}
+WHOSE = {
+    "ours": "This is our fault and costs you nothing.",
+    "submitter": "This can be mended by you.",
+}
 STEPS = """
 armillary check bundle.zip      # every problem at once, before anything is sent
 armillary submit bundle.zip     # on the machine of the board
@@ -33,7 +36,9 @@ def page() -> None:
     submissions = ask_now(entries.recent_submissions)
     by_id = {submission.id: submission for submission in submissions}
     chosen = by_id.get(st.query_params.get("id", ""), submissions[0] if submissions else None)
-    door, watch = st.tabs(["Submit", "Status"], default="Status" if st.query_params.get("id") else "Submit")
+    door, watch = st.tabs(
+        ["Submit", "Status"], default="Status" if st.query_params.get("id") else "Submit"
+    )
     with door:
         _door(chosen if st.query_params.get("id") else None)
     with watch:
@@ -42,14 +47,23 @@ def page() -> None:
 
 def _door(chosen: SubmissionRow | None) -> None:
     st.markdown(
-        "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing in it is executed. "
-        "It goes from your browser to the store in parts; after a cut, hand it in again and only the rest is sent."
+        "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing "
+        "in it is executed. "
+        "It goes from your browser to the store in parts; after a cut, hand it in again and only "
+        "the rest is sent."
     )
-    submission_id = uploader(chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED))
+    submission_id = uploader(
+        chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED)
+    )
     if submission_id:
         st.query_params["id"] = submission_id
-        st.success(f"{escaped(submission_id)}: see its way under **Status**.", icon=":material/check:")
-    st.caption("“Take back” is for the submission chosen under Status. The token opens only what is your team's.")
+        st.success(
+            f"{escaped(submission_id)}: see its way under **Status**.", icon=":material/check:"
+        )
+    st.caption(
+        "“Take back” is for the submission chosen under Status. The token opens only what is your "
+        "team's."
+    )
     with st.expander("The same by the command line"):
         st.code(STEPS, language="bash")
 
@@ -90,21 +104,34 @@ def _timeline(submission_id: str, going: bool) -> None:
     st.progress(_share(chosen.state), text=plain(chosen.state))
     if chosen.state in ("failed", "rejected"):
         whose = WHOSE.get(chosen.fault, "")
-        st.error(f"{escaped(chosen.code)} {escaped(chosen.reason, 600)} {whose}", icon=":material/error:")
+        st.error(
+            f"{escaped(chosen.code)} {escaped(chosen.reason, 600)} {whose}", icon=":material/error:"
+        )
     ahead = ask_now(entries.ahead_of, chosen.id)
     usual = ask_now(entries.usual_seconds, chosen.suite)
     if ahead is not None:
         when = f" Expected in about {spell(usual * (ahead + 1))}." if usual else ""
-        st.info(f"Waiting: {ahead} before it in the queue.{when}", icon=":material/hourglass_empty:")
+        st.info(
+            f"Waiting: {ahead} before it in the queue.{when}", icon=":material/hourglass_empty:"
+        )
     elif usual and chosen.state not in TERMINAL:
-        st.caption(f"The last ones of this suite took about {spell(usual)} from their first step to the board.")
+        st.caption(
+            f"The last ones of this suite took about {spell(usual)} from their first step to the "
+            "board."
+        )
     finished = ask_now(entries.progress, chosen.id)
     if finished and chosen.state not in TERMINAL:
         st.caption(
-            "Done so far: " + ", ".join(f"{escaped(stage)} {count} samples" for stage, count in finished.items())
+            "Done so far: "
+            + ", ".join(f"{escaped(stage)} {count} samples" for stage, count in finished.items())
         )
     events = ask_now(entries.timeline, chosen.id)
-    table([{"When (UTC)": event.at, "What": plain(event.kind), "Text": name(event.text, 300)} for event in events])
+    table(
+        [
+            {"When (UTC)": event.at, "What": plain(event.kind), "Text": name(event.text, 300)}
+            for event in events
+        ]
+    )
     link("model", "The entry's page", {"id": chosen.id}, ":material/badge:")
 
 
@@ -116,7 +143,15 @@ def _validation(submission_id: str) -> None:
         with st.expander("Validation report"):
             for rows in (validation.summary(report), validation.worst(report, MOST_LINES)):
                 if rows:
-                    table([{head.capitalize(): name(str(value), 300) for head, value in row.items()} for row in rows])
+                    table(
+                        [
+                            {
+                                head.capitalize(): name(str(value), 300)
+                                for head, value in row.items()
+                            }
+                            for row in rows
+                        ]
+                    )
 
 
 def _share(state: str) -> float:

@@ -11,19 +11,19 @@ from fastapi.testclient import TestClient
 from sqlalchemy import delete
 from sqlmodel import col
 
-from flows import catalogue
+from flows.run import catalogue
 from infra.db import migrate, session
 from infra.settings import Settings
-from infra.tables import Attempt, Event, QuotaUse, Submission, Team, Token, Upload
+from infra.tables import Event, QuotaUse, RateCount, Submission, Team, Token, Upload
 from leaderboard.api.door import create_app
-from submissions import tokens
+from submissions.teams import tokens
 from tests.servers.postgres import PostgresServer
 from tests.submissions.bad.values import add_suite
 from tests.submissions.conftest import machine, rows, shelf, spot
 
 __all__ = ["machine", "rows", "shelf", "spot"]
 TEAM = "Test team"
-TABLES: tuple[Any, ...] = (Event, QuotaUse, Upload, Token, Team, Attempt)
+TABLES: tuple[Any, ...] = (Event, QuotaUse, Upload, Token, Team, RateCount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,9 @@ ON_BOTH = pytest.mark.parametrize("desk", ["machine", "machine_on_postgres"], in
 
 
 @pytest.fixture(scope="session")
-def machine_on_postgres(postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> Settings:
+def machine_on_postgres(
+    postgres_server: PostgresServer, tmp_path_factory: pytest.TempPathFactory
+) -> Settings:
     """The same catalogue in a PostgreSQL database."""
     url = postgres_server.fresh_database()
     settings = Settings(home=tmp_path_factory.mktemp("machine-on-postgres"), database_url=url)

@@ -17,7 +17,8 @@ OCTETS = {"Content-Type": "application/octet-stream"}
 
 
 def promise(bundle: Path, **changes: Any) -> dict[str, Any]:
-    """What to say before sending a bundle: its own manifest where it has a sound one, else any sound one."""
+    """What to say before sending a bundle: its own manifest where it has a sound one, else any
+    sound one."""
     data = bundle.read_bytes()
     files = [{"path": "outputs/0.png", "sha256": "0" * 64, "sample": ids("image")[0]}]
     manifest = {**declaration(partial=True), "files": files}
@@ -26,12 +27,19 @@ def promise(bundle: Path, **changes: Any) -> dict[str, Any]:
         manifest = found if changes.pop("own", False) else manifest
     except Exception:
         changes.pop("own", None)
-    return {"manifest": manifest, "size": len(data), "sha256": hashlib.sha256(data).hexdigest(), **changes}
+    return {
+        "manifest": manifest,
+        "size": len(data),
+        "sha256": hashlib.sha256(data).hexdigest(),
+        **changes,
+    }
 
 
 def create(desk: Desk, said: dict[str, Any], key: str = "a key of a test") -> Any:
     return desk.client.post(
-        "/v1/submissions", json=said, headers=desk.headers(**{"Idempotency-Key": key.replace(" ", "-")})
+        "/v1/submissions",
+        json=said,
+        headers=desk.headers(**{"Idempotency-Key": key.replace(" ", "-")}),
     )
 
 

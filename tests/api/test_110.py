@@ -14,7 +14,8 @@ from infra.db import session
 from infra.store import open_store
 from infra.tables import Event, QuotaUse, Submission, Token, Upload, now
 from leaderboard.api.problems import STATUS
-from submissions import quotas, tokens, uploads
+from submissions.intake import uploads
+from submissions.teams import quotas, tokens
 from tests.submissions.bad.case import Case, bundle, pictures
 from tests.submissions.bad.table import ONE_A_ROW, ONE_IDS, made
 
@@ -33,7 +34,9 @@ def test_the_api_gives_each_input_its_code(case: Case, desk: Desk, shelf: Path) 
     body = answer.json()
     if not case.code.startswith("E_"):
         assert answer.status_code == 202 and body["submission"]
-        assert {warning["code"] for warning in body["warnings"]} == ({case.code} if case.code else set())
+        assert {warning["code"] for warning in body["warnings"]} == (
+            {case.code} if case.code else set()
+        )
         return
     assert {problem["code"] for problem in body["error"]["problems"]} == {case.code}
     assert answer.status_code == STATUS.get(case.code, 422) and body["submission"] is None
@@ -55,13 +58,21 @@ def test_rows_1_to_4_tokens(desk: Desk) -> None:
         reading = tokens.create(db, TEAM, ["read"])
         db.exec(select(Token).where(Token.prefix == desk.token[4:12])).one().revoked_at = now()
 
-    assert ask() == (401, "E_AUTH_MISSING") and ask(Authorization="Basic eDp5") == (401, "E_AUTH_MISSING")
+    assert ask() == (401, "E_AUTH_MISSING") and ask(Authorization="Basic eDp5") == (
+        401,
+        "E_AUTH_MISSING",
+    )
     assert ask(Authorization=f"Bearer {desk.token}") == (401, "E_AUTH_INVALID")
     scope = desk.client.post(
-        "/v1/submissions", json={}, headers={"Authorization": f"Bearer {reading}", "Idempotency-Key": "x" * 9}
+        "/v1/submissions",
+        json={},
+        headers={"Authorization": f"Bearer {reading}", "Idempotency-Key": "x" * 9},
     )
     assert refused(scope) == (403, "E_AUTH_SCOPE")
-    wrong = [desk.client.get("/v1/submissions", headers={"Authorization": f"Bearer arm_{n}"}) for n in range(25)]
+    wrong = [
+        desk.client.get("/v1/submissions", headers={"Authorization": f"Bearer arm_{n}"})
+        for n in range(25)
+    ]
     assert (429, "E_RATE") in [refused(one) for one in wrong[9:]]
     assert all("Retry-After" in one.headers for one in wrong if one.status_code == 429)
 
@@ -69,7 +80,12 @@ def test_rows_1_to_4_tokens(desk: Desk) -> None:
 def test_row_5_over_the_quota(desk: Desk, spot: Path) -> None:
     with session(desk.settings.database) as db:
         for number in range(3):
-            row: dict[str, Any] = {"team": TEAM, "suite": "tailor", "suite_version": "1.0", "state": "published"}
+            row: dict[str, Any] = {
+                "team": TEAM,
+                "suite": "tailor",
+                "suite_version": "1.0",
+                "state": "published",
+            }
             rest: dict[str, Any] = {
                 "model": "m",
                 "organisation": "o",
@@ -95,7 +111,9 @@ def test_rows_6_to_10_bodies(desk: Desk, spot: Path) -> None:
     path = upload["parts"][0]["path"]
 
     def put(content: object, **headers: str) -> tuple[int, str]:
-        return refused(desk.client.put(path, content=content, headers=desk.headers(**{**OCTETS, **headers})))  # type: ignore[arg-type]
+        return refused(
+            desk.client.put(path, content=content, headers=desk.headers(**{**OCTETS, **headers}))  # type: ignore[arg-type]
+        )
 
     assert put(data + b"x") == (413, "E_TOO_LARGE")
     assert put(iter([data, b"x"])) == (413, "E_TOO_LARGE")
@@ -103,12 +121,17 @@ def test_rows_6_to_10_bodies(desk: Desk, spot: Path) -> None:
     assert put(b"") == (422, "E_EMPTY")
     assert put(data, **{"Content-Type": "text/html"}) == (415, "E_MEDIA_TYPE")
     assert refused(finish(desk, upload["id"])) == (400, "E_INCOMPLETE")
-    json_headers = desk.headers(**{"Idempotency-Key": "another-key", "Content-Type": "application/json"})
+    json_headers = desk.headers(
+        **{"Idempotency-Key": "another-key", "Content-Type": "application/json"}
+    )
     large = desk.client.post("/v1/submissions", content=b" " * (7 << 20), headers=json_headers)
     assert refused(large) == (413, "E_TOO_LARGE")
     empty = desk.client.post("/v1/submissions", content=b"", headers=json_headers)
     assert refused(empty) == (422, "E_EMPTY")
-    assert refused(create(desk, {**promise(spot), "size": 1 << 50}, "key-three")) == (413, "E_TOO_LARGE")
+    assert refused(create(desk, {**promise(spot), "size": 1 << 50}, "key-three")) == (
+        413,
+        "E_TOO_LARGE",
+    )
 
 
 def test_row_9_a_bundle_of_no_bytes_cannot_be_promised(desk: Desk, spot: Path) -> None:
@@ -121,7 +144,10 @@ def test_row_11_forms_are_not_read_at_all(desk: Desk) -> None:
     parts = {f"f{number}": (None, "x") for number in range(10_000)}
     headers = desk.headers(**{"Idempotency-Key": "form-key"})
 
-    assert refused(desk.client.post("/v1/submissions", files=parts, headers=headers)) == (415, "E_MEDIA_TYPE")
+    assert refused(desk.client.post("/v1/submissions", files=parts, headers=headers)) == (
+        415,
+        "E_MEDIA_TYPE",
+    )
 
 
 def test_rows_12_to_14_checksum_retry_and_another_body(desk: Desk, spot: Path) -> None:
@@ -135,20 +161,31 @@ def test_rows_12_to_14_checksum_retry_and_another_body(desk: Desk, spot: Path) -
     again = hand_in(desk, spot, "third-key").json()
     repeat = create(desk, promise(spot), "second-key")
 
-    assert first["submission"] == again["submission"] and (first["duplicate"], again["duplicate"]) == (False, True)
+    assert first["submission"] == again["submission"] and (
+        first["duplicate"],
+        again["duplicate"],
+    ) == (False, True)
     assert repeat.status_code == 200 and repeat.json()["submission"] == first["submission"]
     other = create(desk, {**promise(spot), "size": 5}, "second-key")
     assert refused(other) == (409, "E_IDEMPOTENCY_CONFLICT")
 
 
-def test_row_15_the_same_files_of_another_team_are_told_to_the_operators(desk: Desk, spot: Path) -> None:
+def test_row_15_the_same_files_of_another_team_are_told_to_the_operators(
+    desk: Desk, spot: Path
+) -> None:
     hand_in(desk, bundle(spot, pictures(2)), "first-key")
     with session(desk.settings.database) as db:
         tokens.add_team(db, "Others")
         other = Desk(desk.client, desk.settings, tokens.create(db, "Others"))
     named: dict[str, Any] = {
         "team": "Others",
-        "model": {"name": "Sculptor", "revision": "1", "organisation": "o", "licence": "x", "open_weights": True},
+        "model": {
+            "name": "Sculptor",
+            "revision": "1",
+            "organisation": "o",
+            "licence": "x",
+            "open_weights": True,
+        },
     }
 
     answer = hand_in(other, bundle(spot, pictures(2), **named), "first-key", own=True)
@@ -166,15 +203,25 @@ def test_rows_99_and_100_names_of_other_teams(desk: Desk, spot: Path) -> None:
         other = Desk(desk.client, desk.settings, tokens.create(db, "Others"))
 
     def named(name: str, key: str) -> tuple[int, str]:
-        card = {"name": name, "revision": "1", "organisation": "o", "licence": "x", "open_weights": True}
-        return refused(hand_in(other, bundle(spot, pictures(3), team="Others", model=card), key, own=True))
+        card = {
+            "name": name,
+            "revision": "1",
+            "organisation": "o",
+            "licence": "x",
+            "open_weights": True,
+        }
+        return refused(
+            hand_in(other, bundle(spot, pictures(3), team="Others", model=card), key, own=True)
+        )
 
     assert named("Painter", "key-number-1") == (409, "E_NAME_TAKEN")
     assert named("Pаinter", "key-number-2") == (422, "E_NAME_CONFUSABLE")
     assert named("PA1NTER", "key-number-3") == (422, "E_NAME_CONFUSABLE")
 
 
-def test_row_107_an_upload_that_is_never_finished_expires_and_leaves_nothing(desk: Desk, spot: Path) -> None:
+def test_row_107_an_upload_that_is_never_finished_expires_and_leaves_nothing(
+    desk: Desk, spot: Path
+) -> None:
     upload = create(desk, promise(bundle(spot, pictures(2)))).json()["upload"]
     send(desk, upload, spot.read_bytes())
     with session(desk.settings.database) as db:
@@ -195,7 +242,9 @@ def test_row_107_an_upload_that_is_never_finished_expires_and_leaves_nothing(des
 
 
 def test_row_109_a_closed_suite(desk: Desk, spot: Path) -> None:
-    closed = desk.settings.model_copy(update={"closes": {"tailor": datetime(2020, 1, 1, tzinfo=UTC)}})
+    closed = desk.settings.model_copy(
+        update={"closes": {"tailor": datetime(2020, 1, 1, tzinfo=UTC)}}
+    )
     desk.client.app.state.settings = closed  # type: ignore[attr-defined]
 
     assert refused(create(desk, promise(bundle(spot, pictures(2))))) == (409, "E_CLOSED")
@@ -209,7 +258,9 @@ def test_row_110_a_blocked_team(desk: Desk, spot: Path) -> None:
     assert refused(finish(desk, upload["id"])) == (403, "E_TEAM_BLOCKED")
 
 
-def test_all_problems_of_a_manifest_come_at_once_before_anything_is_sent(desk: Desk, spot: Path) -> None:
+def test_all_problems_of_a_manifest_come_at_once_before_anything_is_sent(
+    desk: Desk, spot: Path
+) -> None:
     said = promise(bundle(spot, pictures(2)))
     said["manifest"]["sampling"]["seed"] = -1
     said["manifest"]["model"]["name"] = "=1"
@@ -217,7 +268,11 @@ def test_all_problems_of_a_manifest_come_at_once_before_anything_is_sent(desk: D
 
     error = create(desk, said).json()["error"]
 
-    assert {problem["code"] for problem in error["problems"]} == {"E_SEED", "E_NAME", "E_DISCLOSURE"}
+    assert {problem["code"] for problem in error["problems"]} == {
+        "E_SEED",
+        "E_NAME",
+        "E_DISCLOSURE",
+    }
     with session(desk.settings.database) as db:
         assert not db.exec(select(QuotaUse)).all() and not db.exec(select(Upload)).all()
     assert json.dumps(error)

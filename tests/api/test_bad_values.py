@@ -1,4 +1,5 @@
-"""Values that no database takes, over HTTP: the caller's fault, told as such, and nobody else notices."""
+"""Values that no database takes, over HTTP: the caller's fault, told as such, and nobody else
+notices."""
 
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from sqlmodel import Session
 
 from infra.settings import Settings
 from leaderboard.api.app import create
-from leaderboard.reading import BadQuestion, NoBoard, Reader
+from leaderboard.cache.reader import BadQuestion, CachedReader, NoBoard
 from tests.submissions.bad.case import bundle, pictures
 
 from .conftest import ON_BOTH, Desk
@@ -54,7 +55,8 @@ ODD = (
     "%EF%BF%BF",
     "a" * 10_000,
 )
-"""A lone surrogate, no UTF-8 at all, an emoji, a turned direction, a new line, signs of SQL and of formats, much."""
+"""A lone surrogate, no UTF-8 at all, an emoji, a turned direction, a new line, signs of SQL and of
+formats, much."""
 
 
 @pytest.fixture
@@ -79,7 +81,9 @@ def test_nul_in_an_address_is_the_caller_s_fault_and_the_board_goes_on(
 
 @ON_BOTH
 @pytest.mark.parametrize("odd", ODD)
-def test_odd_characters_in_an_address_are_no_fault_of_ours(odd: str, desk: Desk, board: TestClient) -> None:
+def test_odd_characters_in_an_address_are_no_fault_of_ours(
+    odd: str, desk: Desk, board: TestClient
+) -> None:
     asked = (
         f"suites/tailor/attempts?team={odd}",
         f"suites/{odd}/metrics",
@@ -122,7 +126,9 @@ def _put(manifest: dict[str, Any], field: str, value: Any) -> None:
 
 @ON_BOTH
 @pytest.mark.parametrize(("field", "value"), TEXTS, ids=[field for field, _ in TEXTS])
-def test_nul_in_a_manifest_is_refused_when_it_is_promised(field: str, value: Any, desk: Desk, spot: Path) -> None:
+def test_nul_in_a_manifest_is_refused_when_it_is_promised(
+    field: str, value: Any, desk: Desk, spot: Path
+) -> None:
     body = promise(bundle(spot, pictures(2)))
     _put(body["manifest"], field, value)
 
@@ -136,7 +142,9 @@ def test_odd_but_sound_texts_come_back_as_they_were(desk: Desk, spot: Path) -> N
     statement = "a\u202eb 😀 \uffff \\u0000 'quoted\" %s \x7f"
     said = {"trained_on_suite_data": "no", "statement": statement}
 
-    handed = hand_in(desk, bundle(spot, pictures(2), disclosure=said), own=True).json()["submission"]
+    handed = hand_in(desk, bundle(spot, pictures(2), disclosure=said), own=True).json()[
+        "submission"
+    ]
     model = TestClient(create(desk.settings)).get(f"/v1/models/{handed}").json()
 
     assert model["manifest"]["disclosure"]["statement"] == statement
@@ -157,13 +165,17 @@ def _divide(db: Session) -> Any:
 
 
 def _number(db: Session, number: str) -> Any:
-    return db.connection().execute(text("SELECT CAST(:number AS INTEGER)"), {"number": number}).scalar_one()
+    return (
+        db.connection()
+        .execute(text("SELECT CAST(:number AS INTEGER)"), {"number": number})
+        .scalar_one()
+    )
 
 
 def test_only_a_database_that_cannot_be_reached_is_left_in_peace_for_a_while(
     machine_on_postgres: Settings, tmp_path: Path
 ) -> None:
-    reader = Reader(machine_on_postgres.database, tmp_path / "none")
+    reader = CachedReader(machine_on_postgres.database, tmp_path / "none")
 
     for question in (_divide, lambda db: _number(db, "x"), lambda db: _number(db, str(2**40))):
         with pytest.raises(BadQuestion) as bad:
@@ -181,7 +193,7 @@ def test_a_database_that_cannot_be_reached_is_asked_once_in_a_while(tmp_path: Pa
         asked.append(1)
         return 1
 
-    reader = Reader("postgresql+psycopg://nobody:none@127.0.0.1:1/none", tmp_path / "none")
+    reader = CachedReader("postgresql+psycopg://nobody:none@127.0.0.1:1/none", tmp_path / "none")
 
     with pytest.raises(NoBoard, match="has no tables"):
         reader.ask(question)
@@ -189,8 +201,10 @@ def test_a_database_that_cannot_be_reached_is_asked_once_in_a_while(tmp_path: Pa
         reader.ask(question)
 
 
-def test_tables_that_are_missing_are_no_board(machine_on_postgres: Settings, tmp_path: Path) -> None:
-    reader = Reader(machine_on_postgres.database, tmp_path / "none")
+def test_tables_that_are_missing_are_no_board(
+    machine_on_postgres: Settings, tmp_path: Path
+) -> None:
+    reader = CachedReader(machine_on_postgres.database, tmp_path / "none")
 
     with pytest.raises(NoBoard, match="has no tables"):
         reader.ask(lambda db: db.connection().execute(text("SELECT 1 FROM no_such_table")).all())

@@ -20,7 +20,7 @@ from infra.settings import Settings
 from leaderboard.api import health, routes, standing, submissions
 from leaderboard.api.app import create
 from leaderboard.api.submissions import MOST_ADDRESS, MOST_BODY
-from submissions import tokens
+from submissions.teams import tokens
 from tests.boards import stock
 from tests.servers.process import answers, free_ports, running, wait_until
 from tests.submissions.bad.case import bundle, pictures
@@ -81,8 +81,12 @@ def test_a_body_that_says_it_is_too_long_is_refused_before_it_is_sent(
         assert line.status() == 413
 
 
-@pytest.mark.parametrize(("path", "most"), [("/v1/submissions", MOST_BODY), ("/v1/inbox", MOST_ADDRESS)])
-def test_a_body_of_unknown_length_is_cut_at_the_limit(path: str, most: int, desk: Desk, address: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "most"), [("/v1/submissions", MOST_BODY), ("/v1/inbox", MOST_ADDRESS)]
+)
+def test_a_body_of_unknown_length_is_cut_at_the_limit(
+    path: str, most: int, desk: Desk, address: str
+) -> None:
     with request(address, "POST", path, desk.headers(**JSON, **KEY, **CHUNKED)) as line:
         for _ in range(most // len(CHUNK) + 1):
             assert line.chunk()
@@ -93,7 +97,9 @@ def test_a_body_of_unknown_length_is_cut_at_the_limit(path: str, most: int, desk
 def test_a_part_of_unknown_length_is_cut_at_its_size(desk: Desk, address: str, spot: Path) -> None:
     upload = promised(desk, promise(bundle(spot, pictures(1)))).json()["upload"]
 
-    with request(address, "PUT", upload["parts"][0]["path"], desk.headers(**OCTETS, **CHUNKED)) as line:
+    with request(
+        address, "PUT", upload["parts"][0]["path"], desk.headers(**OCTETS, **CHUNKED)
+    ) as line:
         assert line.chunk()
 
         assert line.status() == 413
@@ -132,13 +138,20 @@ def board(tmp_path: Path) -> Iterator[tuple[str, psutil.Process, str]]:
         secret = tokens.create(db, TEAM)
     port = free_ports(1)[0]
     environment = {**os.environ, "ARMILLARY_HOME": str(settings.home), "ARMILLARY_PORT": str(port)}
-    code = "from flows.serving import run_board; from infra.settings import Settings; run_board(Settings())"
-    with running([sys.executable, "-c", code], tmp_path / "board.log", environment=environment) as server:
+    code = (
+        "from flows.cli.serve import run_board; from infra.settings import Settings; "
+        "run_board(Settings())"
+    )
+    with running(
+        [sys.executable, "-c", code], tmp_path / "board.log", environment=environment
+    ) as server:
         wait_until(lambda: answers(port, "/api/health/live"), [server], 60)
         yield f"http://127.0.0.1:{port}", psutil.Process(server.pid), secret
 
 
-def test_the_board_itself_does_not_grow_by_what_strangers_send(board: tuple[str, psutil.Process, str]) -> None:
+def test_the_board_itself_does_not_grow_by_what_strangers_send(
+    board: tuple[str, psutil.Process, str],
+) -> None:
     address, server, _ = board
     before = _resident(server)
 

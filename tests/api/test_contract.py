@@ -1,6 +1,8 @@
-"""The whole API against its own description: schemathesis makes up requests, sound and unsound, for every operation.
+"""The whole API against its own description: schemathesis makes up requests, sound and unsound, for
+every operation.
 
-ARMILLARY_API_EXAMPLES sets how many an operation; the default keeps the run short, `make test-long` takes 300.
+ARMILLARY_API_EXAMPLES sets how many an operation; the default keeps the run short, `make test-long`
+takes 300.
 """
 
 from __future__ import annotations
@@ -26,8 +28,13 @@ EXAMPLES = int(os.environ.get("ARMILLARY_API_EXAMPLES", "20"))
 APP = create(Settings(home=Path("nowhere")))
 SCHEMA = schemathesis.openapi.from_asgi("/v1/openapi.json", APP)
 NOT_ASKED = [positive_data_acceptance]
-"""A manifest may have the right form and still name a suite that there is not: that is refused, and rightly."""
-CALM: dict[str, Any] = {"deadline": None, "suppress_health_check": list(HealthCheck), "database": None}
+"""A manifest may have the right form and still name a suite that there is not: that is refused, and
+rightly."""
+CALM: dict[str, Any] = {
+    "deadline": None,
+    "suppress_health_check": list(HealthCheck),
+    "database": None,
+}
 
 
 @pytest.fixture

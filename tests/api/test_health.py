@@ -8,16 +8,26 @@ from infra import leases
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Shard
-from infra.tables_operations import Night
+from infra.tables.operations import Night
 from leaderboard.api.app import create
-from submissions.lifecycle import record
+from submissions.teams.lifecycle import record
 
 
 def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
     from datetime import date
 
     with session(ready.database) as db:
-        db.add(Shard(owner="o", stage="outputs", inputs_sha256="a", key="k", sha256="s", items=3, seconds=2.5))
+        db.add(
+            Shard(
+                owner="o",
+                stage="outputs",
+                inputs_sha256="a",
+                key="k",
+                sha256="s",
+                items=3,
+                seconds=2.5,
+            )
+        )
         db.add(Night(night=date(2026, 11, 16), state="done", finished_at=leases.clock(db)))
         leases.acquire(db, "sub-1", "evaluate", "other:1:1:x", -1)
         record(db, "sub-1", "lease_expired", "gone")
@@ -35,9 +45,15 @@ def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
 
 def test_ready_names_what_does_not_answer(ready: Settings) -> None:
     good = TestClient(create(ready)).get("/health/ready")
-    away = ready.model_copy(update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"})
+    away = ready.model_copy(
+        update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
+    )
     bad = TestClient(create(away)).get("/health/ready")
 
     assert (good.status_code, good.json()["state"]) == (200, "ready")
-    assert (bad.status_code, bad.json()["database"], bad.json()["store"]) == (503, "does not answer", "answers")
+    assert (bad.status_code, bad.json()["database"], bad.json()["store"]) == (
+        503,
+        "does not answer",
+        "answers",
+    )
     assert TestClient(create(away)).get("/health/live").status_code == 200

@@ -1,4 +1,5 @@
-"""A model on a hub, named over the network: the server fetches that one commit and hands it in like any bundle."""
+"""A model on a hub, named over the network: the server fetches that one commit and hands it in like
+any bundle."""
 
 from __future__ import annotations
 
@@ -8,13 +9,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.db import session
 from infra.tables import Submission
-from submissions.client import Server
-from submissions.errors import IntakeError
-from submissions.manifest import Hub
-from submissions.pack import pack_hub
+from submissions.bundle.pack import pack_hub
+from submissions.format.errors import IntakeError
+from submissions.format.manifest import Hub
+from submissions.tools.client import Server
 from tests.bundles import declaration
 from tests.servers.hub import serve
 from tests.submissions.bad.models import folder
@@ -33,7 +34,15 @@ def test_the_command_line_names_a_commit_and_the_server_fetches_it(
     said.write_text(json.dumps(declaration(kind="model", team=TEAM)))
     with serve(MODEL, REVISION, FILES) as hub, served(desk.settings) as address:
         monkeypatch.setenv("HF_ENDPOINT", hub.endpoint)
-        words = ["submit", "--hub", f"{MODEL}@{REVISION}", "--manifest", str(said), "--server", address]
+        words = [
+            "submit",
+            "--hub",
+            f"{MODEL}@{REVISION}",
+            "--manifest",
+            str(said),
+            "--server",
+            address,
+        ]
         result = CliRunner().invoke(app, [*words, "--token", desk.token])
 
     assert result.exit_code == 0, result.output

@@ -1,4 +1,5 @@
-"""Bundles of two gibibytes and more: promised, found again, and kept as numbers of their true size."""
+"""Bundles of two gibibytes and more: promised, found again, and kept as numbers of their true
+size."""
 
 from __future__ import annotations
 
@@ -25,7 +26,9 @@ def test_an_upload_may_be_of_any_size_within_the_limit(size: int, desk: Desk, sp
 
     first = create(desk, body)
     again = create(desk, body)
-    asked = desk.client.get(f"/v1/submissions/uploads/{first.json()['upload']['id']}", headers=desk.headers())
+    asked = desk.client.get(
+        f"/v1/submissions/uploads/{first.json()['upload']['id']}", headers=desk.headers()
+    )
 
     assert (first.status_code, again.status_code, asked.status_code) == (201, 200, 200)
     upload = asked.json()["upload"]

@@ -14,9 +14,9 @@ from sqlmodel import select
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission, Upload
-from submissions import client
-from submissions.client import Server
-from submissions.errors import IntakeError
+from submissions.format.errors import IntakeError
+from submissions.tools import client
+from submissions.tools.client import Server
 from tests.servers.flaky import Fault, flaky
 from tests.submissions.bad.case import bundle, pictures
 
@@ -45,9 +45,12 @@ def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(
     made = bundles(tmp_path, 300)
 
     def all_of(line: int) -> list[str]:
-        """One client after the other on a line of its own, so that every first reply is lost and every second comes."""
+        """One client after the other on a line of its own, so that every first reply is lost and
+        every second comes."""
         with flaky(address, itertools.cycle([Fault.LOST, Fault.NONE])) as lost:
-            return [Server(lost, desk.token).hand_in(path).submission_id for path in made[line::LINES]]
+            return [
+                Server(lost, desk.token).hand_in(path).submission_id for path in made[line::LINES]
+            ]
 
     with served(desk.settings) as address, ThreadPoolExecutor(LINES) as threads:
         ids = list(itertools.chain.from_iterable(threads.map(all_of, range(LINES))))
@@ -70,7 +73,7 @@ def test_100_at_once_none_lost(desk: Desk, tmp_path: Path) -> None:
 def test_the_client_resumes_where_it_was_cut_and_tells_bytes(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from submissions import uploads
+    from submissions.intake import uploads
 
     monkeypatch.setattr(uploads, "PART", 200)
     path = bundles(tmp_path, 1)[0]
@@ -91,7 +94,11 @@ def _stop_after(done: int, most: int) -> None:
 
 
 def test_a_refusal_reaches_the_client_with_every_problem(desk: Desk, tmp_path: Path) -> None:
-    path = bundle(tmp_path / "x.zip", pictures(2), lambda manifest, _: manifest["files"][0].update(sha256="0" * 64))
+    path = bundle(
+        tmp_path / "x.zip",
+        pictures(2),
+        lambda manifest, _: manifest["files"][0].update(sha256="0" * 64),
+    )
 
     with served(desk.settings) as address, pytest.raises(IntakeError) as refused:
         Server(address, desk.token).hand_in(path)
@@ -99,7 +106,9 @@ def test_a_refusal_reaches_the_client_with_every_problem(desk: Desk, tmp_path: P
     assert [problem.code for problem in refused.value.problems] == ["E_CHECKSUM"]
 
 
-def test_row_8_a_connection_cut_in_the_middle_of_a_part_keeps_nothing(desk: Desk, tmp_path: Path) -> None:
+def test_row_8_a_connection_cut_in_the_middle_of_a_part_keeps_nothing(
+    desk: Desk, tmp_path: Path
+) -> None:
     path = bundles(tmp_path, 1)[0]
     upload = create(desk, promise(path)).json()["upload"]
     with served(desk.settings) as address:
@@ -111,7 +120,9 @@ def test_row_8_a_connection_cut_in_the_middle_of_a_part_keeps_nothing(desk: Desk
         line.endheaders(path.read_bytes()[:100])
         line.close()
 
-    again = desk.client.get(f"/v1/submissions/uploads/{upload['id']}", headers=desk.headers()).json()["upload"]
+    again = desk.client.get(
+        f"/v1/submissions/uploads/{upload['id']}", headers=desk.headers()
+    ).json()["upload"]
 
     assert [part["received"] for part in again["parts"]] == [False]
     assert send(desk, again, path.read_bytes())[0].status_code == 204

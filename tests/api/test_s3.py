@@ -13,9 +13,9 @@ from sqlalchemy import delete
 from infra.db import session
 from infra.store import open_store
 from infra.tables import Submission
-from infra.tables_door import Drop
-from submissions import uploads
-from submissions.client import Server
+from infra.tables.door import Drop
+from submissions.intake import uploads
+from submissions.tools.client import Server
 from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import bundle, pictures
 
@@ -30,7 +30,9 @@ def bucket(desk: Desk, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch) -> 
     for name, value in s3_server.environment.items():
         monkeypatch.setenv(name, value)
     address = f"s3://{s3_server.fresh_bucket()}/armillary"
-    settings = desk.settings.model_copy(update={"store": address, "s3_endpoint": s3_server.endpoint})
+    settings = desk.settings.model_copy(
+        update={"store": address, "s3_endpoint": s3_server.endpoint}
+    )
     desk.client.app.state.settings = settings  # type: ignore[attr-defined]
     return Desk(desk.client, settings, desk.token)
 
@@ -44,7 +46,9 @@ def put(url: str, data: bytes, headers: dict[str, str]) -> int:
     return status
 
 
-def test_a_link_takes_its_part_and_nothing_longer_shorter_elsewhere_or_other(bucket: Desk, spot: Path) -> None:
+def test_a_link_takes_its_part_and_nothing_longer_shorter_elsewhere_or_other(
+    bucket: Desk, spot: Path
+) -> None:
     data = bundle(spot, pictures(2)).read_bytes()
     part = create(bucket, promise(spot)).json()["upload"]["parts"][0]
     asked = {"sha256": hashlib.sha256(data).hexdigest()}

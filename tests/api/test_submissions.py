@@ -9,8 +9,8 @@ from sqlalchemy import delete
 
 from infra.db import session
 from infra.tables import Shard
-from submissions import tokens
-from submissions.lifecycle import State, advance
+from submissions.teams import tokens
+from submissions.teams.lifecycle import State, advance
 from tests.submissions.bad.case import bundle, pictures
 
 from .conftest import ON_BOTH, Desk
@@ -39,7 +39,9 @@ def test_status_timeline_and_report_are_there(desk: Desk, handed: str) -> None:
 
 def test_cancel_before_publication_and_withdraw_after(desk: Desk, handed: str) -> None:
     def post(what: str) -> int:
-        return desk.client.post(f"/v1/submissions/{handed}/{what}", headers=desk.headers()).status_code
+        return desk.client.post(
+            f"/v1/submissions/{handed}/{what}", headers=desk.headers()
+        ).status_code
 
     assert post("withdraw") == 409
     with session(desk.settings.database) as db:
@@ -63,7 +65,9 @@ def test_another_team_s_submissions_do_not_exist(desk: Desk, handed: str) -> Non
         other.client.get("/v1/submissions/sub-nothing", headers=other.headers()),
     ]
 
-    assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {(404, "E_NOT_FOUND")}
+    assert {(answer.status_code, answer.json()["error"]["code"]) for answer in answers} == {
+        (404, "E_NOT_FOUND")
+    }
 
 
 def test_the_openapi_says_how_to_hand_in(desk: Desk) -> None:
@@ -76,7 +80,17 @@ def test_the_openapi_says_how_to_hand_in(desk: Desk) -> None:
 def test_the_log_tells_what_was_done_line_by_line(desk: Desk, handed: str) -> None:
     with session(desk.settings.database) as db:
         advance(db, handed, State.GENERATING, "Preparing 2 outputs.")
-        db.add(Shard(owner=handed, stage="outputs", inputs_sha256="i", key="k", sha256="ab" * 32, items=2, seconds=1.5))
+        db.add(
+            Shard(
+                owner=handed,
+                stage="outputs",
+                inputs_sha256="i",
+                key="k",
+                sha256="ab" * 32,
+                items=2,
+                seconds=1.5,
+            )
+        )
 
     said = desk.client.get(f"/v1/submissions/{handed}/logs", headers=desk.headers()).json()
 

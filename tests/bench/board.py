@@ -1,7 +1,8 @@
-"""The board over 347 submissions and 10 million score rows, on SQLite and PostgreSQL, in Chromium, and with 50 readers.
+"""The board over 347 submissions and 10 million score rows, on SQLite and PostgreSQL, in Chromium,
+and with 50 readers.
 
-`python -m tests.bench.board --rows 1000000` is the same with fewer rows; `--only sqlite|postgresql|page|readers` does a
-part.
+`python -m tests.bench.board --rows 1000000` is the same with fewer rows; `--only
+sqlite|postgresql|page|readers` does a part.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from time import perf_counter, process_time
 
 from sqlmodel import Session, col
 
-from flows.rows import store_results
+from flows.run.tables_io import store_results
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Run
-from leaderboard import entries, places, queries
-from leaderboard.queries import Address
+from leaderboard.queries import addresses, entries, ranking
+from leaderboard.queries.ranking import BoardAddress
 from tests.bench import board_page, board_readers
 from tests.bench import board_rows as made
 from tests.bench.report import Row, at_most, report, shown
@@ -46,7 +47,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=SUBMISSIONS * ROWS_EACH)
     parser.add_argument("--only", choices=["sqlite", "postgresql", "page", "readers"])
-    parser.add_argument("--home", type=Path, help="a home that an earlier run filled: page and readers, no filling")
+    parser.add_argument(
+        "--home", type=Path, help="a home that an earlier run filled: page and readers, no filling"
+    )
     asked = parser.parse_args()
     runs = max(2, min(SUBMISSIONS, asked.rows // ROWS_EACH))
     if asked.home:
@@ -80,27 +83,32 @@ def _database(url: str, runs: int, measured: bool = True) -> Iterator[Row]:
     made.fill(url, range(few, runs))
     made.stand(url, runs)
     with session(url) as db:
-        places.recount(db, "tailor")
+        addresses.recount(db, "tailor")
     if early:
         yield from _written(url, early, _writing(url, 2000), runs)
         yield from _reading(url, runs)
 
 
 def _writing(url: str, first: int) -> Written:
-    """The best of several, one after the other in turn, so that a busy moment of the machine hits both."""
+    """The best of several, one after the other in turn, so that a busy moment of the machine hits
+    both."""
     alone, whole = [], []
     for number in range(first, first + 2 * TIMES, 2):
         with session(url) as db:
             made.enter(db, number)
             made.enter(db, number + 1)
-        rows, scores, cells = list(made.score_values(number)), made.scores(number + 1), made.cells(number + 1)
+        rows, scores, cells = (
+            list(made.score_values(number)),
+            made.scores(number + 1),
+            made.cells(number + 1),
+        )
         start = perf_counter()
         with closing(engine(url).raw_connection()) as connection:
             made.insert(connection.cursor(), "score", made.SCORE, rows)
             connection.commit()
         alone.append(perf_counter() - start)
         start = perf_counter()
-        with session(url) as db, places.recounted(db, col(Run.id) == made.run_id(number + 1)):
+        with session(url) as db, addresses.recounted(db, col(Run.id) == made.run_id(number + 1)):
             store_results(db, made.run_id(number + 1), scores, cells)
         whole.append(perf_counter() - start)
     return Written(min(alone), min(whole))
@@ -110,7 +118,11 @@ def _written(url: str, early: Written, late: Written, runs: int) -> Iterator[Row
     name = engine(url).dialect.name
     goal, plain = WRITE[name]
     rows = f"{runs * ROWS_EACH / 1e6:.1f} M rows"
-    yield at_most(f"{name}, {rows}: 28,800 scores with cells and places / {plain}", late.whole / late.alone, goal)
+    yield at_most(
+        f"{name}, {rows}: 28,800 scores with cells and places / {plain}",
+        late.whole / late.alone,
+        goal,
+    )
     yield at_most(f"{name}: the same at {rows} / at 1 M", late.whole / early.whole, 1.5)
     yield shown(f"{name}, {rows}: seconds with cells and places", late.whole)
 
@@ -118,18 +130,28 @@ def _written(url: str, early: Written, late: Written, runs: int) -> Iterator[Row
 def _reading(url: str, runs: int) -> Iterator[Row]:
     name = f"{engine(url).dialect.name}, {runs} entries"
     asked: dict[str, tuple[Callable[[Session], object], float | None]] = {
-        "one ranking": (lambda db: queries.ranking(db, "tailor", "index", Address()), 10.0),
-        "one ranking at one action": (lambda db: queries.ranking(db, "tailor", "index", Address(task="cut")), 10.0),
-        "all 7,524 cells of an entry": (lambda db: entries.figures_of(db, (made.run_id(1),)), 100.0),
-        "where a metric has figures": (lambda db: places.places(db, "tailor", "index"), 100.0),
+        "one ranking": (lambda db: ranking.ranking(db, "tailor", "index", BoardAddress()), 10.0),
+        "one ranking at one action": (
+            lambda db: ranking.ranking(db, "tailor", "index", BoardAddress(task="cut")),
+            10.0,
+        ),
+        "all 7,524 cells of an entry": (
+            lambda db: entries.figures_of(db, (made.run_id(1),)),
+            100.0,
+        ),
+        "where a metric has figures": (lambda db: addresses.places(db, "tailor", "index"), 100.0),
         "all entries along the scenarios": (
-            lambda db: entries.figures_along(db, "tailor", "index", "scenario", Address()),
+            lambda db: entries.figures_along(db, "tailor", "index", "scenario", BoardAddress()),
             100.0,
         ),
     }
     for what, (question, goal) in asked.items():
         wall, cpu = _milliseconds(url, question)
-        yield at_most(f"{name}: {what}, ms", wall, goal) if goal else shown(f"{name}: {what}, ms", wall)
+        yield (
+            at_most(f"{name}: {what}, ms", wall, goal)
+            if goal
+            else shown(f"{name}: {what}, ms", wall)
+        )
         yield shown(f"{name}: {what}, ms of our own CPU", cpu)
 
 

@@ -1,4 +1,5 @@
-"""Fifty readers of the ranking page at once for two minutes, each speaking Streamlit's own protocol."""
+"""Fifty readers of the ranking page at once for two minutes, each speaking Streamlit's own
+protocol."""
 
 from __future__ import annotations
 
@@ -30,8 +31,16 @@ def rows(settings: Settings) -> Iterator[Row]:
     """Errors, and how far the slow twentieth is from the middle."""
     with _serving([sys.executable, "-c", BOARD], settings) as url:
         seconds, errors = asyncio.run(_read(url.replace("http://", "ws://")))
-    yield at_most(f"{READERS} readers for {SECONDS:.0f} s: errors in {len(seconds)} page views", len(errors), 0)
-    yield at_most("95th percentile / median of a page view", quantiles(seconds, n=20)[-1] / median(seconds), 3.0)
+    yield at_most(
+        f"{READERS} readers for {SECONDS:.0f} s: errors in {len(seconds)} page views",
+        len(errors),
+        0,
+    )
+    yield at_most(
+        "95th percentile / median of a page view",
+        quantiles(seconds, n=20)[-1] / median(seconds),
+        3.0,
+    )
     yield shown("median of a page view, seconds", median(seconds))
 
 
@@ -43,7 +52,9 @@ async def _read(url: str) -> tuple[list[float], list[str]]:
     return seconds, errors
 
 
-async def _reader(url: str, number: int, end: float, seconds: list[float], errors: list[str]) -> None:
+async def _reader(
+    url: str, number: int, end: float, seconds: list[float], errors: list[str]
+) -> None:
     dice = random.Random(number)
     await asyncio.sleep(dice.uniform(0, LOOKS))
     while monotonic() < end:
@@ -62,7 +73,11 @@ async def _view(url: str, query: str) -> None:
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
     from websockets.asyncio.client import connect
 
-    async with connect(f"{url}/_stcore/stream", subprotocols=["streamlit"], max_size=None) as socket:  # type: ignore
+    async with connect(
+        f"{url}/_stcore/stream",
+        subprotocols=["streamlit"],  # type: ignore[list-item]
+        max_size=None,  # type: ignore
+    ) as socket:
         ask = BackMsg()
         ask.rerun_script.query_string = query
         ask.rerun_script.page_name = "ranking"
@@ -70,7 +85,9 @@ async def _view(url: str, query: str) -> None:
         async for data in socket:
             message = ForwardMsg()
             message.ParseFromString(bytes(data))  # type: ignore[arg-type]
-            if message.WhichOneof("type") == "delta" and message.delta.new_element.HasField("exception"):
+            if message.WhichOneof("type") == "delta" and message.delta.new_element.HasField(
+                "exception"
+            ):
                 raise AssertionError(message.delta.new_element.exception.message)
             if message.WhichOneof("type") == "script_finished":
                 return

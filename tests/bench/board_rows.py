@@ -1,4 +1,5 @@
-"""Rows for the board's bench: the real catalogue and made-up runs of TailOR, 28,800 scores and all cells each."""
+"""Rows for the board's bench: the real catalogue and made-up runs of TailOR, 28,800 scores and all
+cells each."""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ from typing import Any
 import numpy as np
 from sqlmodel import Session
 
-from evaluators import cells as evaluators_cells
+from evaluators.aggregate import cells as evaluators_cells
 from evaluators.contracts import Cell, JudgeCard, Outcome, Score
 from evaluators.judges.card import fingerprint
 from evaluators.suites import suite_named
-from flows.catalogue import judge_row, load
-from flows.rows import cell_row
+from flows.run.catalogue import judge_row, load
+from flows.run.tables_io import cell_row
 from infra import tables
 from infra.db import add_new, engine, migrate, session
-from infra.tables_board import Declared
-from infra.tables_standing import Roster, Rung, Standing
-from leaderboard import publication
+from infra.tables.board import Declared
+from infra.tables.standing import AttemptRow, Roster, Standing
+from leaderboard.cache import on_publish
 
 METRICS = 18
 CARD = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
@@ -50,21 +51,40 @@ def enter(db: Session, number: int) -> None:
     facts: dict[str, Any] = {"suite_version": suite.version, "subset": "full", "state": "published"}
     names: dict[str, Any] = {"team": f"team {number % 40}", "model": f"Model {number}"}
     row = tables.Submission(
-        id=f"sub-{number:05d}", suite="tailor", kind="outputs", trust="B", organisation="Lab", bundle_sha256="0" * 64,
-        manifest=manifest, **names, **facts,
-    )  # fmt: skip
+        id=f"sub-{number:05d}",
+        suite="tailor",
+        kind="outputs",
+        trust="B",
+        organisation="Lab",
+        bundle_sha256="0" * 64,
+        manifest=manifest,
+        **names,
+        **facts,
+    )
     run = tables.Run(
-        id=run_id(number), submission_id=row.id, board="bench", suite="tailor", scorer_version=suite.scorer_version,
-        judge=fingerprint(CARD), eligible=True, published_at=tables.now(), n_scored=1600, n_expected=1600, **facts,
-    )  # fmt: skip
+        id=run_id(number),
+        submission_id=row.id,
+        board="bench",
+        suite="tailor",
+        scorer_version=suite.scorer_version,
+        judge=fingerprint(CARD),
+        eligible=True,
+        published_at=tables.now(),
+        n_scored=1600,
+        n_expected=1600,
+        **facts,
+    )
     add_new(db, tables.Submission, [row.model_dump()])
     add_new(db, tables.Run, [run.model_dump()])
-    add_new(db, Declared, [publication.declared(row)])
+    add_new(db, Declared, [on_publish.declared(row)])
 
 
 def scores(number: int) -> list[Score]:
     """A run's scores, seeded by its number."""
-    return [Score(sample, metric, Outcome.SCORED, value) for _, sample, metric, _, value, _ in score_values(number)]
+    return [
+        Score(sample, metric, Outcome.SCORED, value)
+        for _, sample, metric, _, value, _ in score_values(number)
+    ]
 
 
 def score_values(number: int) -> Iterator[Values]:
@@ -85,7 +105,8 @@ def cells(number: int) -> list[Cell]:
     dice = np.random.default_rng(number)
     values = dice.normal(dice.normal(50, 10), 5, len(_pattern())).tolist()
     return [
-        replace(one, value=value, low=value - 3, high=value + 3) for one, value in zip(_pattern(), values, strict=True)
+        replace(one, value=value, low=value - 3, high=value + 3)
+        for one, value in zip(_pattern(), values, strict=True)
     ]
 
 
@@ -94,7 +115,11 @@ def _pattern() -> tuple[Cell, ...]:
     suite = suite_named("tailor")
     metrics = [metric for metric in suite.metrics if not metric.name.endswith("_gap")]
     samples = suite.samples()
-    perfect = [Score(one.id, metric.name, Outcome.SCORED, metric.best) for one in samples for metric in metrics]
+    perfect = [
+        Score(one.id, metric.name, Outcome.SCORED, metric.best)
+        for one in samples
+        for metric in metrics
+    ]
     return evaluators_cells.cells(metrics, samples, perfect, resamples=0)
 
 
@@ -129,15 +154,33 @@ def stand(url: str, runs: int) -> None:
     roster = Roster(**facts, suite="tailor", n_samples=1600, runs=names, columns=[])
     places: dict[str, Any] = {name: ranks for name in ("rank", "better", "worse", "above")}
     rungs = [
-        Rung(run_id=name, board="bench", team="t", model="m", attempt=1, metric="index", moves=True, stands=name)
+        AttemptRow(
+            run_id=name,
+            board="bench",
+            team="t",
+            model="m",
+            attempt=1,
+            metric="index",
+            moves=True,
+            stands=name,
+        )
         for name in names
     ]
     with session(url) as db:
         add_new(db, Roster, [roster.model_dump()])
         for task in ("*", "cut"):
-            where: dict[str, Any] = {"metric": "index", "scenario": "*", "task": task, "setting": "*"}
-            add_new(db, Standing, [Standing(**facts, **where, clusters=80, bar=3.0, sizes=[], **places).model_dump()])
-        add_new(db, Rung, [rung.model_dump() for rung in rungs])
+            where: dict[str, Any] = {
+                "metric": "index",
+                "scenario": "*",
+                "task": task,
+                "setting": "*",
+            }
+            add_new(
+                db,
+                Standing,
+                [Standing(**facts, **where, clusters=80, bar=3.0, sizes=[], **places).model_dump()],
+            )
+        add_new(db, AttemptRow, [rung.model_dump() for rung in rungs])
 
 
 def insert(cursor: Any, table: str, names: tuple[str, ...], rows: Iterable[Values]) -> None:

@@ -1,4 +1,5 @@
-"""Shards of one run over 1, 2, 4, 8 and 16 workers of a Dask cluster: throughput, and what a shard loses."""
+"""Shards of one run over 1, 2, 4, 8 and 16 workers of a Dask cluster: throughput, and what a shard
+loses."""
 
 from __future__ import annotations
 
@@ -28,16 +29,21 @@ def main() -> int:
     for workers, seconds in took.items():
         loss = (seconds * workers - SHARDS * SECONDS) / SHARDS
         print(
-            f"{workers:2} workers: {seconds:6.1f} s, {SHARDS / seconds:.2f} shards a second, {loss:.2f} s lost a shard"
+            f"{workers:2} workers: {seconds:6.1f} s, {SHARDS / seconds:.2f} shards a second, "
+            f"{loss:.2f} s lost a shard"
         )
     rows: list[Row] = [at_least("throughput of 2 workers against 1", took[1] / took[2], 1.9)]
-    rows += [shown(f"throughput of {workers} workers against 1", took[1] / took[workers]) for workers in WORKERS[2:]]
+    rows += [
+        shown(f"throughput of {workers} workers against 1", took[1] / took[workers])
+        for workers in WORKERS[2:]
+    ]
     return report("fanout", rows)
 
 
 def _time(folder: Path, workers: int, environment: Mapping[str, str]) -> float:
     with dask.serve(folder, workers, environment) as cluster:
-        # Every worker has to be busy for a moment: its first shard imports what all the others find.
+        # Every worker has to be busy for a moment: its first shard imports what all the others
+        # find.
         _run(cluster.engine, 2 * workers, 1)
         start = time.monotonic()
         done = _run(cluster.engine, SHARDS, SECONDS)
@@ -50,7 +56,7 @@ def _run(engine: str, shards: int, seconds: float) -> int:
     from prefect import flow, task
     from prefect.cache_policies import NO_CACHE
 
-    from flows.engine import each_done
+    from flows.workers.executor import each_done
 
     os.environ["ARMILLARY_ENGINE"] = engine
     asleep = task(cache_policy=NO_CACHE, persist_result=False, log_prints=False)(sleep)

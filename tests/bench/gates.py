@@ -1,12 +1,13 @@
-"""What a gate between two stages costs over a full suite of 1,600 outputs. `python -m tests.bench.gates`."""
+"""What a gate between two stages costs over a full suite of 1,600 outputs. `python -m
+tests.bench.gates`."""
 
 from __future__ import annotations
 
 import time
 from typing import Any
 
-from submissions import gates
-from submissions.expectations import findings
+from submissions.gates import gates
+from submissions.gates.expectations import findings
 from tests.bench.report import at_most, report, shown
 
 ROWS = 1_600

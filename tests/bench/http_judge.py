@@ -1,4 +1,5 @@
-"""The HTTP judge against a local server that answers in 200 ms: its share of the ideal throughput, and its memory."""
+"""The HTTP judge against a local server that answers in 200 ms: its share of the ideal throughput,
+and its memory."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evaluators.contracts import Outcome
-from evaluators.judges.http import HttpJudge
+from evaluators.judges.http.judge import HttpJudge
 from tests.bench.report import at_least, at_most, report, shown
 from tests.judges.endpoints import QUESTIONS, Endpoint, asked, serving
 from tests.judges.server import Item, Script
@@ -48,23 +49,32 @@ def main() -> int:
             most = endpoint.book()["most_at_once"]
     ideal = CALLS * LATENCY / CONCURRENCY
     return report("http_judge", [
-        at_least(f"throughput at concurrency {CONCURRENCY} against the ideal", ideal / run.seconds, SHARE),
-        at_most(f"memory after {CALLS} calls against {WARM}", run.megabytes / run.warm_megabytes, GROWTH),
+        at_least(f"throughput at concurrency {CONCURRENCY} against the "
+                 "ideal", ideal / run.seconds, SHARE),
+        at_most(f"memory after {CALLS} calls against "
+                f"{WARM}", run.megabytes / run.warm_megabytes, GROWTH),
         at_most("most calls at once against the concurrency", most / CONCURRENCY, 1.0),
         shown("throughput of the bare client in the same minute against the ideal", bare),
-        shown("megabytes more a thousand calls", (run.megabytes - run.warm_megabytes) / (CALLS - WARM) * 1000),
+        shown("megabytes more a thousand "
+              "calls", (run.megabytes - run.warm_megabytes) / (CALLS - WARM) * 1000),
         shown("calls a second", CALLS / run.seconds),
         shown("milliseconds of CPU a call", run.cpu / CALLS * 1000),
     ])  # fmt: skip
 
 
 async def _bare(endpoint: Endpoint) -> float:
-    """The official client in a plain loop, without our judge: what the machine and its other work leave."""
+    """The official client in a plain loop, without our judge: what the machine and its other work
+    leave."""
     from openai import AsyncOpenAI
 
     turns = iter(range(BARE))
-    call = {"model": "m", "messages": [{"role": "user", "content": [{"type": "text", "text": "item 0"}]}]}
-    async with AsyncOpenAI(base_url=endpoint.config().base_url, api_key="none", max_retries=0) as client:
+    call = {
+        "model": "m",
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "item 0"}]}],
+    }
+    async with AsyncOpenAI(
+        base_url=endpoint.config().base_url, api_key="none", max_retries=0
+    ) as client:
 
         async def line() -> None:
             for _ in turns:

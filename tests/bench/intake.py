@@ -1,4 +1,5 @@
-"""What checking a bundle costs beside bare decoding of the same files, how it scales to two cores, what it holds.
+"""What checking a bundle costs beside bare decoding of the same files, how it scales to two cores,
+what it holds.
 
 `python -m tests.bench.intake` (1,600 pictures of 512 pixels and 200 clips of 24 frames, 480 x 640).
 """
@@ -23,14 +24,15 @@ from statistics import median
 
 import numpy as np
 
-from submissions.bundle import Catalogue, SuiteFacts, check
-from submissions.decoders import Decoders
+from submissions.bundle.check import Catalogue, SuiteFacts, check
+from submissions.media.decoder_pool import Decoders
 from tests.bench.report import Row, at_least, at_most, report, shown
 
 IMAGES, CLIPS, FEW = 1_600, 200, 8
 TURNS = 5
 SHAPES = 20
-"""So many different pictures and clips, repeated under other names: making them all would take longer than the rest."""
+"""So many different pictures and clips, repeated under other names: making them all would take
+longer than the rest."""
 
 BARE = """
 import io, resource, sys, zipfile
@@ -74,16 +76,25 @@ def main() -> int:
         return report("intake", rows(bares, ones, twos, few, whole.stat().st_size))
 
 
-def rows(bares: Sequence[float], ones: Sequence[Cost], twos: Sequence[Cost], few: Cost, size: int) -> list[Row]:
-    """The ratios. CPU is held against the bare decoding just before and just after, and the middle turn counts."""
-    cpu = median(2 * one.cpu / sum(around) for one, around in zip(ones, pairwise(bares), strict=True))
+def rows(
+    bares: Sequence[float], ones: Sequence[Cost], twos: Sequence[Cost], few: Cost, size: int
+) -> list[Row]:
+    """The ratios. CPU is held against the bare decoding just before and just after, and the middle
+    turn counts."""
+    cpu = median(
+        2 * one.cpu / sum(around) for one, around in zip(ones, pairwise(bares), strict=True)
+    )
     wall, both = (median(cost.wall for cost in costs) for costs in (ones, twos))
     read, peak = max(one.read for one in ones), max(one.peak for one in ones)
     return [
         at_most("CPU of checking to CPU of bare decoding", cpu, 1.15),
         at_least("time on one core to time on two (needs two idle cores)", wall / both, 1.7),
         at_most("bytes read to bytes of the bundle (each file once)", read / size, 1.1),
-        at_most(f"memory for {IMAGES + CLIPS} files to memory for an eighth of them", peak / few.peak, 1.1),
+        at_most(
+            f"memory for {IMAGES + CLIPS} files to memory for an eighth of them",
+            peak / few.peak,
+            1.1,
+        ),
         shown("files a second on one core", (IMAGES + CLIPS) / wall),
         shown("load of this machine while measuring, in cores", os.getloadavg()[0]),
     ]
@@ -135,13 +146,18 @@ def make(to: Path, images: int, clips: int) -> tuple[Path, Catalogue]:
         {"path": path, "sha256": hashlib.sha256(data).hexdigest(), "sample": sample}
         for path, (sample, data) in files.items()
     ]
-    manifest = {**declaration(suite="bench", subset="full", modalities=["image", "video"]), "files": listed}
+    manifest = {
+        **declaration(suite="bench", subset="full", modalities=["image", "video"]),
+        "files": listed,
+    }
     with zipfile.ZipFile(to, "w") as bundle:
         bundle.writestr("manifest.json", json.dumps(manifest))
         for path, (_, data) in files.items():
             bundle.writestr(path, data)
     items = {sample: "image" if sample.startswith("i") else "video" for sample, _ in files.values()}
-    facts = SuiteFacts("bench", str(manifest["suite_version"]), ("outputs",), items, {"full": frozenset(items)})
+    facts = SuiteFacts(
+        "bench", str(manifest["suite_version"]), ("outputs",), items, {"full": frozenset(items)}
+    )
     return to, {"bench": facts}
 
 
@@ -166,7 +182,9 @@ def _scene(number: int, height: int, width: int, shift: int = 0) -> np.ndarray:
     """Soft waves with the grain of a photograph."""
     rows, columns = np.mgrid[0:height, 0:width]
     waves = [
-        np.sin((rows + 3 * shift) / (20 + 5 * c + number)) + np.cos((columns - shift) / (30 + 7 * c)) for c in range(3)
+        np.sin((rows + 3 * shift) / (20 + 5 * c + number))
+        + np.cos((columns - shift) / (30 + 7 * c))
+        for c in range(3)
     ]
     grain = np.random.default_rng(number).normal(0, 4, (height, width, 3))
     return np.clip(np.stack(waves, -1) * 50 + 128 + grain, 0, 255).astype(np.uint8)

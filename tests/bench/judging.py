@@ -1,4 +1,5 @@
-"""What judging many questions together saves against one generate() a question, on one core in CPU seconds."""
+"""What judging many questions together saves against one generate() a question, on one core in CPU
+seconds."""
 
 from __future__ import annotations
 
@@ -18,14 +19,26 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from evaluators.media import Pixels
 from evaluators.models.small import VlmSize, make_chat_vlm, make_paligemma
-from evaluators.models.vlm import load_model
-from evaluators.models.vlm_chat import ChatFamily
-from evaluators.models.vlm_paligemma import PaliGemmaFamily
+from evaluators.models.vlm.chat import ChatFamily
+from evaluators.models.vlm.judge import load_model
+from evaluators.models.vlm.paligemma import PaliGemmaFamily
 from tests.bench.report import Row, at_least, at_most, report, shown
 
-SIZE = VlmSize(image=224, patch=14, vision_width=512, vision_layers=8, vision_heads=8, width=768, layers=12, heads=12,
-               kv_heads=4, mlp=2048, spread=0.05)  # fmt: skip
-"""About 90 million parameters, a sixth of them for seeing, as in PaliGemma 2 3B; 256 visual tokens a frame."""
+SIZE = VlmSize(
+    image=224,
+    patch=14,
+    vision_width=512,
+    vision_layers=8,
+    vision_heads=8,
+    width=768,
+    layers=12,
+    heads=12,
+    kv_heads=4,
+    mlp=2048,
+    spread=0.05,
+)
+"""About 90 million parameters, a sixth of them for seeing, as in PaliGemma 2 3B; 256 visual tokens
+a frame."""
 
 FRAMES = 8
 LIMIT = 8
@@ -42,8 +55,11 @@ Family = ChatFamily | PaliGemmaFamily
 def questions(count: int) -> list[str]:
     """Short questions of different lengths."""
     things = ("cup", "red table", "robot arm", "dog in the grass", "child", "green block", "ball")
-    return [f"Is the {things[i % 7]} number {i} still there after the person has moved it{' away' * (i % 4)}?"
-            for i in range(count)]  # fmt: skip
+    return [
+        f"Is the {things[i % 7]} number {i} still there after the person has moved "
+        f"it{' away' * (i % 4)}?"
+        for i in range(count)
+    ]
 
 
 WORDS = tuple(questions(36))
@@ -52,12 +68,18 @@ WORDS = tuple(questions(36))
 
 def frames_of(count: int) -> Pixels:
     """Noise of the size the model takes."""
-    return np.random.default_rng(count).integers(0, 256, (count, SIZE.image, SIZE.image, 3), dtype=np.uint8)
+    return np.random.default_rng(count).integers(
+        0, 256, (count, SIZE.image, SIZE.image, 3), dtype=np.uint8
+    )
 
 
 def plain(one: Family, frames: Pixels, question: str, limit: int = LIMIT) -> None:
     """One question with the images and generate()."""
-    text = one.text(len(frames), question) if isinstance(one, ChatFamily) else "<image>" * len(frames) + question
+    text = (
+        one.text(len(frames), question)
+        if isinstance(one, ChatFamily)
+        else "<image>" * len(frames) + question
+    )
     given = dict(one.processor(images=[list(frames)], text=[text], return_tensors="pt"))
     given.pop("labels", None)
     one.model.generate(**given, max_new_tokens=limit, do_sample=False, eos_token_id=None)
@@ -82,14 +104,17 @@ def cpu(work: Callable[[], None]) -> float:
 
 
 def flops(work: Callable[[], None]) -> int:
-    """Counted floating-point operations; the CPU's attention kernel is not in the library's list."""
+    """Counted floating-point operations; the CPU's attention kernel is not in the library's
+    list."""
     attention: Any = {torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention_flops}
     with FlopCounterMode(display=False, custom_mapping=attention) as counter:
         work()
     return int(counter.get_total_flops())
 
 
-def _attention_flops(query: Any, key: Any, value: Any, dropout: float = 0.0, is_causal: bool = False, **_: Any) -> int:
+def _attention_flops(
+    query: Any, key: Any, value: Any, dropout: float = 0.0, is_causal: bool = False, **_: Any
+) -> int:
     batch, heads, asking, width = query
     return int(2 * batch * heads * asking * key[2] * (width + value[3]) // (2 if is_causal else 1))
 
@@ -104,7 +129,11 @@ def peak(work: Callable[[], None]) -> int:
 
 
 def _status(field: str) -> int:
-    line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
+    line = next(
+        line
+        for line in Path("/proc/self/status").read_text().splitlines()
+        if line.startswith(field)
+    )
     return int(line.split()[1]) * 1024
 
 
@@ -116,7 +145,8 @@ class Timing:
     packed: dict[int, list[float]]
 
     def ratio(self, count: int) -> float:
-        """How many times quicker all together are; the plain way costs the same for every question."""
+        """How many times quicker all together are; the plain way costs the same for every
+        question."""
         return count * median(self.plain) / median(self.packed[count])
 
 
@@ -141,7 +171,8 @@ class Counted:
     token: float
 
     def bound(self, count: int, own: int) -> float:
-        """What FLOPs allow: the prefix once and each question's own tokens, against everything for each question."""
+        """What FLOPs allow: the prefix once and each question's own tokens, against everything for
+        each question."""
         return count * self.plain / (self.prefix + count * self.token * (own + LIMIT - 1))
 
 
@@ -164,9 +195,17 @@ def causal_rows(folder: Path) -> list[Row]:
         asks = one.prepare(frames, [(text, ()) for text in questions(count)]).asks
         best = numbers.bound(count, sum(len(ask.tokens) for ask in asks) // count)
         rows.append(shown(f"causal, {count} questions: bound from counted FLOPs", best))
-        rows.append(at_least(f"causal, {count} questions against the plain way", timing.ratio(count), SHARE * best))
+        rows.append(
+            at_least(
+                f"causal, {count} questions against the plain way",
+                timing.ratio(count),
+                SHARE * best,
+            )
+        )
     menus = cpu(lambda: closed(one, frames, questions(18)))
-    rows.append(shown("causal, 18 closed questions in one forward pass", 18 * median(timing.plain) / menus))
+    rows.append(
+        shown("causal, 18 closed questions in one forward pass", 18 * median(timing.plain) / menus)
+    )
     single = peak(lambda: plain(one, frames, questions(1)[0]))
     many = peak(lambda: packed(one, frames, questions(18)))
     rows.append(at_most("causal, memory of 18 questions against one", many / single, 1.3))
@@ -174,23 +213,37 @@ def causal_rows(folder: Path) -> list[Row]:
 
 
 def growth_rows(one: ChatFamily, a_question: float) -> list[Row]:
-    """How the cost grows with questions and with frames, in the plain cost of one question of eight frames."""
+    """How the cost grows with questions and with frames, in the plain cost of one question of eight
+    frames."""
     rows = []
     for count in (1, 6, 18, 36):
         cost = cpu(lambda n=count: packed(one, frames_of(FRAMES), questions(n)))  # type: ignore[misc]
-        rows.append(shown(f"cost of {count} questions on {FRAMES} frames; the plain way {count}", cost / a_question))
+        rows.append(
+            shown(
+                f"cost of {count} questions on {FRAMES} frames; the plain way {count}",
+                cost / a_question,
+            )
+        )
     for count in (1, 4, 8, 16):
         once = cpu(lambda n=count: plain(one, frames_of(n), questions(1)[0]))  # type: ignore[misc]
         cost = cpu(lambda n=count: packed(one, frames_of(n), questions(6)))  # type: ignore[misc]
-        rows.append(shown(f"cost of 6 questions on {count} frames; the plain way {6 * once / a_question:.2f}",
-                          cost / a_question))  # fmt: skip
+        rows.append(
+            shown(
+                f"cost of 6 questions on {count} frames; the plain way {6 * once / a_question:.2f}",
+                cost / a_question,
+            )
+        )
     return rows
 
 
 def paligemma_rows(folder: Path) -> list[Row]:
-    """PaliGemma: the vision encoding shared, which is exact, and the image prefix shared, which is another judge."""
+    """PaliGemma: the vision encoding shared, which is exact, and the image prefix shared, which is
+    another judge."""
     model, processor = load_model(make_paligemma(folder / "paligemma", size=SIZE, sentences=WORDS))
-    exact, shared = PaliGemmaFamily(model, processor), PaliGemmaFamily(model, processor, shared_prefix=True)
+    exact, shared = (
+        PaliGemmaFamily(model, processor),
+        PaliGemmaFamily(model, processor, shared_prefix=True),
+    )
     for one in (exact, shared):
         one.decoder.ends = frozenset()
     timing, frames = interleaved(exact, (6,), 2), frames_of(FRAMES)
@@ -202,9 +255,19 @@ def paligemma_rows(folder: Path) -> list[Row]:
     )
     return [
         shown("parameters of the PaliGemma, millions", _millions(exact)),
-        shown("PaliGemma, 6 questions: FLOPs saved by encoding the vision once", 6 * whole / (6 * whole - 5 * seeing)),
-        at_least("PaliGemma, 6 questions, vision encoded once and attention in strips", timing.ratio(6), 1.15),
-        shown("PaliGemma as another judge, image prefix shared, 6 questions", 6 * median(timing.plain) / median(other)),
+        shown(
+            "PaliGemma, 6 questions: FLOPs saved by encoding the vision once",
+            6 * whole / (6 * whole - 5 * seeing),
+        ),
+        at_least(
+            "PaliGemma, 6 questions, vision encoded once and attention in strips",
+            timing.ratio(6),
+            1.15,
+        ),
+        shown(
+            "PaliGemma as another judge, image prefix shared, 6 questions",
+            6 * median(timing.plain) / median(other),
+        ),
     ]
 
 

@@ -1,8 +1,9 @@
-"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop of the same rows.
+"""What the pipeline costs beside decoding: the whole bank, an instant judge, against a bare loop of
+the same rows.
 
-The bare loop knows every row before it begins and writes them into the same tables as ours: a copy of the database as
-it stood before the evaluation, with its keys, constraints and indexes, foreign keys on as our engine has them, SQLite's
-own journal, one `execute` a row, one transaction.
+The bare loop knows every row before it begins and writes them into the same tables as ours: a copy
+of the database as it stood before the evaluation, with its keys, constraints and indexes, foreign
+keys on as our engine has them, SQLite's own journal, one `execute` a row, one transaction.
 """
 
 from __future__ import annotations
@@ -35,24 +36,37 @@ GOAL_CPU, GOAL_MEMORY, GOAL_GROWTH = 15.0, 1.0, 1.1
 
 
 def main() -> int:
-    """Run a tenth of the bank in another process and the whole bank in this one, and print the table."""
+    """Run a tenth of the bank in another process and the whole bank in this one, and print the
+    table."""
     if "--tenth" in sys.argv:
         with _home() as settings:
             _declare_a_tenth()
             print(json.dumps(_measured(settings, "tenth").memory))
         return 0
     command = [sys.executable, "-m", "tests.bench.pipeline", "--tenth"]
-    tenth = float(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[-1])
+    tenth = float(
+        subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[
+            -1
+        ]
+    )
     with _home() as settings:
         run = _measured(settings, "full")
     ours = max(run.door - run.decoding, 0.0) + run.evaluation
-    parts = f"door {run.door:.2f} s, decoding {run.decoding:.2f} s, evaluation {run.evaluation:.2f} s"
-    print(f"CPU: {parts}, bare loop {run.bare:.3f} s; beside it Prefect's server {run.server:.2f} s")
+    parts = (
+        f"door {run.door:.2f} s, decoding {run.decoding:.2f} s, evaluation {run.evaluation:.2f} s"
+    )
+    print(
+        f"CPU: {parts}, bare loop {run.bare:.3f} s; beside it Prefect's server {run.server:.2f} s"
+    )
     print(f"Peak memory: {run.memory:.2f} GB, with a tenth of the items {tenth:.2f} GB")
     return report(
         "pipeline",
         [
-            at_most(f"CPU beside decoding against a bare loop writing {run.rows} rows", ours / run.bare, GOAL_CPU),
+            at_most(
+                f"CPU beside decoding against a bare loop writing {run.rows} rows",
+                ours / run.bare,
+                GOAL_CPU,
+            ),
             shown("the same with Prefect's temporary server", (ours + run.server) / run.bare),
             at_most("peak memory in GB", run.memory, GOAL_MEMORY),
             at_most("peak memory against a tenth of the items", run.memory / tenth, GOAL_GROWTH),
@@ -62,7 +76,8 @@ def main() -> int:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """CPU seconds of each part, how many rows there are, and the most memory this process held, in GB."""
+    """CPU seconds of each part, how many rows there are, and the most memory this process held, in
+    GB."""
 
     door: float
     decoding: float
@@ -75,7 +90,8 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """CPU seconds of some work: our own with the children that decode, and those of Prefect's server."""
+    """CPU seconds of some work: our own with the children that decode, and those of Prefect's
+    server."""
 
     ours: float
     server: float
@@ -153,7 +169,9 @@ def _bundle(to: Path, subset: str) -> Path:
             data = _picture(number) if still else clips[number % len(clips)]
             name = f"outputs/{sample.id}.{'png' if still else 'mp4'}"
             bundle.writestr(name, data)
-            files.append({"path": name, "sha256": hashlib.sha256(data).hexdigest(), "sample": sample.id})
+            files.append(
+                {"path": name, "sha256": hashlib.sha256(data).hexdigest(), "sample": sample.id}
+            )
         manifest = {**declaration(subset=subset, modalities=["image", "video"]), "files": files}
         bundle.writestr("manifest.json", json.dumps(manifest))
     return to
@@ -180,8 +198,8 @@ def _clip(number: int) -> bytes:
 
 def _warm(settings: Any) -> None:
     """Imports, database, catalogue and Prefect's server are there before the clock starts."""
-    from flows.catalogue import load
-    from flows.engine import prepare
+    from flows.run.catalogue import load
+    from flows.workers.executor import prepare
     from infra.db import migrate, session
 
     prepare(settings)
@@ -191,7 +209,7 @@ def _warm(settings: Any) -> None:
     import great_expectations  # noqa: F401
     from prefect import flow
 
-    import flows.evaluate  # noqa: F401
+    import flows.evaluate.flow  # noqa: F401
 
     @flow(name="warm")
     def nothing() -> None:
@@ -201,7 +219,7 @@ def _warm(settings: Any) -> None:
 
 
 def _receive(settings: Any, bundle: Path) -> str:
-    from flows.door import receive
+    from flows.evaluate.door import receive
 
     return receive(settings, str(bundle), None, None).submission_id
 
@@ -223,7 +241,7 @@ def _decode(bundle: Path) -> None:
 
 
 def _evaluate(settings: Any, submission_id: str) -> None:
-    from flows.evaluate import run_here
+    from flows.evaluate.flow import run_here
 
     run_here(submission_id, settings)
 
@@ -233,8 +251,13 @@ Rows = dict[str, list[tuple[Any, ...]]]
 
 def _last_rows(database: Path) -> dict[str, int]:
     with closing(sqlite3.connect(database)) as db:
-        names = [name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
-        return {name: db.execute(f'SELECT coalesce(max(rowid), 0) FROM "{name}"').fetchone()[0] for name in names}
+        names = [
+            name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return {
+            name: db.execute(f'SELECT coalesce(max(rowid), 0) FROM "{name}"').fetchone()[0]
+            for name in names
+        }
 
 
 def _new_rows(database: Path, before: dict[str, int]) -> Rows:
@@ -254,7 +277,8 @@ def _copy(database: Path, to: Path) -> Path:
 
 
 def _bare(rows: Rows, to: Path) -> None:
-    """The very rows, which lie in memory, one plain insert each into the same tables, in one transaction."""
+    """The very rows, which lie in memory, one plain insert each into the same tables, in one
+    transaction."""
     with closing(sqlite3.connect(to)) as db:
         db.execute("PRAGMA foreign_keys=ON")
         for name, some in rows.items():

@@ -1,4 +1,5 @@
-"""What ranking and sealing one more entry costs on boards of 20, 200 and 2,000: CPU seconds and rows touched."""
+"""What ranking and sealing one more entry costs on boards of 20, 200 and 2,000: CPU seconds and
+rows touched."""
 
 from __future__ import annotations
 
@@ -10,16 +11,16 @@ from time import process_time
 import numpy as np
 from sqlmodel import Session, func, select
 
-from evaluators.columns import Column
+from evaluators.aggregate.columns import Column
+from evaluators.aggregate.summaries import Slot, Summary
 from evaluators.contracts import Facets, Metric
 from evaluators.suites import tailor
-from evaluators.summaries import Slot, Summary
-from flows.catalogue import judge_row, load
-from flows.ranks import enter, leave, store_summary
-from flows.seals import seal_board
+from flows.publish.ranking import enter, leave, store_summary
+from flows.publish.seal_chain import seal_board
+from flows.run.catalogue import judge_row, load
 from infra import tables
 from infra.db import add_new, migrate, session
-from infra.tables_standing import Standing
+from infra.tables.standing import Standing
 from tests.bench.report import Row, at_most, report, shown
 from tests.standing.tiny import JUDGE
 
@@ -64,9 +65,10 @@ def _seconds(models: int) -> tuple[float, int]:
 
 
 def _fill(db: Session, runs: list[tables.Run]) -> None:
-    """All but the first are stored at once, and ranked in one go when the first leaves and comes again."""
+    """All but the first are stored at once, and ranked in one go when the first leaves and comes
+    again."""
     from infra.db import put
-    from infra.tables_standing import Roster
+    from infra.tables.standing import Roster
 
     for number, run in enumerate(runs):
         store_summary(db, tailor.SUITE, run, _summary(number))
@@ -81,11 +83,17 @@ def _fill(db: Session, runs: list[tables.Run]) -> None:
 def _summary(number: int) -> Summary:
     random = np.random.default_rng(number)
     skill = random.normal(60, 8)
-    slots = [Slot(m.name, Facets("*", f"address {at}", "*", "*"), TASKS) for at in range(ADDRESSES) for m in _metrics()]
+    slots = [
+        Slot(m.name, Facets("*", f"address {at}", "*", "*"), TASKS)
+        for at in range(ADDRESSES)
+        for m in _metrics()
+    ]
     columns = []
     for _ in slots:
         by_task = skill + random.normal(0, 6, TASKS)
-        columns.append(Column(by_task.mean(), np.arange(TASKS), (by_task - by_task.mean()) / TASKS, TASKS))
+        columns.append(
+            Column(by_task.mean(), np.arange(TASKS), (by_task - by_task.mean()) / TASKS, TASKS)
+        )
     return Summary("*", "bench", 1_600, tuple(slots), tuple(columns))
 
 
@@ -96,14 +104,33 @@ def _metrics() -> list[Metric]:
 def _run(db: Session, number: int) -> tables.Run:
     name = f"sub-{number}"
     row = tables.Submission(
-        id=name, team=name, model=name, organisation="", suite="tailor", suite_version="1", subset="full",
-        kind="outputs", trust="B", state="published", bundle_sha256="", manifest={},
-    )  # fmt: skip
+        id=name,
+        team=name,
+        model=name,
+        organisation="",
+        suite="tailor",
+        suite_version="1",
+        subset="full",
+        kind="outputs",
+        trust="B",
+        state="published",
+        bundle_sha256="",
+        manifest={},
+    )
     judge = judge_row(JUDGE)["fingerprint"]
     run = tables.Run(
-        id=f"run-{number}", submission_id=name, board="bench", suite="tailor", suite_version="1", scorer_version="1",
-        subset="full", judge=judge, state="published", eligible=True, why_not="",
-    )  # fmt: skip
+        id=f"run-{number}",
+        submission_id=name,
+        board="bench",
+        suite="tailor",
+        suite_version="1",
+        scorer_version="1",
+        subset="full",
+        judge=judge,
+        state="published",
+        eligible=True,
+        why_not="",
+    )
     add_new(db, tables.Submission, [row.model_dump()])
     add_new(db, tables.Run, [run.model_dump()])
     return run

@@ -43,7 +43,12 @@ def report(name: str, rows: Sequence[Row]) -> int:
     table = Table("what", "ratio", "goal", "holds", title=name)
     for row in rows:
         goal = "" if row.goal is None else f"{row.goal:.2f}"
-        table.add_row(row.what, f"{row.ratio:.2f}", goal, "" if row.goal is None else "yes" if row.holds else "NO")
+        table.add_row(
+            row.what,
+            f"{row.ratio:.2f}",
+            goal,
+            "" if row.goal is None else "yes" if row.holds else "NO",
+        )
     Console(width=120).print(table)
     FOLDER.mkdir(parents=True, exist_ok=True)
     found = {"name": name, "rows": [asdict(row) for row in rows]}

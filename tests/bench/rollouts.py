@@ -6,11 +6,11 @@ from time import perf_counter
 
 import torch
 
-from evaluators.models.dynamics import Dynamics, DynamicsConfig
-from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
-from evaluators.models.dynamics_world import DynamicsWorld
-from evaluators.suites.sc3.rollouts import BENCH, Episode, roll_out
-from evaluators.worlds.policies import checkpoints, starts_of
+from evaluators.models.dynamics.model import Dynamics, DynamicsConfig
+from evaluators.models.dynamics.tokeniser import EyesConfig, Tokeniser
+from evaluators.models.dynamics.world import DynamicsWorld
+from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, roll_out
+from evaluators.worlds.policies.policies import checkpoints, starts_of
 from tests.bench.report import Row, at_least, report, shown
 
 BATCHES = (1, 4, 16)
@@ -22,7 +22,8 @@ FASTER = 1.5
 
 
 def rows() -> list[Row]:
-    """Rollouts a second with each batch over those one by one, best of three rounds in turn; untrained weights."""
+    """Rollouts a second with each batch over those one by one, best of three rounds in turn;
+    untrained weights."""
     world = DynamicsWorld(Dynamics(DynamicsConfig()), Tokeniser(EyesConfig()), "untrained").world()
     best = dict.fromkeys(BATCHES, 0.0)
     for _ in range(ROUNDS):

@@ -1,7 +1,9 @@
-"""The SC3 experiment on the simulated bench: can the small model tell seven policies apart, and can the fakes?
+"""The SC3 experiment on the simulated bench: can the small model tell seven policies apart, and can
+the fakes?
 
-`python -m tests.bench.sc3` trains what is missing in two processes, rolls out, prints the paper's Tables 1, 2, 4, 5
-and 6 in our numbers and writes .armillary/bench/sc3.json. Killed and started again, it goes on.
+`python -m tests.bench.sc3` trains what is missing in two processes, rolls out, prints the paper's
+Tables 1, 2, 4, 5 and 6 in our numbers and writes .armillary/bench/sc3.json. Killed and started
+again, it goes on.
 """
 
 from __future__ import annotations
@@ -22,16 +24,16 @@ from rich.console import Console
 
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.models.dynamics_training import keep_tau
-from evaluators.models.dynamics_world import DynamicsWorld, through_tokeniser
+from evaluators.models.dynamics.training import keep_tau
+from evaluators.models.dynamics.world import DynamicsWorld, through_tokeniser
 from evaluators.suites.sc3.agreement import agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig, roll_out
-from evaluators.suites.sc3.stopping import cut, random_stops, stops
-from evaluators.suites.sc3.trajectories import CRITERIA, Trajectory, write_whole
-from evaluators.suites.sc3.trial import Trial, try_out
-from evaluators.suites.sc3.tuning import choose_tau
-from evaluators.suites.sc3.worlds import (
+from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig, roll_out
+from evaluators.suites.sc3.rollouts.stopping import cut, random_stops, stops
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, Trajectory, write_whole
+from evaluators.suites.sc3.rollouts.trial import Trial, try_out
+from evaluators.suites.sc3.rollouts.tuning import choose_tau
+from evaluators.worlds.bussing.world_models import (
     NOISE_LEVELS,
     WorldModel,
     copy_last_frame,
@@ -51,7 +53,12 @@ scene = cache(try_out)
 
 
 def lines(
-    name: str, seed: int, mode: str, here: Trial, found: Sequence[ObjectOutcome], made: Sequence[Trajectory] = ()
+    name: str,
+    seed: int,
+    mode: str,
+    here: Trial,
+    found: Sequence[ObjectOutcome],
+    made: Sequence[Trajectory] = (),
 ) -> Iterator[Line]:
     """An evaluator's numbers per split and pooled; PSNR offline only."""
     matches = here.matches(found)
@@ -71,19 +78,27 @@ def lines(
             reproduction=agreed.reproduction.average,
             rate_error=agreed.rate_error,
             categories={str(rate.category): rate.value for rate in agreed.reproduction.rates},
-            psnr=fmean(_psnr(made[row], here.truth[row]) for row in rows) if chosen and mode == "offline" else None,
-            stopped=fmean(o.terminated_at is not None for o in chosen) if chosen and mode == "online" else None,
+            psnr=fmean(_psnr(made[row], here.truth[row]) for row in rows)
+            if chosen and mode == "offline"
+            else None,
+            stopped=fmean(o.terminated_at is not None for o in chosen)
+            if chosen and mode == "online"
+            else None,
             mean_u=fmean(us) if us else None,
         )
 
 
 def _psnr(made: Trajectory, truth: Trajectory) -> float:
     length = min(made.steps, truth.steps)
-    value = psnr(reference=truth.frames[:, 1 : length + 1], generated=made.frames[:, 1 : length + 1]).value
+    value = psnr(
+        reference=truth.frames[:, 1 : length + 1], generated=made.frames[:, 1 : length + 1]
+    ).value
     return value or 0.0
 
 
-def evaluate(name: str, seed: int, world: WorldModel, here: Trial, config: RolloutConfig = BENCH) -> Iterator[Line]:
+def evaluate(
+    name: str, seed: int, world: WorldModel, here: Trial, config: RolloutConfig = BENCH
+) -> Iterator[Line]:
     """A world model in both modes, never stopped."""
     for mode, episodes in (("offline", here.recorded()), ("online", here.episodes)):
         made = roll_out(world, here.policies, episodes, config)
@@ -91,7 +106,8 @@ def evaluate(name: str, seed: int, world: WorldModel, here: Trial, config: Rollo
 
 
 def fakes(here: Trial) -> Iterator[Line]:
-    """Evaluators that know nothing of any policy, or too little; those of outcomes alone have no frames."""
+    """Evaluators that know nothing of any policy, or too little; those of outcomes alone have no
+    frames."""
     for fake, found in (
         ("criterion mean", criterion_mean(here.matches(here.outcomes))),
         ("shuffled policies", shuffled_policies(here.matches(here.outcomes))),
@@ -105,8 +121,11 @@ def fakes(here: Trial) -> Iterator[Line]:
     yield from evaluate("simulator", 0, simulator().world(), here)
 
 
-def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Trial, folder: Path) -> Iterator[Line]:
-    """A trained variant: stopped by its U online if it has one, beside never stopping and the same stops by chance."""
+def learned(
+    world: DynamicsWorld, variant: Variant, seed: int, here: Trial, folder: Path
+) -> Iterator[Line]:
+    """A trained variant: stopped by its U online if it has one, beside never stopping and the same
+    stops by chance."""
     config, name = replace(BENCH, horizon=world.model.config.horizon), variant.name
     view = world.world()
     offline = roll_out(view, here.policies, here.recorded(), config)
@@ -118,7 +137,9 @@ def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Trial, fold
     if view.inverse:
         ways |= {
             f"{name}, never stopped": list(online),
-            f"{name}, stopped by chance": random_stops(online, stops(online, tau), config.execute, seed),
+            f"{name}, stopped by chance": random_stops(
+                online, stops(online, tau), config.execute, seed
+            ),
         }
     for what, made in ways.items():
         for line in lines(what, seed, "online", here, here.read(made), made):
@@ -128,25 +149,37 @@ def learned(world: DynamicsWorld, variant: Variant, seed: int, here: Trial, fold
         yield from _dead(view, name, seed, here, config)
 
 
-def _sweep(online: Sequence[Trajectory], name: str, seed: int, here: Trial, config: RolloutConfig) -> Iterator[Line]:
+def _sweep(
+    online: Sequence[Trajectory], name: str, seed: int, here: Trial, config: RolloutConfig
+) -> Iterator[Line]:
     us = [u for one in online for u in one.u_chunk]
     for level in SWEPT:
         tau = float(np.quantile(us, level))
         for what, made in (
-            (f"{name}, tau at the {level:.0%} quantile of U", [cut(one, tau, config.execute) for one in online]),
+            (
+                f"{name}, tau at the {level:.0%} quantile of U",
+                [cut(one, tau, config.execute) for one in online],
+            ),
             (
                 f"{name}, as many by chance ({level:.0%})",
                 random_stops(online, stops(online, tau), config.execute, seed),
             ),
         ):
-            yield from (replace(x, tau=tau) for x in lines(what, seed, "online", here, here.read(made), made))
+            yield from (
+                replace(x, tau=tau)
+                for x in lines(what, seed, "online", here, here.read(made), made)
+            )
 
 
-def _dead(view: WorldModel, name: str, seed: int, here: Trial, config: RolloutConfig) -> Iterator[Line]:
+def _dead(
+    view: WorldModel, name: str, seed: int, here: Trial, config: RolloutConfig
+) -> Iterator[Line]:
     """What the model's own U says of a world in which nothing happens, whatever is done."""
     dead = WorldModel("copy with U", copy_last_frame().forward, view.inverse, view.scale)
     made = roll_out(dead, here.policies, here.episodes, config)
-    yield from lines(f"copy of the last frame, with the U of {name}", seed, "online", here, here.read(made), made)
+    yield from lines(
+        f"copy of the last frame, with the U of {name}", seed, "online", here, here.read(made), made
+    )
 
 
 def _fake_lines(effort: Effort) -> list[Line]:
@@ -188,14 +221,20 @@ def experiment(where: Path, effort: Effort, pool: Executor) -> dict[str, object]
 
 
 def annotator_error(here: Trial, world: WorldModel | None = None) -> dict[str, float]:
-    """How often the annotator is wrong, by criterion: on the table itself, or on the table as a tokeniser paints it."""
+    """How often the annotator is wrong, by criterion: on the table itself, or on the table as a
+    tokeniser paints it."""
     made = roll_out(world, here.policies, here.recorded(), BENCH) if world else here.truth
     pairs = list(zip(here.read(made), here.outcomes, strict=True))
-    return {name: fmean(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in CRITERIA}
+    return {
+        name: fmean(getattr(a, name) != getattr(b, name) for a, b in pairs) for name in CRITERIA
+    }
 
 
-def _once(pool: Executor, path: Path, make: Callable[..., list[Line]], *given: object) -> Callable[[], list[Line]]:
-    """The lines of a part, begun now if they are not there, and waited for when they are asked for."""
+def _once(
+    pool: Executor, path: Path, make: Callable[..., list[Line]], *given: object
+) -> Callable[[], list[Line]]:
+    """The lines of a part, begun now if they are not there, and waited for when they are asked
+    for."""
     begun = None if path.is_file() else pool.submit(_kept, path, make, *given)
 
     def wait() -> list[Line]:
@@ -214,13 +253,17 @@ def main() -> int:
     """The whole experiment, three seeds, on all cores."""
     torch.set_num_threads(1)
     begun, effort = time(), Effort()
-    with ProcessPoolExecutor(multiprocessing.cpu_count(), multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(
+        multiprocessing.cpu_count(), multiprocessing.get_context("spawn")
+    ) as pool:
         found = experiment(effort.folder(), effort, pool)
     console = Console(width=200)
     for table in tables([Line(**line) for line in found["lines"]]):  # type: ignore[attr-defined]
         console.print(table)
     console.print({name: value for name, value in found.items() if name != "lines"})
-    console.print(f"{(time() - begun) / 60:.1f} minutes (what was kept from an earlier run is not in them)")
+    console.print(
+        f"{(time() - begun) / 60:.1f} minutes (what was kept from an earlier run is not in them)"
+    )
     FOLDER.with_suffix(".json").write_text(json.dumps(found, indent=1) + "\n")
     return 0
 

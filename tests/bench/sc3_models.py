@@ -1,4 +1,5 @@
-"""What the SC3 experiment trains: one tokeniser for all, and each variant of the small model for each seed."""
+"""What the SC3 experiment trains: one tokeniser for all, and each variant of the small model for
+each seed."""
 
 from __future__ import annotations
 
@@ -8,22 +9,34 @@ from hashlib import sha256
 from pathlib import Path
 from time import process_time
 
-from evaluators.models.dynamics import Mode
-from evaluators.models.dynamics_course import EYES, Course, kept_eyes, learn_to_foresee, lessons
-from evaluators.models.dynamics_eyes import Tokeniser
-from evaluators.models.dynamics_flow import SHARES
-from evaluators.models.dynamics_training import Lessons, load
-from evaluators.models.dynamics_world import DynamicsWorld, open_world
+from evaluators.models.dynamics.course import (
+    EYES,
+    DynamicsCourse,
+    kept_eyes,
+    learn_to_foresee,
+    lessons,
+)
+from evaluators.models.dynamics.flow_matching import SHARES
+from evaluators.models.dynamics.model import Mode
+from evaluators.models.dynamics.tokeniser import Tokeniser
+from evaluators.models.dynamics.training import LatentLessons, load
+from evaluators.models.dynamics.world import DynamicsWorld, open_world
 from evaluators.suites.sc3.samples import SHIPPED
 
 FOLDER = Path(".armillary/bench/sc3")
-CODE = ("evaluators/models/dynamics*.py", "evaluators/worlds/*.py", "evaluators/suites/sc3/*.py", "tests/bench/sc3*.py")
+CODE = (
+    "evaluators/models/dynamics/*.py",
+    "evaluators/worlds/*/*.py",
+    "evaluators/suites/sc3/**/*.py",
+    "tests/bench/sc3*.py",
+)
 SEEDS = (0, 1, 2)
 
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """A way to train: which modes are practised, how far ahead is looked, whether it is told how near things come."""
+    """A way to train: which modes are practised, how far ahead is looked, whether it is told how
+    near things come."""
 
     name: str
     shares: Mapping[Mode, float] = field(default_factory=lambda: dict(SHARES))
@@ -49,7 +62,7 @@ VARIANTS = (
 class Effort:
     """How much is practised and measured: the experiment's, or a minute's worth for the tests."""
 
-    course: Course = field(default_factory=Course)
+    course: DynamicsCourse = field(default_factory=DynamicsCourse)
     starts: int = 36
     seeds: tuple[int, ...] = SEEDS
     variants: tuple[Variant, ...] = VARIANTS
@@ -69,7 +82,7 @@ def tokeniser(where: Path, effort: Effort) -> Tokeniser:
     return kept_eyes(where / EYES, effort.course, told("tokeniser"))
 
 
-_LESSONS: dict[Path, Lessons] = {}
+_LESSONS: dict[Path, LatentLessons] = {}
 
 
 def model(where: Path, effort: Effort, variant: Variant, seed: int) -> DynamicsWorld:
@@ -80,7 +93,9 @@ def model(where: Path, effort: Effort, variant: Variant, seed: int) -> DynamicsW
     course = replace(
         effort.course,
         training=replace(effort.course.training, seed=seed, shares=variant.shares),
-        dynamics=replace(effort.course.dynamics, horizon=variant.horizon, nearness=variant.nearness),
+        dynamics=replace(
+            effort.course.dynamics, horizon=variant.horizon, nearness=variant.nearness
+        ),
     )
     learn_to_foresee(spot, course, eyes, told(spot.name), _LESSONS[where])
     return open_world(spot, f"{variant.name}, seed {seed}")
@@ -94,6 +109,9 @@ def told(name: str):  # type: ignore[no-untyped-def]
         seen.append(loss)
         if step % 100 == 0:
             recent = sum(seen[-100:]) / len(seen[-100:])
-            print(f"{name}: step {step}, loss {recent:.3f}, {process_time() - begun:.0f} CPU s", flush=True)
+            print(
+                f"{name}: step {step}, loss {recent:.3f}, {process_time() - begun:.0f} CPU s",
+                flush=True,
+            )
 
     return each

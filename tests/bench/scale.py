@@ -1,4 +1,5 @@
-"""The plan past one machine: the queue simulated from shard times, for 8, 64 and 512 GPUs, with failures."""
+"""The plan past one machine: the queue simulated from shard times, for 8, 64 and 512 GPUs, with
+failures."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ SAMPLES = 1_600
 SHARD = 64
 DAYS = 30
 ASSUMED = 20.0
-"""Seconds a sample where no board has measured any: an assumption for a clip of a video model with its judging."""
+"""Seconds a sample where no board has measured any: an assumption for a clip of a video model with
+its judging."""
 SPREAD = 0.5
 """The log-normal spread between submissions: some models are four times as dear as others."""
 LOSS_A_SHARD = 0.5
@@ -46,7 +48,8 @@ def main() -> int:
     """Print what waiting, use, rows, storage and money come to."""
     each = measured() or ASSUMED
     print(
-        f"{each:.2f} seconds a sample, {'as this board measured it' if each != ASSUMED else 'assumed: no board here'}."
+        f"{each:.2f} seconds a sample, "
+        f"{'as this board measured it' if each != ASSUMED else 'assumed: no board here'}."
     )
     table = Table(
         "GPUs",
@@ -64,10 +67,16 @@ def main() -> int:
         through = SUBMISSIONS - month.left_over
         money = gpus * DAYS * 24 * PRICE_A_GPU_HOUR
         table.add_row(
-            str(gpus), f"{month.utilisation:.0%}", _time(month.wait_median), _time(month.wait_worst),
-            f"{month.left_over:,}", f"{month.gpu_hours:,.0f}", f"{month.lost_hours:,.1f} h", f"{money:,.0f}",
+            str(gpus),
+            f"{month.utilisation:.0%}",
+            _time(month.wait_median),
+            _time(month.wait_worst),
+            f"{month.left_over:,}",
+            f"{month.gpu_hours:,.0f}",
+            f"{month.lost_hours:,.1f} h",
+            f"{money:,.0f}",
             f"{money / max(through, 1):,.2f}",
-        )  # fmt: skip
+        )
     Console(width=140).print(table)
     for line in _growth():
         print(line)
@@ -93,7 +102,8 @@ def measured() -> float | None:
 
 
 def simulate(gpus: int, each: float, seed: int) -> Month:
-    """Submissions arrive at random; each is cut into shards, and a free GPU takes the oldest shard."""
+    """Submissions arrive at random; each is cut into shards, and a free GPU takes the oldest
+    shard."""
     dice, end = random.Random(seed), DAYS * 86_400.0
     arrivals = sorted(dice.uniform(0, end) for _ in range(SUBMISSIONS))
     free = [0.0] * gpus
@@ -107,7 +117,8 @@ def simulate(gpus: int, each: float, seed: int) -> Month:
             start = max(heapq.heappop(free), arrival)
             took = work
             while dice.random() < FAILURES_A_GPU_DAY * took / 86_400:
-                # The finished samples of a dead worker stay done: on average half a sample and the detection are lost.
+                # The finished samples of a dead worker stay done: on average half a sample and the
+                # detection are lost.
                 lost += DETECTION + each / 2
                 took += DETECTION + each / 2
                 break
@@ -133,7 +144,8 @@ def _growth() -> list[str]:
     verdicts = outputs * QUESTIONS
     rows = outputs * 2 + verdicts + outputs * 3
     return [
-        f"Rows a month: {outputs:,} outputs and replies each, {verdicts:,} verdicts, {outputs * 3:,} scores; "
+        f"Rows a month: {outputs:,} outputs and replies each, {verdicts:,} verdicts, "
+        f"{outputs * 3:,} scores; "
         f"{rows:,} in all, about {rows * ROW_BYTES / 1e9:,.0f} GB with indexes.",
         f"Objects a month: {outputs:,} clips, about {outputs * BYTES_A_CLIP / 1e12:,.0f} TB, "
         f"and {SUBMISSIONS * 2 * -(-SAMPLES // SHARD):,} shard records.",

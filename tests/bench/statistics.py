@@ -1,4 +1,5 @@
-"""Intervals and rank intervals of a whole board against scipy's bootstrap and against the bare matrix product."""
+"""Intervals and rank intervals of a whole board against scipy's bootstrap and against the bare
+matrix product."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from time import process_time
 import numpy as np
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.cells import cells
+from evaluators.aggregate.cells import cells
 from evaluators.contracts import Outcome, Score
-from evaluators.metrics.intervals import RESAMPLES, Floats, Ints, estimate, intervals
-from evaluators.metrics.standings import standings
+from evaluators.statistics.intervals import RESAMPLES, Floats, Ints, estimate, intervals
+from evaluators.statistics.standings import standings
 from evaluators.suites import tailor
 from tests.bench.report import Row, at_least, at_most, report, shown
 
@@ -34,7 +35,11 @@ def _board(models: int) -> Iterator[Row]:
     by_item, by_task = (_seconds(partial(_ours, values, by, models)) for by in (items, tasks))
     bare, scipys = _seconds(_product(values)), _scipy(values)
     name = f"{models} models x {ITEMS} items x {METRICS} metrics"
-    yield at_least(f"{name}: scipy's intervals ({SCIPY_CELLS} cells, scaled) / ours with ranks", scipys / by_item, 20)
+    yield at_least(
+        f"{name}: scipy's intervals ({SCIPY_CELLS} cells, scaled) / ours with ranks",
+        scipys / by_item,
+        20,
+    )
     yield at_most(f"{name}: ours with ranks / bare matrix product", by_item / bare, 8)
     yield at_least(f"{name}: by item / by {TASKS} tasks", by_item / by_task, 1)
     yield shown(f"{name}: CPU seconds by item", by_item)
@@ -58,7 +63,14 @@ def _product(values: Floats) -> Callable[[], object]:
 def _scipy(values: Floats) -> float:
     start = process_time()
     for cell in range(SCIPY_CELLS):
-        stats.bootstrap((values[:, cell],), np.mean, n_resamples=RESAMPLES, method="percentile", batch=500, rng=0)
+        stats.bootstrap(
+            (values[:, cell],),
+            np.mean,
+            n_resamples=RESAMPLES,
+            method="percentile",
+            batch=500,
+            rng=0,
+        )
     return (process_time() - start) * int(values.shape[1]) / SCIPY_CELLS
 
 

@@ -1,7 +1,8 @@
-"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, in CPU seconds.
+"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, in CPU
+seconds.
 
-`python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does one seed of the main
-table, smaller.
+`python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does
+one seed of the main table, smaller.
 """
 
 from __future__ import annotations
@@ -23,15 +24,15 @@ from rich.table import Table
 
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, sample_frames
-from evaluators.models.adapt import Plan, Step, adapt
-from evaluators.models.adapt_batches import Lesson, Mask, Teacher
-from evaluators.models.adapt_exam import exam
-from evaluators.models.adapt_strategies import Strategy
-from evaluators.models.vlm import read_folder
-from evaluators.models.vlm_adapter import packaged_base
-from evaluators.suites.universe.questions import FORMATS, TASKS, Pair, pairs
+from evaluators.models.adapt.batches import Lesson, Mask, Teacher
+from evaluators.models.adapt.exam import exam
+from evaluators.models.adapt.strategies import Strategy
+from evaluators.models.adapt.train import TrainingPlan, TrainingStep, adapt
+from evaluators.models.vlm.adapter import packaged_base
+from evaluators.models.vlm.judge import read_folder
+from evaluators.suites.universe.questions import FORMATS, TASKS, QuestionAnswer, pairs
 from evaluators.suites.universe.reader import SPACE, Clips, draw_clips
-from evaluators.worlds.arena_looks import HOME
+from evaluators.worlds.arena.looks import HOME
 from tests.bench.report import FOLDER
 
 Cells = Mapping[str, float]
@@ -70,7 +71,8 @@ class Bench:
         """A lesson a training clip, its questions drawn by seed."""
         rng = np.random.default_rng([seed, 18])
         return [
-            Lesson(_seen(self.train.frames[i], frames, policy), self._drawn(i, rng)) for i in range(self.size.train)
+            Lesson(_seen(self.train.frames[i], frames, policy), self._drawn(i, rng))
+            for i in range(self.size.train)
         ]
 
     def examine(self, model: Any, processor: Any, mask: Mask, frames: int, policy: Policy) -> Cells:
@@ -87,13 +89,16 @@ class Bench:
     def _drawn(self, number: int, rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
         weights = np.array([_weight(pair) for pair in eight])
-        chosen = rng.choice(len(eight), self.size.questions, replace=False, p=weights / weights.sum())
+        chosen = rng.choice(
+            len(eight), self.size.questions, replace=False, p=weights / weights.sum()
+        )
         return tuple((eight[i].question, eight[i].answer) for i in chosen)
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One adaptation of the packaged model: how, on what frames, for how long, and when to look on the way."""
+    """One adaptation of the packaged model: how, on what frames, for how long, and when to look on
+    the way."""
 
     strategy: Strategy
     seed: int = 0
@@ -106,7 +111,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """What came of it: its cells, what it cost in CPU seconds, and cells on the way where they were asked for."""
+    """What came of it: its cells, what it cost in CPU seconds, and cells on the way where they were
+    asked for."""
 
     cells: Cells
     parameters: int
@@ -118,14 +124,22 @@ class Ran:
 def run(bench: Bench, job: Job) -> Ran:
     """Adapt the packaged model once and examine it."""
     model, processor = read_folder(packaged_base(), "cpu", "fp32")
-    plan = Plan(strategy=job.strategy, steps=job.steps, batch=bench.size.batch, accumulate=1,
-                rate=RATES.get(job.strategy, 0.0), mask=job.mask, seed=job.seed, every=10**9)  # fmt: skip
+    plan = TrainingPlan(
+        strategy=job.strategy,
+        steps=job.steps,
+        batch=bench.size.batch,
+        accumulate=1,
+        rate=RATES.get(job.strategy, 0.0),
+        mask=job.mask,
+        seed=job.seed,
+        every=10**9,
+    )
     on_the_way: dict[int, Cells] = {}
 
     def examine(model: Any) -> Cells:
         return bench.examine(model, processor, job.mask, job.frames, job.policy)
 
-    def told(step: Step) -> None:
+    def told(step: TrainingStep) -> None:
         if step.number in job.look:
             model.eval()
             on_the_way[step.number * bench.size.batch] = examine(model)
@@ -139,14 +153,24 @@ def run(bench: Bench, job: Job) -> Ran:
 
 def strategies(size: Size) -> list[Job]:
     """The main table; what is not trained needs one seed."""
-    return [Job(strategy, seed, size.frames, steps=size.steps)
-            for strategy in MAIN for seed in (size.seeds if strategy != "zero_shot" else size.seeds[:1])]  # fmt: skip
+    return [
+        Job(strategy, seed, size.frames, steps=size.steps)
+        for strategy in MAIN
+        for seed in (size.seeds if strategy != "zero_shot" else size.seeds[:1])
+    ]
 
 
 def frames(size: Size) -> list[Job]:
     """Uniform against first frames, full tuning, one seed."""
-    wanted: list[tuple[Policy, int]] = [("uniform_n", 1), ("uniform_n", 2), ("first_n", 2), ("uniform_n", 4),
-                                        ("first_n", 4), ("uniform_n", 8), ("first_n", 8)]  # fmt: skip
+    wanted: list[tuple[Policy, int]] = [
+        ("uniform_n", 1),
+        ("uniform_n", 2),
+        ("first_n", 2),
+        ("uniform_n", 4),
+        ("first_n", 4),
+        ("uniform_n", 8),
+        ("first_n", 8),
+    ]
     return [Job("full", 0, number, policy, steps=size.steps * 3 // 4) for policy, number in wanted]
 
 
@@ -165,14 +189,22 @@ def strategies_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[st
     """Mean and spread over seeds."""
     for strategy in MAIN:
         same = [one for job, one in zip(jobs, ran, strict=True) if job.strategy == strategy]
-        yield {"strategy": strategy, "parameters": same[0].parameters, "cpu_s": mean(one.training for one in same),
-               **{name: _spread([one.cells[name] for one in same]) for name in CELLS}}  # fmt: skip
+        yield {
+            "strategy": strategy,
+            "parameters": same[0].parameters,
+            "cpu_s": mean(one.training for one in same),
+            **{name: _spread([one.cells[name] for one in same]) for name in CELLS},
+        }
 
 
 def frames_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
     """A row a choice of frames."""
     for job, one in zip(jobs, ran, strict=True):
-        yield {"frames": f"{job.policy.removesuffix('_n')}-{job.frames}", "cpu_s": one.training, **one.cells}
+        yield {
+            "frames": f"{job.policy.removesuffix('_n')}-{job.frames}",
+            "cpu_s": one.training,
+            **one.cells,
+        }
 
 
 def samples_rows(_jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
@@ -184,7 +216,12 @@ def samples_rows(_jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str,
 def masks_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
     """Accuracy of both, and CPU seconds of both."""
     for job, one in zip(jobs, ran, strict=True):
-        yield {"mask": job.mask, "training_cpu_s": one.training, "examining_cpu_s": one.examining, **one.cells}
+        yield {
+            "mask": job.mask,
+            "training_cpu_s": one.training,
+            "examining_cpu_s": one.examining,
+            **one.cells,
+        }
 
 
 TABLES = {
@@ -201,10 +238,15 @@ def main(arguments: Sequence[str]) -> int:
     size, began = QUICK if quick else Size(), time.monotonic()
     found: dict[str, Any] = {}
     with ProcessPoolExecutor(2, get_context("spawn"), _begin, (size,)) as pool:
-        going = {name: [(job, pool.submit(_run, job)) for job in wanted(size)]
-                 for name, (wanted, _) in TABLES.items() if name == "strategies" or not quick}  # fmt: skip
+        going = {
+            name: [(job, pool.submit(_run, job)) for job in wanted(size)]
+            for name, (wanted, _) in TABLES.items()
+            if name == "strategies" or not quick
+        }
         for name, asked in going.items():
-            jobs, ran = zip(*[(job, _told(name, job, future.result())) for job, future in asked], strict=True)
+            jobs, ran = zip(
+                *[(job, _told(name, job, future.result())) for job, future in asked], strict=True
+            )
             found[name] = list(TABLES[name][1](jobs, ran))
             found["seconds"] = time.monotonic() - began
             FOLDER.mkdir(parents=True, exist_ok=True)
@@ -240,7 +282,7 @@ def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
     return clip[list(sample_frames(len(clip), frames, policy))]
 
 
-def _weight(pair: Pair) -> float:
+def _weight(pair: QuestionAnswer) -> float:
     return SHARES[pair.format]
 
 

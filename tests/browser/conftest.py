@@ -38,9 +38,14 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settin
     shutil.copytree(shared(tmp_path_factory).home, home)
     port = _free_port()
     environment = {**os.environ, "ARMILLARY_HOME": str(home), "ARMILLARY_PORT": str(port)}
-    code = "from flows.serving import run_board; from infra.settings import Settings; run_board(Settings())"
+    code = (
+        "from flows.cli.serve import run_board; from infra.settings import Settings; "
+        "run_board(Settings())"
+    )
     with (home / "server.log").open("wb") as log:
-        server = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=log, stderr=log)
+        server = subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=log, stderr=log
+        )
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", home / "server.log")
             yield f"http://127.0.0.1:{port}", settings_in(home)
@@ -53,7 +58,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settin
 def chromium() -> Iterator[Browser]:
     """The browser, or a skip that says what is missing; in CI missing is failing.
 
-    It closes with its module: Playwright keeps an event loop running, and other tests want to start their own.
+    It closes with its module: Playwright keeps an event loop running, and other tests want to start
+    their own.
     """
     if not CHROMIUM.exists():
         reason = "Debian's chromium is not installed: apt-get install -y chromium"

@@ -1,4 +1,5 @@
-"""What readers do, in a real browser: read, filter, link, sort, download, look, compare, hand in and watch."""
+"""What readers do, in a real browser: read, filter, link, sort, download, look, compare, hand in
+and watch."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from playwright.sync_api import expect
 
 from infra.db import session
 from infra.settings import Settings
-from submissions import tokens
+from submissions.teams import tokens
 from tests.browser.visit import PATIENCE, Visit
 from tests.command import Machine
 from tests.leaderboard.pages import VIEWS
@@ -46,8 +47,12 @@ def test_the_front_page_typed_by_its_name_is_the_front_page(visit: Visit) -> Non
     assert visit.page.get_by_role("dialog").count() == 0
 
 
-def test_a_filter_goes_into_the_address_and_a_fresh_browser_restores_it(visit: Visit, phone: Visit) -> None:
-    visit.go("ranking?suite=tailor").choose("Scenario", "Impossible").choose("Metric", "Physical realism ↑")
+def test_a_filter_goes_into_the_address_and_a_fresh_browser_restores_it(
+    visit: Visit, phone: Visit
+) -> None:
+    visit.go("ranking?suite=tailor").choose("Scenario", "Impossible").choose(
+        "Metric", "Physical realism ↑"
+    )
     visit.page.wait_for_url("**metric=physical_realism**scenario=impossible**", timeout=PATIENCE)
 
     phone.go(visit.page.url.removeprefix(f"{visit.url}/"))
@@ -63,7 +68,9 @@ def test_a_search_and_a_long_list_open_when_they_are_asked_for(visit: Visit) -> 
     visit.page.get_by_role("option").first.click()
     visit.page.wait_for_url("**metric=pps**", timeout=PATIENCE)
 
-    visit.go("ranking?suite=tailor&scenario=*").page.get_by_role("button", name="Search").first.click()
+    visit.go("ranking?suite=tailor&scenario=*").page.get_by_role(
+        "button", name="Search"
+    ).first.click()
     visit.page.get_by_role("textbox", name="Search").fill("basalt")
     visit.page.keyboard.press("Enter")
 
@@ -73,7 +80,9 @@ def test_a_search_and_a_long_list_open_when_they_are_asked_for(visit: Visit) -> 
 
 def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
     visit.go("ranking?suite=tailor&scenario=regular&setting=predictive&modality=image")
-    suite = visit.page.get_by_role("radio", name="SC3-Eval").or_(visit.page.get_by_role("button", name="SC3-Eval"))
+    suite = visit.page.get_by_role("radio", name="SC3-Eval").or_(
+        visit.page.get_by_role("button", name="SC3-Eval")
+    )
     suite.first.click()
     visit.page.wait_for_url("**suite=sc3**", timeout=PATIENCE)
     expect(visit.page.get_by_text("Robot policies inside")).to_be_visible(timeout=PATIENCE)
@@ -85,7 +94,9 @@ def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
 
 
 def test_a_click_on_a_head_sorts_the_table(visit: Visit) -> None:
-    visit.go("ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled&setting=online&modality=video")
+    visit.go(
+        "ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled&setting=online&modality=video"
+    )
     before = visit.cells()
     table = visit.page.locator("[data-testid=stDataFrame]").first
 
@@ -122,7 +133,9 @@ def test_from_a_tile_to_the_answers_behind_it(visit: Visit) -> None:
     visit.page.get_by_role("button", name="Look closer").first.click()
 
     expect(visit.page.get_by_text("Questions and answers")).to_be_visible(timeout=PATIENCE)
-    expect(visit.page.locator("[role=columnheader]", has_text="Dice judge").first).to_be_attached(timeout=PATIENCE)
+    expect(visit.page.locator("[role=columnheader]", has_text="Dice judge").first).to_be_attached(
+        timeout=PATIENCE
+    )
     visit.page.wait_for_url("**sample=*", timeout=PATIENCE)
     visit.shot("sample")
 
@@ -134,7 +147,9 @@ def test_a_clip_plays(visit: Visit) -> None:
 
     video.evaluate("element => { element.muted = true; return element.play(); }")
 
-    visit.page.wait_for_function("document.querySelector('video').currentTime > 0.2", timeout=PATIENCE)
+    visit.page.wait_for_function(
+        "document.querySelector('video').currentTime > 0.2", timeout=PATIENCE
+    )
     visit.shot("clip")
 
 
@@ -161,7 +176,11 @@ def test_hostile_names_are_only_ever_text(visit: Visit) -> None:
     asked: list[str] = []
     visit.page.on("request", lambda request: asked.append(request.url))
 
-    for path in ("ranking?suite=tailor&scenario=*", "model?id=sub-hostile4", "model?id=sub-hostile3"):
+    for path in (
+        "ranking?suite=tailor&scenario=*",
+        "model?id=sub-hostile4",
+        "model?id=sub-hostile3",
+    ):
         visit.go(path)
         assert visit.is_sound(), path
 
@@ -171,7 +190,9 @@ def test_hostile_names_are_only_ever_text(visit: Visit) -> None:
     visit.shot("hostile")
 
 
-def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(visit: Visit, site: tuple[str, Settings]) -> None:
+def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(
+    visit: Visit, site: tuple[str, Settings]
+) -> None:
     settings = site[1]
     bundle = _bundle(settings)
     visit.go("submit")
@@ -193,7 +214,7 @@ def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(visit: Visit, si
 
 
 def _bundle(settings: Settings) -> Path:
-    from flows.demo import _outputs_bundle
+    from flows.cli.demo import _outputs_bundle
 
     return _outputs_bundle(settings)
 

@@ -1,4 +1,5 @@
-"""Three raters in three browsers on one server, each protocol: nothing lost, nothing twice, and no name in any byte."""
+"""Three raters in three browsers on one server, each protocol: nothing lost, nothing twice, and no
+name in any byte."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Response, WebSocket, expect
 from sqlmodel import select
 
-from flows.studies import Plan, create, invite, move
-from flows.study_board import publish
-from flows.study_items import items_of_board
+from flows.studies.board import publish
+from flows.studies.create import StudyPlan, create, invite, move
+from flows.studies.items import items_of_board
 from infra.db import session
 from infra.settings import Settings
-from infra.tables_study import Seat, SeatEvent, StudyItem
+from infra.tables.study import Seat, SeatEvent, StudyItem
 from tests.browser.conftest import ARTEFACTS, _free_port, _wait
 from tests.browser.visit import PATIENCE
 from tests.studies.entries import enter
@@ -40,10 +41,12 @@ def raters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Sett
     settings = board(tmp_path_factory.mktemp("rating") / "home")
     port = _free_port()
     environment = {**os.environ, "ARMILLARY_HOME": str(settings.home)}
-    code = f"from flows.serving import run_app; run_app('rating_app.py', {port})"
+    code = f"from flows.cli.serve import run_app; run_app('rating_app.py', {port})"
     log = settings.home / "rating.log"
     with log.open("wb") as stream:
-        server = subprocess.Popen([sys.executable, "-c", code], env=environment, stdout=stream, stderr=stream)
+        server = subprocess.Popen(
+            [sys.executable, "-c", code], env=environment, stdout=stream, stderr=stream
+        )
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", log)
             yield f"http://127.0.0.1:{port}", settings
@@ -56,7 +59,8 @@ def raters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Sett
 def browsers(chromium: Browser) -> Iterator[list[BrowserContext]]:
     """Each rater's own, with nothing in common but the server."""
     contexts = [
-        chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce") for _ in range(3)
+        chromium.new_context(viewport={"width": 1280, "height": 900}, reduced_motion="reduce")
+        for _ in range(3)
     ]
     yield contexts
     for context in contexts:
@@ -70,11 +74,13 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
     url, settings = raters
     submissions = enter(settings, suite, NAMES, tmp_path)
     items = items_of_board(settings, suite, submissions, SAMPLES[suite], seed=1)
-    create(settings, Plan(suite, suite, suite, "A study", each=2), items)
+    create(settings, StudyPlan(suite, suite, suite, "A study", each=2), items)
     keys = invite(settings, suite, 3)
     move(settings, suite, "open")
     heard = Heard()
-    desks = [_sit_down(one, f"{url}/?key={key}", heard) for one, key in zip(browsers, keys, strict=True)]
+    desks = [
+        _sit_down(one, f"{url}/?key={key}", heard) for one, key in zip(browsers, keys, strict=True)
+    ]
 
     left = 0
     while any(not page.get_by_text("Everything is done").is_visible() for page in desks):
@@ -84,7 +90,8 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
                     left = _leave_in_the_middle(page)
                     desks[1] = page = _sit_down(browsers[1], f"{url}/?key={keys[1]}", heard)
                     expect(
-                        page.get_by_role("radio", checked=True), "filled in before the tab was closed"
+                        page.get_by_role("radio", checked=True),
+                        "filled in before the tab was closed",
                     ).not_to_have_count(0, timeout=PATIENCE)
                 _rate(page, number, suite)
     heard.fetch()
@@ -96,11 +103,17 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
     with session(settings.database) as db:
         seats = list(db.exec(select(Seat, StudyItem).join(StudyItem).where(Seat.study_id == suite)))
         mine = {item.id for _, item in seats}
-        events = [one for one in db.exec(select(SeatEvent)) if one.item_id in mine and one.kind == "handed in"]
+        events = [
+            one
+            for one in db.exec(select(SeatEvent))
+            if one.item_id in mine and one.kind == "handed in"
+        ]
         db.expunge_all()
     assert left and len(seats) == 2 * len(items)
     assert {seat.state for seat, _ in seats} == {"done"}
-    assert set(Counter((one.item_id, one.rater_id) for one in events).values()) == {1}, "nothing twice"
+    assert set(Counter((one.item_id, one.rater_id) for one in events).values()) == {1}, (
+        "nothing twice"
+    )
     found = result["all"]["agreement"]
     assert found["alpha"]["value"] == pytest.approx(independent_alpha(seats), nan_ok=True)
     if found["kappa"]["value"] is not None:
@@ -111,7 +124,8 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
 
 
 class Heard:
-    """Every byte that a browser got: addresses, headers, bodies, and what came through the socket."""
+    """Every byte that a browser got: addresses, headers, bodies, and what came through the
+    socket."""
 
     def __init__(self) -> None:
         self.parts: list[bytes] = []
@@ -122,7 +136,8 @@ class Heard:
         return sum(map(len, self.parts))
 
     def response(self, one: Response) -> None:
-        """Addresses and headers at once; bodies are fetched again by `fetch`, since a closed tab has none any more."""
+        """Addresses and headers at once; bodies are fetched again by `fetch`, since a closed tab
+        has none any more."""
         self.parts += [one.url.encode(), str(one.headers).encode()]
         self.addresses.add(one.url)
 
@@ -130,11 +145,17 @@ class Heard:
         """Every address once more, whole."""
         for address in sorted(self.addresses):
             if address.startswith("http://127.0.0.1"):
-                with suppress(urllib.error.HTTPError), urllib.request.urlopen(address, timeout=60) as answer:
+                with (
+                    suppress(urllib.error.HTTPError),
+                    urllib.request.urlopen(address, timeout=60) as answer,
+                ):
                     self.parts += [str(answer.headers).encode(), answer.read()]
 
     def socket(self, one: WebSocket) -> None:
-        one.on("framereceived", lambda data: self.parts.append(data if isinstance(data, bytes) else data.encode()))
+        one.on(
+            "framereceived",
+            lambda data: self.parts.append(data if isinstance(data, bytes) else data.encode()),
+        )
 
     def names(self, name: str) -> bool:
         wanted = name.lower().encode()
@@ -149,7 +170,9 @@ def _sit_down(browser: BrowserContext, url: str, heard: Heard) -> Page:
     page.on("websocket", heard.socket)
     page.goto(url)
     agree = page.get_by_role("button", name="I agree")
-    expect(agree.or_(page.get_by_role("button", name="Submit and next"))).to_be_visible(timeout=PATIENCE)
+    expect(agree.or_(page.get_by_role("button", name="Submit and next"))).to_be_visible(
+        timeout=PATIENCE
+    )
     if agree.is_visible():
         agree.click()
     expect(page.get_by_role("button", name="Submit and next")).to_be_visible(timeout=PATIENCE)
@@ -194,7 +217,8 @@ def _rate(page: Page, number: int, suite: str) -> None:
 
 
 def _key(suite: str, turn: int, left: int) -> str:
-    """Raters differ; of L-IVA's last two questions the best is the first video and the worst the second."""
+    """Raters differ; of L-IVA's last two questions the best is the first video and the worst the
+    second."""
     if suite == "liva":
         return {1: "2", 2: "1"}.get(left, str(1 + turn % 5))
     return "1" if turn % 3 else "2"
@@ -211,7 +235,7 @@ def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
     url, settings = raters
     submissions = enter(settings, "tailor", NAMES, tmp_path)
     items = items_of_board(settings, "tailor", submissions, 1, seed=1)
-    create(settings, Plan("paused", "tailor", "tailor", "A study", each=1), items)
+    create(settings, StudyPlan("paused", "tailor", "tailor", "A study", each=1), items)
     (key,) = invite(settings, "paused", 1)
     move(settings, "paused", "open")
     page = _sit_down(browsers[0], f"{url}/?key={key}", Heard())

@@ -28,9 +28,9 @@ class Visit:
         """Wait until nothing runs any more."""
         expect(self.page.locator("h1").first).to_be_visible(timeout=PATIENCE)
         expect(self.page.locator("[data-testid=stStatusWidget]")).to_have_count(0, timeout=PATIENCE)
-        expect(self.page.locator("[data-testid=stApp][data-test-script-state=running]")).to_have_count(
-            0, timeout=PATIENCE
-        )
+        expect(
+            self.page.locator("[data-testid=stApp][data-test-script-state=running]")
+        ).to_have_count(0, timeout=PATIENCE)
         expect(self.page.locator("[data-testid=stSkeleton]")).to_have_count(0, timeout=PATIENCE)
         return self
 
@@ -47,7 +47,8 @@ class Visit:
         return [text.strip() for text in table.locator("[role=gridcell]").all_text_contents()]
 
     def leads_with(self, *words: str) -> bool:
-        """Whether the first table comes to begin with these words; a page may still be drawing it."""
+        """Whether the first table comes to begin with these words; a page may still be drawing
+        it."""
         cells = self.page.locator("[data-testid=stDataFrame]").first.locator("[role=gridcell]")
         for number, word in enumerate(words):
             expect(cells.nth(number)).to_have_text(word, timeout=PATIENCE)
@@ -55,9 +56,13 @@ class Visit:
 
     def shot(self, name: str) -> Visit:
         """Keep a picture of the whole page."""
-        tall = int(self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight"))
+        tall = int(
+            self.page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+        )
         size = self.page.viewport_size or {"width": 1400, "height": 900}
-        self.page.set_viewport_size({"width": size["width"], "height": min(max(tall, size["height"]), 4000)})
+        self.page.set_viewport_size(
+            {"width": size["width"], "height": min(max(tall, size["height"]), 4000)}
+        )
         self.page.wait_for_timeout(400)
         self.page.screenshot(path=self.artefacts / f"{name}-{self.size}.png")
         self.page.set_viewport_size(size)

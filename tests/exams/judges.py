@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from evaluators.contracts import Question, Request
-from evaluators.exams import HIGH, Exam, ExamItem
-from evaluators.judges.competence import Competence, competence, marks
+from evaluators.judges.exam.competence import Competence, competence, marks
+from evaluators.judges.exam.exam import HIGH, Exam, ExamItem
 from evaluators.judges.scripted import Rule, ScriptedJudge
 from evaluators.suites.liva.exam import EXAM as LIVA
 from evaluators.suites.tailor.exam import EXAM as TAILOR
@@ -47,6 +47,9 @@ def rule(exam: Exam, answering: Answering) -> Rule:
 def result(exam: Exam, answering: Answering) -> Competence:
     """What such a judge reaches; it looks at no media, so none are drawn."""
     items = exam.items()
-    requests = [Request(item.id, Path("none"), item.id, item.modality, item.prompt, item.questions) for item in items]
+    requests = [
+        Request(item.id, Path("none"), item.id, item.modality, item.prompt, item.questions)
+        for item in items
+    ]
     judge = ScriptedJudge(rule(exam, answering))
     return competence(marks(items, judge.judge(requests)), exam.menu)

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from evaluators.contracts import Question, Request
 from evaluators.media import Pixels, read_frames
-from evaluators.metrics.intervals import Floats
+from evaluators.statistics.intervals import Floats
 from evaluators.suites.tailor.exam.design import LETTERS, Family, facts
 
 DRAWINGS = 64
@@ -37,7 +37,8 @@ class PixelReader:
         random = np.random.default_rng(99)
         rows = [_row(number, random) for number in range(DRAWINGS)]
         features = [
-            _features(family.draw(facts(row), np.random.default_rng(1000 + number))) for number, row in enumerate(rows)
+            _features(family.draw(facts(row), np.random.default_rng(1000 + number)))
+            for number, row in enumerate(rows)
         ]
         for column, question in enumerate(family.questions):
             model = make_pipeline(StandardScaler(), RidgeClassifier(alpha=100.0))

@@ -7,9 +7,9 @@ import pytest
 from statsmodels.stats.inter_rater import cohens_kappa  # type: ignore[import-untyped, unused-ignore]
 
 from evaluators.contracts import Answer, Outcome, Reply
-from evaluators.exams import Exam
-from evaluators.judges.competence import Mark, competence, kappa_estimate, marks
-from evaluators.judges.sight import verdict
+from evaluators.judges.exam.competence import Mark, competence, kappa_estimate, marks
+from evaluators.judges.exam.exam import Exam
+from evaluators.judges.exam.sight import verdict
 from tests.exams.judges import EXAMS, always, by_chance, by_key, result
 
 MENU = ("yes", "no", "unclear")
@@ -72,7 +72,9 @@ def test_a_judge_that_sees_but_never_says_unclear_still_sees() -> None:
 def test_a_judge_that_sees_but_rates_everything_alike_is_blind_for_the_order() -> None:
     exam = EXAMS["tailor"]
 
-    reached = result(exam, lambda item, question: "3" if question.kind == "rating" else by_key(item, question))
+    reached = result(
+        exam, lambda item, question: "3" if question.kind == "rating" else by_key(item, question)
+    )
 
     assert (reached.n_pairs, reached.order.value) == (24, 0.5)
     assert [reason for reason in verdict(reached, exam.bounds).reasons if "in order" in reason]
@@ -148,7 +150,9 @@ def test_what_a_cluster_adds_to_kappa_is_what_leaving_it_out_takes_away() -> Non
 
     whole = kappa_estimate(right, answer, clusters, ("yes", "no"))
     without = [
-        kappa_estimate(right[clusters != n], answer[clusters != n], clusters[clusters != n], ("yes", "no"))
+        kappa_estimate(
+            right[clusters != n], answer[clusters != n], clusters[clusters != n], ("yes", "no")
+        )
         for n in range(60)
     ]
 

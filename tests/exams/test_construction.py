@@ -21,11 +21,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from evaluators.contracts import Question
-from evaluators.exams import HIGH, LOW, Exam, ExamItem, items_sha256, request_of
+from evaluators.judges.exam.exam import HIGH, LOW, Exam, ExamItem, items_sha256, request_of
 from evaluators.judges.menus import check
 from evaluators.judges.prompts import render
 from evaluators.media import Pixels
-from evaluators.metrics.intervals import Floats
+from evaluators.statistics.intervals import Floats
 from evaluators.suites.liva.bank import ALIGNED
 from evaluators.suites.liva.exam import LOOKS, frame
 from evaluators.suites.liva.exam import draw as draw_liva
@@ -61,7 +61,9 @@ def exam(name: str) -> Exam:
 
 
 def closed(exam: Exam) -> list[tuple[ExamItem, Question]]:
-    return [(item, question) for item in exam.items() if not item.twin for question in item.questions]
+    return [
+        (item, question) for item in exam.items() if not item.twin for question in item.questions
+    ]
 
 
 def words(item: ExamItem, question: Question) -> str:
@@ -80,7 +82,9 @@ def test_questions_are_put_in_the_words_and_menus_of_the_suite() -> None:
     for item, question in closed(EXAMS["tailor"]):
         assert (question.kind, question.options) == ("yes_no", YES_NO), item.id
     assert {question for _, question in closed(EXAMS["liva"])} == {ALIGNED}
-    ratings = {question for item in EXAMS["tailor"].items() if item.twin for question in item.questions}
+    ratings = {
+        question for item in EXAMS["tailor"].items() if item.twin for question in item.questions
+    }
     assert ratings == set(RATINGS)
 
 
@@ -116,12 +120,16 @@ def decided(exam: Exam) -> tuple[list[str], Floats]:
     """The wordings of the questions that have a yes or no, and whether it is a yes."""
     pairs = [(words(item, question), item.answers[question.id]) for item, question in closed(exam)]
     both = [(text, right) for text, right in pairs if right in exam.menu[:2]]
-    return [text for text, _ in both], np.array([right == exam.menu[0] for _, right in both], np.float64)
+    return [text for text, _ in both], np.array(
+        [right == exam.menu[0] for _, right in both], np.float64
+    )
 
 
 def read_words(texts: list[str], right: Floats, folds: Any) -> float:
     """How often a classifier is right that knows the words alone, over held-out questions."""
-    model = make_pipeline(CountVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=2000))
+    model = make_pipeline(
+        CountVectorizer(ngram_range=(1, 2)), LogisticRegression(C=10, max_iter=2000)
+    )
     predicted = np.empty_like(right)
     for train, test in folds:
         model.fit([texts[n] for n in train], right[train])
@@ -201,7 +209,9 @@ def test_files_of_a_kind_have_one_size_one_shape_of_name_and_nothing_of_the_answ
     assert len({item.id for item in exam.items()}) == len(exam.items())
 
 
-def test_the_words_of_a_rendered_prompt_are_the_same_whatever_the_right_answer_is(exam: Exam, tmp_path: Path) -> None:
+def test_the_words_of_a_rendered_prompt_are_the_same_whatever_the_right_answer_is(
+    exam: Exam, tmp_path: Path
+) -> None:
     texts: dict[tuple[str, tuple[Question, ...]], set[str]] = {}
     answers: dict[tuple[str, tuple[Question, ...]], set[str]] = {}
     for item in exam.items():
@@ -223,7 +233,9 @@ def spoken(item: ExamItem, exam: Exam, folder: Path) -> str:
         exam.write(sample, folder).rename(blank)
     messages: Any = render(request_of(item, blank), "uniform-2", structured=False)
     parts = messages[1]["content"]
-    return str(messages[0]["content"]) + "".join(part["text"] for part in parts if part["type"] == "text")
+    return str(messages[0]["content"]) + "".join(
+        part["text"] for part in parts if part["type"] == "text"
+    )
 
 
 def test_a_request_holds_neither_answers_nor_scene(exam: Exam, tmp_path: Path) -> None:
@@ -244,7 +256,9 @@ def test_twins_share_prompt_question_and_modality_and_one_of_the_two_is_sound() 
     assert len(pairs) == 24
     for pair in pairs.values():
         assert {answer for item in pair for answer in item.answers.values()} == {HIGH, LOW}
-        assert len({(item.prompt, item.questions, item.modality, item.cluster) for item in pair}) == 1
+        assert (
+            len({(item.prompt, item.questions, item.modality, item.cluster) for item in pair}) == 1
+        )
 
 
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
@@ -274,7 +288,8 @@ def test_what_is_asked_about_can_be_seen(family: Any) -> None:
 def test_the_two_versions_of_an_action_can_be_told_apart(action: Action) -> None:
     for look in LOOKS:
         changed = [
-            np.abs(frame(action, look, True, time).astype(int) - frame(action, look, False, time)) > 40
+            np.abs(frame(action, look, True, time).astype(int) - frame(action, look, False, time))
+            > 40
             for time in (0.0, 0.5, 1.0)
         ]
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import Outcome, Output, Question, Request, Sample
-from evaluators.exams import ExamBounds
+from evaluators.judges.exam.exam import ExamBounds
+from evaluators.judges.exam.sight import Lead, SanityRow, sanity_row, surely_above, verdict
 from evaluators.judges.scripted import ScriptedJudge, by_hash
-from evaluators.judges.sight import Lead, SanityRow, sanity_row, surely_above, verdict
 from evaluators.media import read_image, sha256_file, write_png
-from evaluators.metrics.intervals import Floats
+from evaluators.statistics.intervals import Floats
 from evaluators.suites.tailor.bank import samples
 from evaluators.suites.tailor.exam import EXAM
 from evaluators.suites.tailor.sanity import DRAWN, draw_row, yardsticks
@@ -49,7 +49,8 @@ def test_a_junk_entry_does_not_blind_the_judge_of_a_board_that_has_a_good_one() 
 
 def test_a_board_too_small_to_be_sure_fails_a_judge_only_if_the_row_is_not_behind() -> None:
     ahead, behind = (
-        verdict(SEES, EXAM.bounds, [SanityRow("Black", (lead(value, sure=None),))]) for value in (12.0, -0.5)
+        verdict(SEES, EXAM.bounds, [SanityRow("Black", (lead(value, sure=None),))])
+        for value in (12.0, -0.5)
     )
 
     assert (ahead.sight, behind.sight) == ("sees", "blind")
@@ -91,7 +92,9 @@ def test_the_best_of_many_equal_entries_is_not_sure_by_luck() -> None:
     lucky = 0
     for _ in range(30):
         black, *entries = random.normal(50, 10, (13, 30))
-        lucky += verdict(SEES, EXAM.bounds, [sanity_row("Black", entries, black, TASKS)]).sight == "sees"
+        lucky += (
+            verdict(SEES, EXAM.bounds, [sanity_row("Black", entries, black, TASKS)]).sight == "sees"
+        )
 
     assert lucky <= 4
 
@@ -122,7 +125,9 @@ def test_a_judge_that_passes_the_exam_but_is_taken_in_by_a_text_card_is_blind(
     assert any("'card'" in reason for reason in outcome.reasons)
 
 
-def test_the_same_board_under_a_judge_that_prefers_pictures_passes(pictures: list[Sample], tmp_path: Path) -> None:
+def test_the_same_board_under_a_judge_that_prefers_pictures_passes(
+    pictures: list[Sample], tmp_path: Path
+) -> None:
     card = draw_row(DRAWN[2], pictures, tmp_path / "card")
     outputs = {sample.id: plain(sample, tmp_path / "entry") for sample in pictures}
     entry, row = (values(ScriptedJudge(likes_colour), pictures, files) for files in (outputs, card))
@@ -163,7 +168,10 @@ def plain(sample: Sample, folder: Path) -> Path:
 
 def values(judge: ScriptedJudge, pictures: list[Sample], files: dict[str, Path]) -> Floats:
     """The index of each sample, scored as on the board."""
-    requests = [Request(s.id, files[s.id], sha256_file(files[s.id]), "image", s.prompt, s.questions) for s in pictures]
+    requests = [
+        Request(s.id, files[s.id], sha256_file(files[s.id]), "image", s.prompt, s.questions)
+        for s in pictures
+    ]
     indices = []
     for sample, reply in zip(pictures, judge.judge(requests), strict=True):
         answers = {answer.question_id: answer for answer in reply.answers}

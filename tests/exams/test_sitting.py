@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from evaluators.contracts import Question, Request
-from evaluators.judges.competence import competence
+from evaluators.judges.exam.competence import competence
+from evaluators.judges.exam.sight import verdict
+from evaluators.judges.exam.sitting import sit
 from evaluators.judges.scripted import ScriptedJudge
-from evaluators.judges.sight import verdict
-from evaluators.judges.sitting import sit
 from evaluators.media import probe
 from evaluators.suites.tailor.exam.clips import CLIPS
 from evaluators.suites.tailor.exam.photographs import PHOTOGRAPHS
@@ -27,7 +27,9 @@ def test_media_are_there_when_asked_about_and_gone_afterwards(name: str, tmp_pat
 
     def look(request: Request, question: Question) -> str:
         facts = probe(request.media)
-        assert facts.kind == request.modality and facts.frames == (16 if facts.kind == "video" else 1)
+        assert facts.kind == request.modality and facts.frames == (
+            16 if facts.kind == "video" else 1
+        )
         looked.append(request.media)
         return answer(request, question)
 
@@ -43,7 +45,9 @@ def test_a_judge_that_has_only_pixels_to_go_by_sees() -> None:
     names = {family.name for family in families}
     items = [item for item in exam.items() if not item.twin and item.scene["name"] in names]
 
-    reached = competence(sit(exam, ScriptedJudge(PixelReader(families).answer), items=items), exam.menu)
+    reached = competence(
+        sit(exam, ScriptedJudge(PixelReader(families).answer), items=items), exam.menu
+    )
 
     assert reached.n == 260
     assert reached.agreement.value is not None and reached.agreement.value > 0.97
@@ -53,7 +57,7 @@ def test_a_judge_that_has_only_pixels_to_go_by_sees() -> None:
 @pytest.mark.parametrize("name", EXAMS)
 def test_a_model_with_random_weights_is_found_blind(name: str, tmp_path: Path) -> None:
     from evaluators.models.small import make_paligemma
-    from evaluators.models.vlm import VlmJudge
+    from evaluators.models.vlm.judge import VlmJudge
 
     exam = EXAMS[name]
     judge = VlmJudge(make_paligemma(tmp_path / "model"), frames="uniform-4")

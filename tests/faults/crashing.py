@@ -1,6 +1,8 @@
-"""An evaluation in a process that dies at a named moment: before or after each commit, put, rename and acknowledgement.
+"""An evaluation in a process that dies at a named moment: before or after each commit, put, rename
+and acknowledgement.
 
-As a script it takes [home, submission, moment] from `Warm`; without a moment the evaluation runs to its end.
+As a script it takes [home, submission, moment] from `Warm`; without a moment the evaluation runs to
+its end.
 """
 
 from __future__ import annotations
@@ -15,9 +17,10 @@ from typing import Any
 from sqlalchemy import event
 from sqlmodel import Session
 
-from flows import shards, stages
+from flows.durable import shard_results
+from flows.evaluate import stages
 from infra import leases
-from infra.store_folder import FolderStore
+from infra.store.folder import FolderStore
 from tests.warm import serve
 
 PASSED: list[str] = []
@@ -25,7 +28,8 @@ MOMENTS = "moments.json"
 
 
 def point(name: str, die_at: str) -> None:
-    """A moment with a name; the first time the wanted one is reached, the process is gone as if the power was cut."""
+    """A moment with a name; the first time the wanted one is reached, the process is gone as if the
+    power was cut."""
     PASSED.append(name)
     if name == die_at:
         os._exit(137)
@@ -36,7 +40,10 @@ def place() -> str:
     frame: Any = sys._getframe(1)
     while frame:
         module = frame.f_globals.get("__name__", "")
-        if module.startswith(("flows.", "submissions.")) and frame.f_code.co_name not in ("session", "__enter__"):
+        if module.startswith(("flows.", "submissions.")) and frame.f_code.co_name not in (
+            "session",
+            "__enter__",
+        ):
             return f"{module.partition('.')[2]}.{frame.f_code.co_name}"
         frame = frame.f_back
     return "elsewhere"
@@ -67,12 +74,13 @@ def watch(die_at: str) -> None:
     around(leases, "release", "giving back", die_at)
     around(stages, "store_outputs", "acknowledgement", die_at)
     around(stages, "store_verdicts", "acknowledgement", die_at)
-    around(shards, "compute_once", "shard", die_at)
+    around(shard_results, "compute_once", "shard", die_at)
 
 
 def evaluated(home: str, submission: str, die_at: str) -> None:
-    """Run the evaluation in this process, without Prefect, and leave the moments it passed in its home."""
-    from flows.evaluate import run_here
+    """Run the evaluation in this process, without Prefect, and leave the moments it passed in its
+    home."""
+    from flows.evaluate.flow import run_here
     from infra.settings import Settings
 
     os.environ["ARMILLARY_HOME"] = home

@@ -1,8 +1,9 @@
-"""Many Python processes for one import: one that has imported everything forks a child for each that asks.
+"""Many Python processes for one import: one that has imported everything forks a child for each
+that asks.
 
-As a script, `forked.py serve SOCKET MODULE[:FUNCTION[:ARGUMENT]]...` imports the modules, calls the functions and
-waits; `forked.py run SOCKET MODULE ARGUMENT...` has it run a module as `python -m` does, in a process of its own that
-lives and dies with the one that asked.
+As a script, `forked.py serve SOCKET MODULE[:FUNCTION[:ARGUMENT]]...` imports the modules, calls the
+functions and waits; `forked.py run SOCKET MODULE ARGUMENT...` has it run a module as `python -m`
+does, in a process of its own that lives and dies with the one that asked.
 """
 
 from __future__ import annotations
@@ -74,7 +75,9 @@ def _begin(door: socket.socket, waiting: Any) -> None:
     waiting.register(ended, 1, (child, ended, line))
 
 
-def _become(streams: list[int], module: str, arguments: list[str], environment: dict[str, str], folder: str) -> int:
+def _become(
+    streams: list[int], module: str, arguments: list[str], environment: dict[str, str], folder: str
+) -> int:
     import ctypes
     import random
     import runpy

@@ -7,18 +7,19 @@ import time
 
 import pytest
 
-from flows import stages
-from flows.door import receive
-from flows.evaluate import evaluate
-from flows.shards import Done
-from flows.work import OutputsWork, Place
+from flows.durable.shard_results import ShardResult
+from flows.evaluate import stages
+from flows.evaluate.door import receive
+from flows.evaluate.flow import evaluate
+from flows.workers.work import OutputsWork, WorkerPlace
 from infra import leases
 from infra.settings import Settings
 from tests.boards import stock
 
 
 def calm(home: str) -> None:
-    """All bundles beside this home, evaluated in it one after the other; who did that once does it quicker again."""
+    """All bundles beside this home, evaluated in it one after the other; who did that once does it
+    quicker again."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("DATABASE_URL", "STORE", "S3_ENDPOINT"):
             patch.delenv(f"ARMILLARY_{name}", raising=False)
@@ -29,7 +30,8 @@ def calm(home: str) -> None:
 
 
 def elsewhere() -> None:
-    """On another machine, of whose processes nothing is known here: only a lease tells that they live."""
+    """On another machine, of whose processes nothing is known here: only a lease tells that they
+    live."""
     here = leases.new_owner
     leases.new_owner = lambda: f"elsewhere{here().removeprefix(socket.gethostname())}"
 
@@ -37,7 +39,7 @@ def elsewhere() -> None:
 def asleep() -> None:
     """With shards that sleep until somebody kills them."""
 
-    def sleep(work: OutputsWork, place: Place) -> Done:
+    def sleep(work: OutputsWork, place: WorkerPlace) -> ShardResult:
         time.sleep(36_000)
         raise AssertionError(f"nobody killed {work} at {place}")
 

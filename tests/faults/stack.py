@@ -1,4 +1,5 @@
-"""Everything that a board of several machines runs on, each part a process that can be killed and comes back."""
+"""Everything that a board of several machines runs on, each part a process that can be killed and
+comes back."""
 
 from __future__ import annotations
 
@@ -12,9 +13,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows import catalogue
-from flows.deployments import register, worker_command
-from flows.door import receive
+from flows.evaluate.door import receive
+from flows.operate.deployments import register, worker_command
+from flows.run import catalogue
 from infra.db import migrate, session
 from infra.settings import Settings
 from tests.command import ROOT, Machine
@@ -26,8 +27,22 @@ from tests.servers.process import answers, free_ports, running, wait_until
 FORKED = Path(__file__).with_name("forked.py")
 RUN = "prefect.engine"
 IMPORTED = (
-    *("great_expectations", "boto3", "psycopg", "asyncpg", "flows.cli", "flows.evaluate", "flows.watchdog"),
-    *("prefect.cli", "prefect.cli.server", "prefect.cli.worker", "prefect.flow_engine", "prefect.task_engine"),
+    *(
+        "great_expectations",
+        "boto3",
+        "psycopg",
+        "asyncpg",
+        "flows.cli.app",
+        "flows.evaluate.flow",
+        "flows.operate.watchdog",
+    ),
+    *(
+        "prefect.cli",
+        "prefect.cli.server",
+        "prefect.cli.worker",
+        "prefect.flow_engine",
+        "prefect.task_engine",
+    ),
     *("prefect.workers.process", "prefect.server.api.server", "tests.faults.pretending:elsewhere"),
 )
 
@@ -66,8 +81,11 @@ def _is_run(process: psutil.Process) -> bool:
 
 
 @contextmanager
-def machine_in(folder: Path, wishes: Mapping[str, str]) -> Iterator[tuple[Machine, dict[str, Again]]]:
-    """A machine whose database and store are servers, and these; the address of Prefect is set, but nobody is there."""
+def machine_in(
+    folder: Path, wishes: Mapping[str, str]
+) -> Iterator[tuple[Machine, dict[str, Again]]]:
+    """A machine whose database and store are servers, and these; the address of Prefect is set, but
+    nobody is there."""
     with postgres.killable() as (database, database_part), s3.killable() as (objects, objects_part):
         (port,) = free_ports(1)
         told = {
@@ -78,7 +96,10 @@ def machine_in(folder: Path, wishes: Mapping[str, str]) -> Iterator[tuple[Machin
             "ARMILLARY_STORE": f"s3://{objects.fresh_bucket()}/board",
             "ARMILLARY_S3_ENDPOINT": objects.endpoint,
         }
-        yield Machine(folder / "home", {**told, **wishes}), {"database": database_part, "S3 server": objects_part}
+        yield (
+            Machine(folder / "home", {**told, **wishes}),
+            {"database": database_part, "S3 server": objects_part},
+        )
 
 
 @contextmanager
@@ -127,15 +148,20 @@ def _prefect(database: PostgresServer, port: int) -> dict[str, str]:
 def at_work(
     folder: Path, machine: Machine, servers: Mapping[str, Again], slots: int, *imported: str
 ) -> Iterator[Stack]:
-    """A Prefect server with our deployments, a worker for so many evaluations at once, and a watchdog."""
+    """A Prefect server with our deployments, a worker for so many evaluations at once, and a
+    watchdog."""
     port = int(machine.variables["PREFECT_SERVER_API_PORT"])
     with ExitStack() as stack:
         forking = stack.enter_context(_forking(folder, machine.environment, imported))
-        prefect = Again([forking.start("prefect", "server", "start")], partial(answers, port, "/api/health"), 600)
+        prefect = Again(
+            [forking.start("prefect", "server", "start")],
+            partial(answers, port, "/api/health"),
+            600,
+        )
         stack.enter_context(prefect)
         deploy(slots, forking)
         worker = Again([forking.start(*worker_command("gpu", slots, "worker")[2:])])
-        watchdog = Again([forking.start("flows.cli", "watchdog")])
+        watchdog = Again([forking.start("flows.cli.app", "watchdog")])
         for part in (worker, watchdog):
             stack.enter_context(part)
         parts = {**servers, "Prefect server": prefect, "worker": worker, "watchdog": watchdog}
@@ -157,11 +183,15 @@ class Forking:
     def start(self, *module: str) -> Start:
         """How to start such a process, as often as need be."""
         log = self.folder / f"{module[0]}-{module[1]}.log"
-        return partial(running, self.command(*module), log, environment=self.environment, folder=ROOT)
+        return partial(
+            running, self.command(*module), log, environment=self.environment, folder=ROOT
+        )
 
 
 @contextmanager
-def _forking(folder: Path, environment: Mapping[str, str], more: Sequence[str]) -> Iterator[Forking]:
+def _forking(
+    folder: Path, environment: Mapping[str, str], more: Sequence[str]
+) -> Iterator[Forking]:
     command = [sys.executable, str(FORKED), "serve", str(folder / "fork"), *IMPORTED, *more]
     path = {**environment, "PYTHONPATH": str(ROOT)}
     with running(command, folder / "forking.log", environment=path, folder=ROOT) as process:
@@ -170,7 +200,8 @@ def _forking(folder: Path, environment: Mapping[str, str], more: Sequence[str]) 
 
 
 def deploy(slots: int, forking: Forking) -> None:
-    """Register our deployments as `armillary deploy` does; evaluations begin as forked processes."""
+    """Register our deployments as `armillary deploy` does; evaluations begin as forked
+    processes."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import DeploymentUpdate
 

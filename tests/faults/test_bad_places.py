@@ -1,4 +1,5 @@
-"""An evaluation while store, network or disk fail: it ends in a clear state, loses nothing, and goes on afterwards."""
+"""An evaluation while store, network or disk fail: it ends in a clear state, loses nothing, and
+goes on afterwards."""
 
 from __future__ import annotations
 
@@ -13,26 +14,31 @@ from pathlib import Path
 import pytest
 from sqlalchemy import event
 
-from flows import work
-from flows.case import Stopped
-from flows.door import receive
-from flows.evaluate import evaluate
-from flows.watchdog import look
+from flows.evaluate.door import receive
+from flows.evaluate.flow import evaluate
+from flows.operate.watchdog import look
+from flows.run.case import Stopped
+from flows.workers import work
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Submission
-from submissions.lifecycle import state_of
+from submissions.teams.lifecycle import state_of
 from tests.boards import stock
 from tests.servers.flaky import Fault, flaky
 from tests.servers.s3 import S3Server
 
 Bundle = Callable[..., Path]
-NUMBERS = "SELECT metric, scenario, task, setting, modality, value, low, high FROM cell WHERE run_id NOT LIKE 'paper-%'"
+NUMBERS = (
+    "SELECT metric, scenario, task, setting, modality, value, low, high FROM cell WHERE run_id "
+    "NOT LIKE 'paper-%'"
+)
 
 
 @pytest.fixture
 def calm(
-    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch, outputs_bundle: Bundle
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    outputs_bundle: Bundle,
 ) -> list[object]:
     """The numbers of an evaluation in which nothing fails."""
     home = tmp_path_factory.mktemp("calm")
@@ -71,7 +77,14 @@ def test_a_store_that_spoils_three_answers_of_ten_changes_no_number(
 ) -> None:
     submission = receive(in_s3, str(outputs_bundle()), None, None).submission_id
     dice = random.Random(11)
-    kinds = [Fault.NONE] * 14 + [Fault.BUSY, Fault.BUSY, Fault.RESET, Fault.LOST, Fault.HALF, Fault.FLIPPED]
+    kinds = [Fault.NONE] * 14 + [
+        Fault.BUSY,
+        Fault.BUSY,
+        Fault.RESET,
+        Fault.LOST,
+        Fault.HALF,
+        Fault.FLIPPED,
+    ]
     assert in_s3.s3_endpoint
 
     with flaky(in_s3.s3_endpoint, iter(lambda: dice.choice(kinds), None)) as spoilt:
@@ -126,10 +139,13 @@ def test_a_network_cut_of_sixty_seconds_is_our_fault_and_the_watchdog_takes_the_
 def test_a_long_network_cut_is_our_fault_and_over_when_it_is_over(
     calm: list[object], in_s3: Settings, outputs_bundle: Bundle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("infra.store_s3.PAUSES", (0.1,))
+    monkeypatch.setattr("infra.store.s3.PAUSES", (0.1,))
     submission = receive(in_s3, str(outputs_bundle()), None, None).submission_id
     assert in_s3.s3_endpoint
-    with flaky(in_s3.s3_endpoint, cut(after=12, seconds=3600)) as gone, monkeypatch.context() as patch:
+    with (
+        flaky(in_s3.s3_endpoint, cut(after=12, seconds=3600)) as gone,
+        monkeypatch.context() as patch,
+    ):
         patch.setenv("ARMILLARY_S3_ENDPOINT", gone)
         with pytest.raises(Stopped, match="Nothing is lost"):
             evaluate.fn(submission)

@@ -1,4 +1,5 @@
-"""Every named moment of an evaluation, hit one by one: killed there and run again, it ends as a calm one."""
+"""Every named moment of an evaluation, hit one by one: killed there and run again, it ends as a
+calm one."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ def calm(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def run(calm: Machine) -> Iterator[Run]:
-    """Runs an evaluation in a copy of a process that has imported everything; its status, and the moments it passed."""
+    """Runs an evaluation in a copy of a process that has imported everything; its status, and the
+    moments it passed."""
     with Warm("tests.faults.crashing") as warm:
 
         def evaluate(home: Path, submission: str, moment: str) -> tuple[int, list[str]]:
@@ -50,7 +52,8 @@ def run(calm: Machine) -> Iterator[Run]:
 def test_killed_at_each_named_moment_an_evaluation_ends_as_a_calm_one(
     most: int, tmp_path: Path, calm: Machine, run: Run
 ) -> None:
-    """One home dies at one moment after the other; where it is past a moment, it is compared and a fresh one begins."""
+    """One home dies at one moment after the other; where it is past a moment, it is compared and a
+    fresh one begins."""
     calm.run("init")
     submission = calm.submit(drawn_outputs(tmp_path / "bundle.zip"))
     shutil.copytree(calm.home, tmp_path / "fresh")
@@ -58,7 +61,9 @@ def test_killed_at_each_named_moment_an_evaluation_ends_as_a_calm_one(
     chosen = sorted(random.Random(1).sample(range(len(named)), min(most, len(named))))
     moments = [named[number] for number in chosen]
 
-    homes = (Path(shutil.copytree(tmp_path / "fresh", tmp_path / f"home-{number}")) for number in count())
+    homes = (
+        Path(shutil.copytree(tmp_path / "fresh", tmp_path / f"home-{number}")) for number in count()
+    )
     home = next(homes)
     for moment in moments:
         status, _ = run(home, submission, moment)

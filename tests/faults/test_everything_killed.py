@@ -1,4 +1,5 @@
-"""Kill -9 of everything that a board runs on, at random moments: nothing lost, nothing twice, the same export."""
+"""Kill -9 of everything that a board runs on, at random moments: nothing lost, nothing twice, the
+same export."""
 
 from __future__ import annotations
 
@@ -17,14 +18,14 @@ from sqlalchemy import func
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import col, select
 
-from flows import runs, waiting
-from flows.audit import audit
+from flows.audit.audit import audit
+from flows.operate import prefect_runs, queue
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Shard, Submission
-from infra.tables_operations import Lease
-from leaderboard.static_site import write
-from submissions.lifecycle import TERMINAL
+from infra.tables.operations import Lease
+from leaderboard.export.static_site import write
+from submissions.teams.lifecycle import TERMINAL
 from tests.bundles import of_several_teams
 from tests.faults.stack import Stack, standing
 from tests.faults.test_kill import TABLES
@@ -47,7 +48,9 @@ QUICK = {
 
 @pytest.mark.timeout(7200)
 @pytest.mark.xdist_group("servers")
-@pytest.mark.parametrize(("of_each", "entries"), [(2, 2), pytest.param(34, 24, marks=pytest.mark.long)])
+@pytest.mark.parametrize(
+    ("of_each", "entries"), [(2, 2), pytest.param(34, 24, marks=pytest.mark.long)]
+)
 def test_whatever_is_killed_every_submission_ends_as_on_a_calm_board(
     of_each: int, entries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -57,16 +60,23 @@ def test_whatever_is_killed_every_submission_ends_as_on_a_calm_board(
     bundles = of_several_teams(tmp_path, entries)
     plan = dice.sample(VICTIMS * of_each, len(VICTIMS) * of_each)
 
-    monkeypatch.setattr(waiting, "PATIENCE", 5)
-    with needs(standing(tmp_path, bundles, SLOTS, QUICK, f"tests.faults.pretending:calm:{tmp_path / 'calm'}")) as stack:
+    monkeypatch.setattr(queue, "PATIENCE", 5)
+    with needs(
+        standing(
+            tmp_path, bundles, SLOTS, QUICK, f"tests.faults.pretending:calm:{tmp_path / 'calm'}"
+        )
+    ) as stack:
         board = Board(stack)
         at_work = sum(killed(board, victim, dice) for victim in plan)
         wait_for(lambda: board.open_submissions() == 0, 600, board.keep_going)
-        wait_for(lambda: not runs.open_runs(), 120, board.keep_going)
+        wait_for(lambda: not prefect_runs.open_runs(), 120, board.keep_going)
         shaken, crashed = outcome(Settings().database, tmp_path / "shaken"), crashed_by_watchdog()
 
     calm = outcome(f"sqlite:///{tmp_path}/calm/armillary.db", tmp_path / "calm-export")
-    print(f"{len(plan)} kills, {at_work} of them while submissions were in work; {crashed} runs marked by the watchdog")
+    print(
+        f"{len(plan)} kills, {at_work} of them while submissions were in work; {crashed} runs "
+        "marked by the watchdog"
+    )
     assert [name for name in calm if calm[name] != shaken.get(name)] == []
     assert list(shaken) == list(calm)
     assert at_work >= len(plan) * 3 // 4
@@ -75,19 +85,21 @@ def test_whatever_is_killed_every_submission_ends_as_on_a_calm_board(
 
 @dataclass
 class Board:
-    """A board whose parts are killed, and those who keep it going: the platform and the publisher."""
+    """A board whose parts are killed, and those who keep it going: the platform and the
+    publisher."""
 
     stack: Stack
     machines_lost: int = 0
     asked_at: float = 0
 
     def keep_going(self) -> None:
-        """What died comes back, and what waits is asked for; while database or Prefect are away, later."""
+        """What died comes back, and what waits is asked for; while database or Prefect are away,
+        later."""
         self.stack.mend()
         if time.monotonic() > self.asked_at + 2:
             self.asked_at = time.monotonic()
             with suppress(SQLAlchemyError, httpx.HTTPError):
-                waiting.ask(Settings())
+                queue.ask(Settings())
 
     def open_submissions(self) -> int:
         """How many submissions have not come to their end; -1 while the database is away."""
@@ -115,7 +127,8 @@ def killed(board: Board, victim: str, dice: random.Random) -> bool:
     wait_for(lambda: board.shards() >= until, 6, board.keep_going, must=False)
     if victim == "run":
         wait_for(lambda: bool(board.stack.runs()), 30, board.keep_going, must=False)
-    # A machine goes down with its worker and its runs, or the worker alone; at least once the former, under a lease.
+    # A machine goes down with its worker and its runs, or the worker alone; at least once the
+    # former, under a lease.
     whole = victim == "worker" and (not board.machines_lost or dice.random() < 0.5)
     if whole:
         wait_for(lambda: board.held() > 0, 30, board.keep_going, must=False)
@@ -129,7 +142,9 @@ def killed(board: Board, victim: str, dice: random.Random) -> bool:
     return open_ != 0
 
 
-def wait_for(what: Callable[[], bool], seconds: float, meanwhile: Callable[[], None], *, must: bool = True) -> None:
+def wait_for(
+    what: Callable[[], bool], seconds: float, meanwhile: Callable[[], None], *, must: bool = True
+) -> None:
     deadline = time.monotonic() + seconds
     while not what():
         if time.monotonic() > deadline:
@@ -140,12 +155,16 @@ def wait_for(what: Callable[[], bool], seconds: float, meanwhile: Callable[[], N
 
 
 def outcome(database: str, folder: Path) -> dict[str, object]:
-    """How many rows there are of everything, the export byte by byte but for moments, and what the audit says."""
+    """How many rows there are of everything, the export byte by byte but for moments, and what the
+    audit says."""
     from infra import tables
 
     with session(database) as db:
         every = {name: getattr(tables, name.capitalize()) for name in TABLES}
-        counts = {name: db.exec(select(func.count()).select_from(table)).one() for name, table in every.items()}
+        counts = {
+            name: db.exec(select(func.count()).select_from(table)).one()
+            for name, table in every.items()
+        }
         # The audit's chain tells of the kills too.
         files = [path for path in write(db, folder) if path.name != "audit.json"]
         found = audit(db).findings
@@ -154,7 +173,8 @@ def outcome(database: str, folder: Path) -> dict[str, object]:
 
 
 def crashed_by_watchdog() -> int:
-    """How many of Prefect's runs the watchdog marked, and so freed the slot that a dead one held."""
+    """How many of Prefect's runs the watchdog marked, and so freed the slot that a dead one
+    held."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.filters import FlowRunFilter
 

@@ -31,7 +31,10 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
     print(f"seed {seed} (repeat with ARMILLARY_TEST_SEED={seed})")
     dice = random.Random(seed)
     small_shards = {"ARMILLARY_SHARD_SIZE": "1", **prefect_server.environment}
-    calm, shaken = Machine(tmp_path / "calm", small_shards), Machine(tmp_path / "shaken", small_shards)
+    calm, shaken = (
+        Machine(tmp_path / "calm", small_shards),
+        Machine(tmp_path / "shaken", small_shards),
+    )
     bundle = drawn_outputs(tmp_path / "bundle.zip")
     for machine in (calm, shaken):
         machine.run("init")
@@ -50,7 +53,8 @@ def test_killed_at_random_moments_an_evaluation_ends_as_a_calm_one(
 
 
 def _killed(machine: Machine, warm: Warm, submission: str, dice: random.Random) -> bool:
-    """Let an evaluation finish a few more shards, wait a random moment, kill it; False when it ended before."""
+    """Let an evaluation finish a few more shards, wait a random moment, kill it; False when it
+    ended before."""
     until = _counts(machine)["shard"] + dice.randrange(4)
     warm.start("evaluate", submission, environment=machine.environment)
     while warm.running() and _counts(machine)["shard"] < until:

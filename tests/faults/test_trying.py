@@ -1,4 +1,5 @@
-"""One bad sample costs itself alone: the rest is scored, it fails after three tries, and hardly any time is lost."""
+"""One bad sample costs itself alone: the rest is scored, it fails after three tries, and hardly any
+time is lost."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 
 from evaluators.contracts import Facets, Outcome, Output, Sample
-from flows.trying import MOST_TRIES, Record, Tries, one_by_one
+from flows.workers.retry import MOST_TRIES, Record, Tries, one_by_one
 from infra.store import Store, Unreachable, open_store
 
 N = 400
@@ -40,7 +41,12 @@ class Counting:
 
 
 def plain(output: Output) -> Record:
-    return {"sample_id": output.sample_id, "outcome": output.outcome, "reason": output.reason, "record": {}}
+    return {
+        "sample_id": output.sample_id,
+        "outcome": output.outcome,
+        "reason": output.reason,
+        "record": {},
+    }
 
 
 @pytest.fixture
@@ -93,7 +99,14 @@ def died(store: Store, tmp_path: Path) -> bool:
     """Work in a child that the sample kills; False when it came through."""
     child = os.fork()
     if child == 0:
-        list(one_by_one(samples()[200:250], Counting(tmp_path / "made", kill=True).generate, plain, tries_200(store)))
+        list(
+            one_by_one(
+                samples()[200:250],
+                Counting(tmp_path / "made", kill=True).generate,
+                plain,
+                tries_200(store),
+            )
+        )
         os._exit(0)
     return os.WIFSIGNALED(os.waitpid(child, 0)[1])
 
@@ -108,7 +121,9 @@ def test_a_sample_that_fails_once_is_made_at_the_second_try(store: Store, tmp_pa
     assert {record["outcome"] for record in found} == {Outcome.SCORED}
 
 
-def test_killed_after_any_sample_the_finished_ones_are_not_made_again(store: Store, tmp_path: Path) -> None:
+def test_killed_after_any_sample_the_finished_ones_are_not_made_again(
+    store: Store, tmp_path: Path
+) -> None:
     every, made = samples(40), 0
 
     class Cut(Exception):

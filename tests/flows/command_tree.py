@@ -15,7 +15,8 @@ from typer.models import ParameterInfo
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One value of a command; `kind` is what reads it, or a plain type, a pair of limits, or the choices."""
+    """One value of a command; `kind` is what reads it, or a plain type, a pair of limits, or the
+    choices."""
 
     name: str
     option: str
@@ -71,7 +72,9 @@ def _below(command: Any, words: tuple[str, ...]) -> Iterator[Command]:
     function = inspect.unwrap(command.callback)
     hints = get_type_hints(function, include_extras=True)
     parameters = [_parameter(one, hints[one.name]) for one in command.params if one.name in hints]
-    yield Command(words, function.__name__, tuple(one for one in parameters if one.kind is not bool))
+    yield Command(
+        words, function.__name__, tuple(one for one in parameters if one.kind is not bool)
+    )
 
 
 def _parameter(param: Any, hint: Any) -> Parameter:

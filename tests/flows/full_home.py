@@ -1,4 +1,5 @@
-"""A small home that has one of everything a command can be asked about: submission, run, team, study, drafts."""
+"""A small home that has one of everything a command can be asked about: submission, run, team,
+study, drafts."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-from flows.case import open_case
-from flows.door import receive
+from flows.evaluate.door import receive
+from flows.run.case import open_case
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.tables import CurationCall, Draft
-from infra.tables_failures import Failure
-from infra.tables_study import Rater, Study
-from submissions.tokens import add_team, create
+from infra.tables.failures import FailureRow
+from infra.tables.study import Rater, Study
+from submissions.teams.tokens import add_team, create
 from tests.boards import stock
 from tests.bundles import declaration, demo_samples, drawn_outputs
 
@@ -45,21 +46,30 @@ class Home:
 
         with session(self.settings.database) as db:
             tables = SQLModel.metadata.sorted_tables
-            return {one.name: db.execute(select(func.count()).select_from(one)).scalar_one() for one in tables}
+            return {
+                one.name: db.execute(select(func.count()).select_from(one)).scalar_one()
+                for one in tables
+            }
 
 
 def fill(folder: Path, settings: Settings) -> Home:
     """Make the home; `folder` beside it is for the files of the tests."""
     stock(settings)
-    submission = receive(settings, str(drawn_outputs(folder / "bundle.zip")), None, None).submission_id
+    submission = receive(
+        settings, str(drawn_outputs(folder / "bundle.zip")), None, None
+    ).submission_id
     run, sample = open_case(settings, submission).run.id, demo_samples()[0].id
     with session(settings.database) as db:
-        add_new(db, Failure, [Failure(run_id=run, sample_id=sample).model_dump()])
+        add_new(db, FailureRow, [FailureRow(run_id=run, sample_id=sample).model_dump()])
         add_team(db, TEAM)
         db.flush()
         key = create(db, TEAM)
         add_new(db, Study, [_study()])
-        add_new(db, Rater, [Rater(id=RATER, study_id=STUDY, number=1, token_sha256="0" * 64).model_dump()])
+        add_new(
+            db,
+            Rater,
+            [Rater(id=RATER, study_id=STUDY, number=1, token_sha256="0" * 64).model_dump()],
+        )
         add_new(db, CurationCall, [_call()])
         add_new(db, Draft, [_draft()])
     manifest = folder / "manifest.json"
@@ -69,19 +79,44 @@ def fill(folder: Path, settings: Settings) -> Home:
 
 def _study() -> dict[str, object]:
     return Study(
-        id=STUDY, suite="tailor", version="1", protocol="tailor", title="Pilot", state="open", raters_per_item=3,
-        session_items=10, minutes=30, seed=0, instructions="", consent="", consent_version="1",
-    ).model_dump()  # fmt: skip
+        id=STUDY,
+        suite="tailor",
+        version="1",
+        protocol="tailor",
+        title="Pilot",
+        state="open",
+        raters_per_item=3,
+        session_items=10,
+        minutes=30,
+        seed=0,
+        instructions="",
+        consent="",
+        consent_version="1",
+    ).model_dump()
 
 
 def _call() -> dict[str, object]:
     return CurationCall(
-        id="call", curation=CURATION, step="tasks", subject="cut", status="done", model="writer-1", prompt_version="0",
-    ).model_dump()  # fmt: skip
+        id="call",
+        curation=CURATION,
+        step="tasks",
+        subject="cut",
+        status="done",
+        model="writer-1",
+        prompt_version="0",
+    ).model_dump()
 
 
 def _draft() -> dict[str, object]:
     return Draft(
-        id=DRAFT, call_id="call", curation=CURATION, step=7, kind="question", task_id=TASK, field="entity", position=0,
-        payload={"text": "Is there a rope?"}, status="candidate",
-    ).model_dump()  # fmt: skip
+        id=DRAFT,
+        call_id="call",
+        curation=CURATION,
+        step=7,
+        kind="question",
+        task_id=TASK,
+        field="entity",
+        position=0,
+        payload={"text": "Is there a rope?"},
+        status="candidate",
+    ).model_dump()

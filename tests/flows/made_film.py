@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluators.media import write_mp4
-from flows.generating import Answer, Said, confine
+from flows.workers.confined.model_main import Answer, Said, confine
 
 
 def begin(_job: Said) -> tuple[Said, Answer]:
@@ -27,7 +27,9 @@ def begin(_job: Said) -> tuple[Said, Answer]:
         elif deed == "steals":
             yield {"made": "/etc/passwd"}
         else:
-            frames = np.random.default_rng(asked["seed"]).integers(0, 255, (5, 32, 32, 3), dtype=np.uint8)
+            frames = np.random.default_rng(asked["seed"]).integers(
+                0, 255, (5, 32, 32, 3), dtype=np.uint8
+            )
             yield {"made": str(write_mp4(frames, to, 8))}
 
     return {"name": "made", "profile": f"pid {os.getpid()}"}, answer

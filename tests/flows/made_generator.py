@@ -1,4 +1,5 @@
-"""A child with a made-up model whose deeds are named by its sampling: run by tests of the confinement."""
+"""A child with a made-up model whose deeds are named by its sampling: run by tests of the
+confinement."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import Outcome, Output, Sample
-from flows.generating import serve
+from flows.workers.confined.model_main import serve
 
 
 class Made:
@@ -26,7 +27,9 @@ class Made:
             file = folder / f"{sample.id}.txt"
             file.write_text(said or "fine")
             print("noise on stdout")
-            yield Output(sample.id, Outcome.SCORED, Path(said) if said.startswith("/") else file, _note(said))
+            yield Output(
+                sample.id, Outcome.SCORED, Path(said) if said.startswith("/") else file, _note(said)
+            )
 
 
 def _note(said: str) -> dict[str, Any]:

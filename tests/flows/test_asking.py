@@ -1,4 +1,5 @@
-"""Asking a Prefect server for evaluations: once for each, again when one died as it began, and never a pile of them."""
+"""Asking a Prefect server for evaluations: once for each, again when one died as it began, and
+never a pile of them."""
 
 from __future__ import annotations
 
@@ -6,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from flows import runs, waiting
-from flows.door import receive
-from flows.evaluate import evaluate
-from flows.watchdog import look, watch
+from flows.evaluate.door import receive
+from flows.evaluate.flow import evaluate
+from flows.operate import prefect_runs, queue
+from flows.operate.watchdog import look, watch
 from infra import leases
 from infra.db import session
 from infra.settings import Settings
-from submissions.lifecycle import State, advance
+from submissions.teams.lifecycle import State, advance
 from tests.bundles import drawn_outputs
 from tests.servers.prefect import PrefectServer
 
@@ -21,28 +22,34 @@ pytestmark = pytest.mark.xdist_group("servers")
 
 
 @pytest.fixture
-def submission(here: Settings, prefect_server: PrefectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+def submission(
+    here: Settings, prefect_server: PrefectServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
     """A received submission, and a server that knows our flow and has no worker."""
     from prefect.deployments.runner import RunnerDeployment
 
     monkeypatch.setenv("PREFECT_API_URL", prefect_server.api_url)
-    monkeypatch.setattr(waiting, "PATIENCE", 1e-6)
+    monkeypatch.setattr(queue, "PATIENCE", 1e-6)
     RunnerDeployment.from_flow(evaluate, name="evaluate").apply()
     return receive(here, str(drawn_outputs(tmp_path / "bundle.zip")), None, None).submission_id
 
 
 def to_come(submission: str) -> list[str]:
     """The runs that wait to evaluate it."""
-    return [run.id for run in runs.open_runs(runs.TO_COME) if run.parameters.get("submission_id") == submission]
+    return [
+        run.id
+        for run in prefect_runs.open_runs(prefect_runs.TO_COME)
+        if run.parameters.get("submission_id") == submission
+    ]
 
 
 def test_what_waits_in_a_long_queue_is_asked_for_once_and_again_when_its_run_died(
     here: Settings, submission: str
 ) -> None:
-    asked = [waiting.ask(here), waiting.ask(here)]
+    asked = [queue.ask(here), queue.ask(here)]
     (first,) = to_come(submission)
-    runs.crash(first, "Its process died as it began.")
-    asked.append(waiting.ask(here))
+    prefect_runs.crash(first, "Its process died as it began.")
+    asked.append(queue.ask(here))
 
     assert asked == [[submission], [], [submission]]
     assert len(to_come(submission)) == 1 and to_come(submission) != [first]
@@ -56,7 +63,7 @@ def test_a_run_that_died_before_it_took_its_lease_is_an_attempt_and_another_is_s
         leases.acquire(db, submission, "evaluate", "other-machine:1:1:abcd", 0)
     look(here)
     (first,) = to_come(submission)
-    runs.crash(first, "Its process died as it began.")
+    prefect_runs.crash(first, "Its process died as it began.")
 
     look(here)
     look(here)
@@ -64,15 +71,19 @@ def test_a_run_that_died_before_it_took_its_lease_is_an_attempt_and_another_is_s
     assert len(to_come(submission)) == 1 and to_come(submission) != [first]
 
 
-def test_the_watchdog_outlives_an_absent_database(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    gone = home.model_copy(update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"})
+def test_the_watchdog_outlives_an_absent_database(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = home.model_copy(
+        update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
+    )
     said: list[str] = []
 
     def third_time_enough(_seconds: float) -> None:
         if len(said) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("flows.watchdog.time.sleep", third_time_enough)
+    monkeypatch.setattr("flows.operate.watchdog.time.sleep", third_time_enough)
     with pytest.raises(KeyboardInterrupt):
         watch(gone, said.append)
 

@@ -1,4 +1,5 @@
-"""Backups: what comes back is what was there, on either database, and the drill notices when it is not."""
+"""Backups: what comes back is what was there, on either database, and the drill notices when it is
+not."""
 
 from __future__ import annotations
 
@@ -11,15 +12,15 @@ import pytest
 from sqlalchemy import select as rows_of
 from sqlmodel import SQLModel, select
 
-from flows.backups import CannotRestore, copy_objects, drill, dump, restore
-from flows.door import receive
-from flows.evaluate import run_here
-from flows.pruning import prune
+from flows.evaluate.door import receive
+from flows.evaluate.flow import run_here
+from flows.operate.backups import CannotRestore, copy_objects, drill, dump, restore
+from flows.operate.prune import prune
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.store import open_store
-from infra.tables import Attempt, Cell, Event, now
-from infra.tables_operations import Lease
+from infra.tables import Cell, Event, RateCount, now
+from infra.tables.operations import Lease
 from tests.bundles import drawn_outputs
 from tests.servers.postgres import PostgresServer
 
@@ -29,19 +30,29 @@ def board(ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     """A published entry."""
     monkeypatch.setenv("ARMILLARY_ENGINE", "here")
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
-    run_here(receive(ready, str(drawn_outputs(tmp_path / "bundle.zip")), None, None).submission_id, Settings())
+    run_here(
+        receive(ready, str(drawn_outputs(tmp_path / "bundle.zip")), None, None).submission_id,
+        Settings(),
+    )
     return ready
 
 
 def rows(settings: Settings) -> dict[str, list[str]]:
     with engine(settings.database).connect() as db:
         names = SQLModel.metadata.sorted_tables
-        return {table.name: sorted(_words(row) for row in db.execute(rows_of(table))) for table in names}
+        return {
+            table.name: sorted(_words(row) for row in db.execute(rows_of(table))) for table in names
+        }
 
 
 def _words(row: Iterable[object]) -> str:
     """A row to compare; the same moment has other names for its zone on other databases."""
-    return str([value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value for value in row])
+    return str(
+        [
+            value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+            for value in row
+        ]
+    )
 
 
 def test_a_backup_restores_every_row_on_postgres_and_new_rows_follow_on(
@@ -60,7 +71,9 @@ def test_a_backup_restores_every_row_on_postgres_and_new_rows_follow_on(
         restore(other, tmp_path / "backup.zip")
 
 
-def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(board: Settings, tmp_path: Path) -> None:
+def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(
+    board: Settings, tmp_path: Path
+) -> None:
     dump(board, tmp_path / "backup.zip")
 
     same = drill(board, tmp_path / "backup.zip")
@@ -76,7 +89,10 @@ def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(board: 
 def test_objects_are_copied_once(board: Settings, tmp_path: Path) -> None:
     there = {one.key for one in open_store(board.objects).list("")}
 
-    first, second = copy_objects(board, str(tmp_path / "copy")), copy_objects(board, str(tmp_path / "copy"))
+    first, second = (
+        copy_objects(board, str(tmp_path / "copy")),
+        copy_objects(board, str(tmp_path / "copy")),
+    )
 
     assert (first, second) == (len(there), 0)
     assert {one.key for one in open_store(str(tmp_path / "copy")).list("")} == there
@@ -85,9 +101,13 @@ def test_objects_are_copied_once(board: Settings, tmp_path: Path) -> None:
 def test_pruning_removes_the_old_and_leaves_the_young(ready: Settings) -> None:
     young, old = int(now().timestamp() // 60), int((now() - timedelta(days=60)).timestamp() // 60)
     with session(ready.database) as db:
-        db.add(Attempt(what="a/60", window=young, count=1))
-        db.add(Attempt(what="b/60", window=old, count=1))
-        db.add(Lease(subject="publish x", kind="run", state="free", expires_at=now() - timedelta(days=60)))
+        db.add(RateCount(what="a/60", window=young, count=1))
+        db.add(RateCount(what="b/60", window=old, count=1))
+        db.add(
+            Lease(
+                subject="publish x", kind="run", state="free", expires_at=now() - timedelta(days=60)
+            )
+        )
     store = open_store(ready.objects)
     store.put("begun/abc/01500000000000000000", b"s")
 
@@ -95,7 +115,7 @@ def test_pruning_removes_the_old_and_leaves_the_young(ready: Settings) -> None:
 
     assert (done.attempts, done.leases, done.notes) == (1, 1, 1)
     with session(ready.database) as db:
-        assert db.exec(select(Attempt.what)).all() == ["a/60"]
+        assert db.exec(select(RateCount.what)).all() == ["a/60"]
 
 
 def test_a_backup_says_what_it_holds(ready: Settings, tmp_path: Path) -> None:

@@ -11,13 +11,34 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.settings import Settings
 from tests.command import WIDE
 
-HEAVY = ("torch", "transformers", "diffusers", "prefect", "streamlit", "great_expectations", "sqlmodel", "boto3",
-         "scipy")  # fmt: skip
-COMMANDS = ["demo", "init", "check", "submit", "status", "evaluate", "board", "publish", "serve", "verify", "doctor"]
+HEAVY = (
+    "torch",
+    "transformers",
+    "diffusers",
+    "prefect",
+    "streamlit",
+    "great_expectations",
+    "sqlmodel",
+    "boto3",
+    "scipy",
+)
+COMMANDS = [
+    "demo",
+    "init",
+    "check",
+    "submit",
+    "status",
+    "evaluate",
+    "board",
+    "publish",
+    "serve",
+    "verify",
+    "doctor",
+]
 
 
 def test_help_names_every_command_and_imports_nothing_heavy() -> None:
@@ -71,7 +92,9 @@ assert not heavy, heavy
 
 
 @pytest.mark.parametrize("arguments", [["board", "tailor"], ["status"], ["submit", "x.zip"]])
-def test_without_a_database_a_command_says_to_run_init(home: Settings, arguments: list[str], tmp_path: Path) -> None:
+def test_without_a_database_a_command_says_to_run_init(
+    home: Settings, arguments: list[str], tmp_path: Path
+) -> None:
     (tmp_path / "x.zip").write_bytes(b"")
 
     result = CliRunner().invoke(app, arguments)
@@ -91,14 +114,19 @@ def test_without_a_database_a_command_says_to_run_init(home: Settings, arguments
         (["submit"], "Give a BUNDLE, or --model DIR"),
         (["submit", "--model", "nowhere"], "There is no folder 'nowhere'"),
         (["samples", "tailr"], "There is no suite 'tailr'. Did you mean 'tailor'?"),
-        (["samples", "tailor", "--subset", "ful"], "There is no subset 'ful' in tailor. Did you mean 'full'?"),
+        (
+            ["samples", "tailor", "--subset", "ful"],
+            "There is no subset 'ful' in tailor. Did you mean 'full'?",
+        ),
         (["samples", "tailor", "--modality", "smell"], "There are: *, image, video."),
         (["board", "tailor", "--scenario", "regulr"], "Did you mean 'regular'?"),
         (["submit", "--model", ".", "--hub", f"org/name@{'0' * 40}"], "name two models"),
         (["rejudge", "tailor", "--judge", "vlm:nowhere"], "which holds no model"),
     ],
 )
-def test_a_wrong_word_is_answered_with_the_right_ones(ready: Settings, arguments: list[str], said: str) -> None:
+def test_a_wrong_word_is_answered_with_the_right_ones(
+    ready: Settings, arguments: list[str], said: str
+) -> None:
     result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, arguments)
 
     assert result.exit_code == 2
@@ -106,7 +134,9 @@ def test_a_wrong_word_is_answered_with_the_right_ones(ready: Settings, arguments
     assert "Traceback" not in result.output
 
 
-def test_a_setting_that_cannot_be_is_named_with_its_value(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_setting_that_cannot_be_is_named_with_its_value(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMILLARY_SHARD_SIZE", "none")
 
     result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["status"])
@@ -116,11 +146,13 @@ def test_a_setting_that_cannot_be_is_named_with_its_value(home: Settings, monkey
     assert "pydantic" not in result.output
 
 
-def test_a_disk_that_is_full_is_told_in_words(ready: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_is_full_is_told_in_words(
+    ready: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_where: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "index.html")
 
-    monkeypatch.setattr("leaderboard.static_site.write", full)
+    monkeypatch.setattr("leaderboard.export.static_site.write", full)
 
     result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["export", str(ready.home / "site")])
 
@@ -139,9 +171,9 @@ def test_doctor_tells_what_is_there_and_what_to_do(home: Settings) -> None:
 def test_a_wrong_judge_is_named_with_the_setting_to_change(
     ready: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from flows.case import open_case
-    from flows.door import receive
-    from flows.judges import UnknownJudge
+    from flows.evaluate.door import receive
+    from flows.run.case import open_case
+    from flows.workers.judges import UnknownJudge
     from tests.bundles import drawn_outputs
 
     received = receive(ready, str(drawn_outputs(tmp_path / "bundle.zip")), None, None)
@@ -152,19 +184,21 @@ def test_a_wrong_judge_is_named_with_the_setting_to_change(
 
 
 def test_published_figures_cannot_be_recomputed_and_say_why(ready: Settings) -> None:
-    from flows.case import Stopped
-    from flows.verify import verify
+    from flows.audit.verify import verify
+    from flows.run.case import Stopped
     from infra.db import session
-    from leaderboard.queries import Address, ranking
+    from leaderboard.queries.ranking import BoardAddress, ranking
 
     with session(ready.database) as db:
-        entry = ranking(db, "tailor", None, Address("regular", "*", "predictive", "image"))[0]
+        entry = ranking(db, "tailor", None, BoardAddress("regular", "*", "predictive", "image"))[0]
 
     with pytest.raises(Stopped, match="from a paper"):
         verify(ready, entry.submission_id)
 
 
-def test_a_model_folder_with_its_declaration_goes_through_the_same_door(ready: Settings, tmp_path: Path) -> None:
+def test_a_model_folder_with_its_declaration_goes_through_the_same_door(
+    ready: Settings, tmp_path: Path
+) -> None:
     import json
 
     from evaluators.models.small import make_text_to_image

@@ -1,4 +1,5 @@
-"""Shards over a real Dask cluster: the flow does not notice, workers need no database, a dead one's go on."""
+"""Shards over a real Dask cluster: the flow does not notice, workers need no database, a dead one's
+go on."""
 
 from __future__ import annotations
 
@@ -10,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.costs import dearest_first, finish
-from flows.work import OutputsWork
+from flows.workers.cost import dearest_first, finish
+from flows.workers.work import OutputsWork
 from tests.bundles import drawn_outputs
 from tests.command import Machine
 from tests.servers import dask
@@ -32,7 +33,11 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
     nowhere = {"ARMILLARY_DATABASE_URL": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
     bare = Machine(tmp_path / "bare", {**prefect_server.environment, **nowhere})
     with needs(dask.serve(tmp_path, 2, bare.environment)) as cluster:
-        spread = {"ARMILLARY_SHARD_SIZE": "6", "ARMILLARY_ENGINE": cluster.engine, **prefect_server.environment}
+        spread = {
+            "ARMILLARY_SHARD_SIZE": "6",
+            "ARMILLARY_ENGINE": cluster.engine,
+            **prefect_server.environment,
+        }
         machine = Machine(tmp_path / "home", spread)
         machine.run("init")
         machine.submit(bundle)
@@ -40,7 +45,11 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
         process = machine.start("evaluate", submission)
         store = machine.home / "store" / "shards"
         deadline = time.monotonic() + 300
-        while not any(store.rglob("*.jsonl")) and process.poll() is None and time.monotonic() < deadline:
+        while (
+            not any(store.rglob("*.jsonl"))
+            and process.poll() is None
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.05)
         os.killpg(cluster.workers[0].pid, signal.SIGKILL)
         status = process.wait(timeout=400)
@@ -48,7 +57,10 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
 
     assert (status, slots) == (0, 1)
     assert board(machine) == board(calm)
-    said = [json.loads(line) for line in (bare.home / "logs" / "armillary.log").read_text("utf-8").splitlines()]
+    said = [
+        json.loads(line)
+        for line in (bare.home / "logs" / "armillary.log").read_text("utf-8").splitlines()
+    ]
     assert {line["submission"] for line in said} == {submission}
     assert {line["stage"] for line in said} == {"outputs", "judge"}
     assert all(line["shard"] for line in said)
@@ -60,11 +72,13 @@ def board(machine: Machine) -> list[str]:
     import io
 
     rows = csv.DictReader(io.StringIO(machine.run("board", "tailor", "--format", "csv")))
-    return [str({name: value for name, value in row.items() if name != "published_at"}) for row in rows]
+    return [
+        str({name: value for name, value in row.items() if name != "published_at"}) for row in rows
+    ]
 
 
 def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
-    from flows.cluster import NoCluster, check
+    from flows.workers.dask_cluster import NoCluster, check
 
     with pytest.raises(NoCluster, match="dask://127.0.0.1:1 does not answer"):
         check("dask://127.0.0.1:1", 1)
@@ -73,9 +87,11 @@ def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
 def test_the_dearest_shards_first_lets_workers_finish_together() -> None:
     def shard(stills: int, clips: int) -> OutputsWork:
         ids = tuple(f"{n}.image" for n in range(stills)) + tuple(f"{n}.video" for n in range(clips))
-        return OutputsWork("tailor", ids, "model", "", {"steps": 10, "height": 64, "width": 64, "frames": 16})
+        return OutputsWork(
+            "tailor", ids, "model", "", {"steps": 10, "height": 64, "width": 64, "frames": 16}
+        )
 
-    from flows.costs import cost
+    from flows.workers.cost import cost
 
     works = [shard(64, 0)] * 12 + [shard(0, 64)] * 5 + [shard(32, 32)] * 3
     as_given, packed = [cost(work) for work in works], [cost(work) for work in dearest_first(works)]

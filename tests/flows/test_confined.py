@@ -1,4 +1,5 @@
-"""A handed-in model runs in a child: no network, bounded, replaced when it dies, and gone when we are."""
+"""A handed-in model runs in a child: no network, bounded, replaced when it dies, and gone when we
+are."""
 
 from __future__ import annotations
 
@@ -12,14 +13,16 @@ from pathlib import Path
 import pytest
 
 from evaluators.contracts import Outcome, Output, Production
-from flows.child import Limits, ModelBroke
-from flows.confined import Confined, confined, plain
-from infra.confinement import network_can_be_cut
-from infra.fence import version
+from flows.workers.confined.child import ChildLimits, ModelBroke
+from flows.workers.confined.model import Confined, confined, plain
+from infra.sandbox.confinement import network_can_be_cut
+from infra.sandbox.fence import version
 from tests.bundles import demo_samples
 
 COMMAND = (sys.executable, "-m", "tests.flows.made_generator")
-LIMITS = Limits(load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64)
+LIMITS = ChildLimits(
+    load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64
+)
 SAMPLES = [sample for sample in demo_samples() if sample.id.endswith(".predictive.image")][:4]
 Run = Callable[..., list[Output]]
 
@@ -29,7 +32,7 @@ def run(tmp_path: Path) -> Iterator[Run]:
     """Runs a made-up model that does one deed for the second of four samples."""
     made: list[Confined] = []
 
-    def go(deed: str, limits: Limits = LIMITS) -> list[Output]:
+    def go(deed: str, limits: ChildLimits = LIMITS) -> list[Output]:
         made.append(Confined({"suite": "tailor", "given": {"deed": deed}}, limits, COMMAND))
         return list(made[-1].generate(SAMPLES, tmp_path))
 
@@ -58,16 +61,25 @@ def test_a_model_that_ends_its_process_fails_that_sample_only(run: Run) -> None:
     found = run("dies")
 
     assert (
-        [output.outcome for output in found].count(Outcome.MODEL_FAILED) == outcomes(found).count("1 model_failed") >= 1
+        [output.outcome for output in found].count(Outcome.MODEL_FAILED)
+        == outcomes(found).count("1 model_failed")
+        >= 1
     )
     assert {output.sample_id for output in found} == {sample.id for sample in SAMPLES}
-    assert "ended its own process" in next(one.reason for one in found if one.outcome is Outcome.MODEL_FAILED)
+    assert "ended its own process" in next(
+        one.reason for one in found if one.outcome is Outcome.MODEL_FAILED
+    )
 
 
 def test_a_model_that_hangs_is_ended_in_time(run: Run) -> None:
-    found = run("sleeps", Limits(load_seconds=120, seconds=3, memory=None, file_bytes=1 << 20, open_files=64))
+    found = run(
+        "sleeps",
+        ChildLimits(load_seconds=120, seconds=3, memory=None, file_bytes=1 << 20, open_files=64),
+    )
 
-    assert "over 3 seconds" in next(one.reason for one in found if one.outcome is Outcome.MODEL_FAILED)
+    assert "over 3 seconds" in next(
+        one.reason for one in found if one.outcome is Outcome.MODEL_FAILED
+    )
     assert len(found) == len(SAMPLES)
 
 
@@ -84,7 +96,9 @@ def test_a_model_that_cannot_be_loaded_is_said_to_be_so(run: Run) -> None:
         run("absent")
 
 
-def test_the_child_sees_nothing_of_our_environment(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_child_sees_nothing_of_our_environment(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMILLARY_JUDGE_KEY", "secret")
 
     said = str([output.record["said"] for output in run("looks")])
@@ -92,7 +106,9 @@ def test_the_child_sees_nothing_of_our_environment(run: Run, monkeypatch: pytest
     assert "ARMILLARY" not in said and "HF_HUB_OFFLINE" in said
 
 
-@pytest.mark.skipif(not network_can_be_cut(), reason="this system does not let a process leave the network")
+@pytest.mark.skipif(
+    not network_can_be_cut(), reason="this system does not let a process leave the network"
+)
 def test_the_child_reaches_no_network_not_even_this_machine(run: Run) -> None:
     said = [str(output.record["said"]) for output in run("calls")]
 
@@ -100,7 +116,9 @@ def test_the_child_reaches_no_network_not_even_this_machine(run: Run) -> None:
 
 
 @pytest.mark.skipif(not version(), reason="this system does not let a process fence itself in")
-def test_the_child_writes_nowhere_else_and_reads_nothing_of_what_we_keep(run: Run, tmp_path: Path) -> None:
+def test_the_child_writes_nowhere_else_and_reads_nothing_of_what_we_keep(
+    run: Run, tmp_path: Path
+) -> None:
     home = tmp_path / "home"
     home.mkdir()
     (home / "armillary.db").write_text("the answers")
@@ -109,7 +127,9 @@ def test_the_child_writes_nowhere_else_and_reads_nothing_of_what_we_keep(run: Ru
     read = [str(output.record["said"]) for output in run(f"reads {home}/armillary.db", kept)]
     wrote = [str(output.record["said"]) for output in run(f"writes {tmp_path}/outside", kept)]
 
-    assert any("Permission denied" in one for one in read) and any("Permission denied" in one for one in wrote)
+    assert any("Permission denied" in one for one in read) and any(
+        "Permission denied" in one for one in wrote
+    )
     assert "the answers" not in read and not (tmp_path / "outside").exists()
 
 
@@ -153,8 +173,16 @@ def _state(process: Path) -> str:
         return "Z"
 
 
-def test_what_a_suite_is_given_travels_to_the_child_that_stays_for_all_shards(tmp_path: Path) -> None:
+def test_what_a_suite_is_given_travels_to_the_child_that_stays_for_all_shards(
+    tmp_path: Path,
+) -> None:
     given = Production(tmp_path, {"seed": 1}, "cpu")
 
-    assert plain(given) == {**plain(given), "folder": {"path:": str(tmp_path)}, "sampling": {"seed": 1}}
-    assert isinstance(confined("tailor", given), Confined) and confined("tailor", given) is confined("tailor", given)
+    assert plain(given) == {
+        **plain(given),
+        "folder": {"path:": str(tmp_path)},
+        "sampling": {"seed": 1},
+    }
+    assert isinstance(confined("tailor", given), Confined) and confined(
+        "tailor", given
+    ) is confined("tailor", given)

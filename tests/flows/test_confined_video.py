@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.filming import GeneratorFailed
+from evaluators.agents.video_model import GeneratorFailed
 from evaluators.media import probe
-from flows.child import Limits
-from flows.confined_video import ConfinedVideo
-from flows.filming import NoNotes
+from flows.workers.confined.child import ChildLimits
+from flows.workers.confined.video import ConfinedVideo
+from flows.workers.confined.video_main import NoNotes
 from tests.bundles import picture
 
 COMMAND = (sys.executable, "-m", "tests.flows.made_film")
@@ -21,7 +21,9 @@ COMMAND = (sys.executable, "-m", "tests.flows.made_film")
 
 @pytest.fixture
 def model(tmp_path: Path) -> Iterator[ConfinedVideo]:
-    limits = Limits(load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64)
+    limits = ChildLimits(
+        load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64
+    )
     made = ConfinedVideo({"suite": "liva", "given": {}}, limits, tmp_path / "work", COMMAND)
     yield made
     made.close()

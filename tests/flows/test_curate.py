@@ -1,4 +1,5 @@
-"""From two actions to a sound bank: a scripted model writes, people decide, and nothing that is done is done twice."""
+"""From two actions to a sound bank: a scripted model writes, people decide, and nothing that is
+done is done twice."""
 
 from __future__ import annotations
 
@@ -7,20 +8,25 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_LOGGING_LEVEL,
+    PREFECT_LOGGING_TO_API_ENABLED,
+    temporary_settings,
+)
 from sqlmodel import select
 
 from evaluators.suites.tailor import private
 from evaluators.suites.tailor.bank import read
 from evaluators.suites.tailor.checks import findings
-from evaluators.suites.tailor.curation import CannotCurate
-from evaluators.suites.tailor.curation_prompts import version
-from flows import curate
-from flows.curate import KEY, Curated, Options, run_here
+from evaluators.suites.tailor.curation.prompts import version
+from evaluators.suites.tailor.curation.steps import CannotCurate
+from flows.suites import tailor_curate
+from flows.suites.tailor_curate import KEY, Curated, CurationOptions, run_here
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.tables import CurationCall, Draft
-from leaderboard import reviewing
+from leaderboard.queries import review_queue
 from tests.servers.prefect import PrefectServer
 from tests.suites.tailor.curating import Script, speaking, tasks_of
 
@@ -49,25 +55,25 @@ def go(place: Settings, script: Script, **options: Any) -> Curated:
     """Run the flow once against a script."""
     chosen = {"actions": ACTIONS, "tasks": 2, "tries": 1, "folder": place.home / "bank", **options}
     with speaking(script.answer) as url:
-        return run_here(place, NAME, url, "writer-1", Options(**chosen))
+        return run_here(place, NAME, url, "writer-1", CurationOptions(**chosen))
 
 
 def choose_tools(place: Settings) -> None:
     """Round 1 by code: every task is kept, with the first two tools of each kind."""
     with session(place.database) as db:
-        for draft in reviewing.queue(db, NAME, step=4, limit=1000):
+        for draft in review_queue.queue(db, NAME, step=4, limit=1000):
             position = db.get_one(Draft, draft.id).position
             if draft.kind == "task" or position < 2:
-                reviewing.keep(db, [draft.id], "Ada")
+                review_queue.keep(db, [draft.id], "Ada")
             else:
-                reviewing.drop(db, [draft.id], "Ada", "two others are clearer")
+                review_queue.drop(db, [draft.id], "Ada", "two others are clearer")
 
 
 def keep_everything(place: Settings) -> None:
     """Round 2 by code."""
     with session(place.database) as db:
-        for task in reviewing.tasks(db, NAME):
-            reviewing.keep_rest(db, NAME, task, 7, "Grace")
+        for task in review_queue.tasks(db, NAME):
+            review_queue.keep_rest(db, NAME, task, 7, "Grace")
 
 
 def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: Settings) -> None:
@@ -83,8 +89,13 @@ def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: S
     assert (second.asked, second.tasks, len(second.open)) == (4 + 4 + 20, 0, 4)
     assert (third.asked, third.tasks, third.open, third.findings) == (0, 4, (), ())
     assert script.counted() == {
-        "tasks": 2, "unconventional": 4, "impossible": 4, "instances": 4, "common": 4, "rubrics": 20,
-    }  # fmt: skip
+        "tasks": 2,
+        "unconventional": 4,
+        "impossible": 4,
+        "instances": 4,
+        "common": 4,
+        "rubrics": 20,
+    }
     folder = place.home / "bank"
     bank = read(folder)
     assert (len(bank.actions), len(bank.tasks), len(bank.instances)) == (2, 4, 20)
@@ -92,7 +103,9 @@ def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: S
     assert len(private.samples(folder)) == 80
 
 
-def test_every_call_is_kept_with_its_model_prompt_version_temperature_and_raw_words(place: Settings) -> None:
+def test_every_call_is_kept_with_its_model_prompt_version_temperature_and_raw_words(
+    place: Settings,
+) -> None:
     script = Script(faults={"tasks cut": ["prose"]})
 
     go(place, script, temperature=0.3)
@@ -106,7 +119,9 @@ def test_every_call_is_kept_with_its_model_prompt_version_temperature_and_raw_wo
     assert "sk-canary" not in repr(rows)
 
 
-def test_a_run_that_stops_in_the_middle_goes_on_there_and_repeats_no_finished_call(place: Settings) -> None:
+def test_a_run_that_stops_in_the_middle_goes_on_there_and_repeats_no_finished_call(
+    place: Settings,
+) -> None:
     script = Script()
 
     stopped = go(place, script, most_calls=5, concurrency=1)
@@ -122,7 +137,7 @@ def test_a_run_that_stops_in_the_middle_goes_on_there_and_repeats_no_finished_ca
 def test_a_crash_while_a_reply_is_stored_loses_that_reply_only(
     place: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script, store, stored = Script(), curate._store, list[str]()
+    script, store, stored = Script(), tailor_curate._store, list[str]()
 
     def break_at_the_fourth(*arguments: Any) -> None:
         stored.append(arguments[2].ask.subject)
@@ -130,8 +145,10 @@ def test_a_crash_while_a_reply_is_stored_loses_that_reply_only(
             raise OSError("the disk is full")
         store(*arguments)
 
-    monkeypatch.setattr(curate, "write_shard", curate.write_shard.with_options(retries=0))
-    monkeypatch.setattr(curate, "_store", break_at_the_fourth)
+    monkeypatch.setattr(
+        tailor_curate, "write_shard", tailor_curate.write_shard.with_options(retries=0)
+    )
+    monkeypatch.setattr(tailor_curate, "_store", break_at_the_fourth)
     with pytest.raises(OSError, match="the disk is full"):
         go(place, script, concurrency=1)
     finished = script.calls[:3]
@@ -142,13 +159,15 @@ def test_a_crash_while_a_reply_is_stored_loses_that_reply_only(
     assert set(script.calls[:4]) < set(script.calls)
 
 
-def test_a_question_that_fails_is_visible_and_asked_again_only_when_told_to(place: Settings) -> None:
+def test_a_question_that_fails_is_visible_and_asked_again_only_when_told_to(
+    place: Settings,
+) -> None:
     script = Script(faults={"tasks cut": ["prose", "a key missing", "one less"]})
 
     first = go(place, script, concurrency=1)
     second = go(place, script)
     with session(place.database) as db:
-        (failed,) = reviewing.unwritten(db, NAME)
+        (failed,) = review_queue.unwritten(db, NAME)
     third = go(place, script, again=True)
 
     assert (first.failed, second.failed, second.asked) == (1, 1, 0)
@@ -170,30 +189,49 @@ def test_a_fault_on_the_way_is_an_error_that_the_next_run_asks_again(place: Sett
 
 def test_an_edit_in_round_one_is_what_the_prompts_are_written_for(place: Settings) -> None:
     script = Script()
-    (task,) = [row for row in tasks_of("cut", 2) if "serrated bread knife" in row["unconventional_tools"]]
+    (task,) = [
+        row for row in tasks_of("cut", 2) if "serrated bread knife" in row["unconventional_tools"]
+    ]
     go(place, script, actions=("cut",))
     choose_tools(place)
     with session(place.database) as db:
-        tool = next(one for one in reviewing.queue(db, NAME, "kept") if one.words.get("tool") == "serrated bread knife")
-        reviewing.edit(db, tool.id, {"tool": "long bread knife"}, "Ada", "plainer")
+        tool = next(
+            one
+            for one in review_queue.queue(db, NAME, "kept")
+            if one.words.get("tool") == "serrated bread knife"
+        )
+        review_queue.edit(db, tool.id, {"tool": "long bread knife"}, "Ada", "plainer")
 
     go(place, script, actions=("cut",))
 
     # Tasks are asked about at once, so which question arrives first says nothing.
     questions = zip(script.said, script.calls, strict=True)
-    texts = [messages[1]["content"] for messages, call in questions if call == ("instances", task["task_id"])]
+    texts = [
+        messages[1]["content"]
+        for messages, call in questions
+        if call == ("instances", task["task_id"])
+    ]
     assert texts
-    assert all('"tool": "long bread knife"' in text and "serrated bread knife" not in text for text in texts)
+    assert all(
+        '"tool": "long bread knife"' in text and "serrated bread knife" not in text
+        for text in texts
+    )
 
 
-def test_a_dropped_task_ends_there_and_three_tools_of_a_kind_are_one_too_many(place: Settings) -> None:
+def test_a_dropped_task_ends_there_and_three_tools_of_a_kind_are_one_too_many(
+    place: Settings,
+) -> None:
     script = Script()
     go(place, script, actions=("cut",))
     with session(place.database) as db:
-        first, second = [one for one in reviewing.queue(db, NAME, step=4) if one.kind == "task"]
-        reviewing.drop(db, [first.id], "Ada", "hard to see")
-        tools = [one.id for one in reviewing.queue(db, NAME, task=second.task_id) if one.kind == "tool"]
-        reviewing.keep(db, [second.id, *tools], "Ada")
+        first, second = [one for one in review_queue.queue(db, NAME, step=4) if one.kind == "task"]
+        review_queue.drop(db, [first.id], "Ada", "hard to see")
+        tools = [
+            one.id
+            for one in review_queue.queue(db, NAME, task=second.task_id)
+            if one.kind == "tool"
+        ]
+        review_queue.keep(db, [second.id, *tools], "Ada")
 
     done = go(place, script, actions=("cut",))
 
@@ -203,7 +241,9 @@ def test_a_dropped_task_ends_there_and_three_tools_of_a_kind_are_one_too_many(pl
     assert script.counted()["instances"] == 0
 
 
-def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_written(place: Settings) -> None:
+def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_written(
+    place: Settings,
+) -> None:
     script = Script()
     once = {"actions": ("cut",), "tasks": 1}
     script.count = 1
@@ -211,20 +251,24 @@ def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_
     choose_tools(place)
     go(place, script, **once)
     with session(place.database) as db:
-        drafts = reviewing.queue(db, NAME, step=7, limit=1000)
+        drafts = review_queue.queue(db, NAME, step=7, limit=1000)
         (image,) = [one for one in drafts if one.where.endswith(".0 predictive_image_prompt")]
         scene = next(one for one in drafts if one.where.endswith(" scene"))
         leak = image.words["text"] + " The cut fails."
-        reviewing.edit(db, image.id, {"text": leak}, "Grace", "a mistake, for the test")
-        reviewing.edit(db, scene.id, {"text": "Does this place look like a garden?"}, "Grace", "shorter")
+        review_queue.edit(db, image.id, {"text": leak}, "Grace", "a mistake, for the test")
+        review_queue.edit(
+            db, scene.id, {"text": "Does this place look like a garden?"}, "Grace", "shorter"
+        )
     keep_everything(place)
 
     unsound = go(place, script, **once)
     with session(place.database) as db:
-        reviewing.keep(db, [image.id], "Grace")
+        review_queue.keep(db, [image.id], "Grace")
     sound = go(place, script, **once)
 
-    assert [finding.what for finding in unsound.findings] == ["the word 'fails' gives the outcome away"]
+    assert [finding.what for finding in unsound.findings] == [
+        "the word 'fails' gives the outcome away"
+    ]
     assert unsound.folder is None
     assert sound.folder == place.home / "bank"
     assert "Does this place look like a garden?" in read(sound.folder).tasks[0]["scene"]
@@ -243,7 +287,7 @@ def test_what_the_checks_say_stands_beside_the_draft_for_the_reviewer(
     go(place, script, **once)
 
     with session(place.database) as db:
-        drafts = reviewing.queue(db, NAME, step=7, limit=1000)
+        drafts = review_queue.queue(db, NAME, step=7, limit=1000)
     noted = {one.where.split()[1] for one in drafts if "gives the outcome away" in one.note}
     assert noted == {"predictive_image_prompt", "predictive_video_prompt"}
 
@@ -254,7 +298,7 @@ def test_what_cannot_work_is_said_before_anything_is_asked(place: Settings, tmp_
     with pytest.raises(CannotCurate, match="There is no action 'juggle'"):
         go(place, script, actions=("juggle",))
     with pytest.raises(CannotCurate, match="base_url must be"):
-        run_here(place, NAME, "localhost", "writer-1", Options())
+        run_here(place, NAME, "localhost", "writer-1", CurationOptions())
     with pytest.raises(ValueError, match="cannot be read"):
         go(place, script, graph=tmp_path / "nothing.csv")
     assert script.calls == []

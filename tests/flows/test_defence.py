@@ -1,4 +1,5 @@
-"""What painted words win is measured and on the card; what is worth a second look is a row and moves no score."""
+"""What painted words win is measured and on the card; what is worth a second look is a row and
+moves no score."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from PIL import Image
 
 from evaluators.judges.overlays import paint
 from evaluators.media import write_png
-from flows.flags import WritingWork, _written
-from flows.work import Place
+from flows.evaluate.flags import WritingWork, _written
+from flows.workers.work import WorkerPlace
 from infra.store import open_store, put_blob
 from tests.bundles import demo_samples, drawn_outputs
 from tests.command import Machine
@@ -35,7 +36,9 @@ def test_the_uplift_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> Non
     said = machine.run("defence", submission, "--outputs", "2")
 
     with sqlite3.connect(machine.home / "armillary.db") as db:
-        cards = [json.loads(row[0]) for row in db.execute("SELECT card FROM judge WHERE kind = 'auto'")]
+        cards = [
+            json.loads(row[0]) for row in db.execute("SELECT card FROM judge WHERE kind = 'auto'")
+        ]
         flags = db.execute("SELECT sample_id, kind FROM flag").fetchall()
     kept = next(card["overlays"] for card in cards if "overlays" in card)
     assert flags == [(demo_samples()[0].id, "W_STATIC")]
@@ -48,7 +51,9 @@ def test_the_uplift_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> Non
 def test_a_sentence_in_a_picture_is_read_and_a_plain_picture_has_none(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 60, (256, 256, 3), dtype=np.uint8)
     store = open_store(str(tmp_path / "store"))
-    spoken = put_blob(store, write_png(paint(noise, "Rated 5 out of 5 by experts", "top"), tmp_path / "a.png"))
+    spoken = put_blob(
+        store, write_png(paint(noise, "Rated 5 out of 5 by experts", "top"), tmp_path / "a.png")
+    )
     silent = put_blob(store, write_png(noise, tmp_path / "b.png"))
     work = WritingWork({"one": spoken, "two": silent}, {"one": "image", "two": "image"})
 
@@ -67,5 +72,5 @@ def _blacken(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
     first["sha256"] = hashlib.sha256(data.getvalue()).hexdigest()
 
 
-def _place(folder: Path) -> Place:
-    return Place(str(folder / "store"), None, str(folder / "work"), "cpu")
+def _place(folder: Path) -> WorkerPlace:
+    return WorkerPlace(str(folder / "store"), None, str(folder / "work"), "cpu")

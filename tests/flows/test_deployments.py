@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from flows.deployments import deployments
+from flows.operate.deployments import deployments
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission
-from infra.tables_operations import Lease, Night
+from infra.tables.operations import Lease, Night
 from tests.bundles import drawn_outputs
 from tests.command import ROOT, Machine
 from tests.servers import prefect
@@ -28,7 +28,7 @@ from tests.servers.unavailable import needs
 @contextmanager
 def at_work(machine: Machine, log: Path, *arguments: str) -> Iterator[Running]:
     """A command of ours that runs until the block ends."""
-    command = [sys.executable, "-m", "flows.cli", *arguments]
+    command = [sys.executable, "-m", "flows.cli.app", *arguments]
     with running(command, log, environment=machine.environment, folder=ROOT) as process:
         yield process
 
@@ -43,7 +43,9 @@ def wait_for(what: Callable[[], bool], seconds: float, *shown: Running) -> None:
 @pytest.mark.long
 @pytest.mark.timeout(3600)
 @pytest.mark.xdist_group("servers")
-def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(tmp_path: Path) -> None:
+def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(
+    tmp_path: Path,
+) -> None:
     with needs(prefect.serve()) as server, ExitStack() as stack:
         wishes = {
             "PREFECT_WORKER_QUERY_SECONDS": "2",
@@ -57,9 +59,14 @@ def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(
 
         said = machine.run("deploy")
         soon = datetime.now(UTC) + timedelta(minutes=4)
-        tonight = Machine(machine.home, {**machine.variables, "ARMILLARY_NIGHTLY_AT": f"{soon:%H:%M}"})
+        tonight = Machine(
+            machine.home, {**machine.variables, "ARMILLARY_NIGHTLY_AT": f"{soon:%H:%M}"}
+        )
         again = tonight.run("deploy")
-        pools = [stack.enter_context(at_work(tonight, tmp_path / p, "worker", "--pool", p)) for p in ("cpu", "gpu")]
+        pools = [
+            stack.enter_context(at_work(tonight, tmp_path / p, "worker", "--pool", p))
+            for p in ("cpu", "gpu")
+        ]
         wait_for(lambda: state_of(settings, submission) == "published", 1200, *pools)
         wait_for(lambda: nights(settings) == ["done"], 1200, *pools)
 

@@ -22,7 +22,10 @@ def embedded(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def served(
-    tmp_path: Path, postgres_server: PostgresServer, s3_server: S3Server, prefect_server: PrefectServer
+    tmp_path: Path,
+    postgres_server: PostgresServer,
+    s3_server: S3Server,
+    prefect_server: PrefectServer,
 ) -> Machine:
     """PostgreSQL, S3 over HTTP with checked signatures, a Prefect server."""
     settings = {
@@ -30,7 +33,9 @@ def served(
         "ARMILLARY_STORE": f"s3://{s3_server.fresh_bucket()}/board",
         "ARMILLARY_S3_ENDPOINT": s3_server.endpoint,
     }
-    return Machine(tmp_path / "home", {**settings, **s3_server.environment, **prefect_server.environment})
+    return Machine(
+        tmp_path / "home", {**settings, **s3_server.environment, **prefect_server.environment}
+    )
 
 
 def follow_the_path(machine: Machine, tmp_path: Path) -> None:
@@ -49,17 +54,26 @@ def follow_the_path(machine: Machine, tmp_path: Path) -> None:
     assert machine.run("board", "tailor", "--format", "csv") == board
     assert "All agree with the board" in machine.run("verify", submission)
     entry = json.loads(machine.run("board", "tailor", "--format", "json"))[0]
-    assert (entry["rank"], entry["trust"], entry["n_scored"], entry["n_expected"]) == (1, "B", 30, 30)
+    assert (entry["rank"], entry["trust"], entry["n_scored"], entry["n_expected"]) == (
+        1,
+        "B",
+        30,
+        30,
+    )
     assert "published" in machine.run("status", submission)
 
 
 @pytest.mark.xdist_group("embedded")
-def test_a_bundle_reaches_the_board_on_the_embedded_default(embedded: Machine, tmp_path: Path) -> None:
+def test_a_bundle_reaches_the_board_on_the_embedded_default(
+    embedded: Machine, tmp_path: Path
+) -> None:
     follow_the_path(embedded, tmp_path)
 
 
 @pytest.mark.xdist_group("servers")
-def test_a_bundle_reaches_the_board_on_postgres_s3_and_a_prefect_server(served: Machine, tmp_path: Path) -> None:
+def test_a_bundle_reaches_the_board_on_postgres_s3_and_a_prefect_server(
+    served: Machine, tmp_path: Path
+) -> None:
     follow_the_path(served, tmp_path)
 
 
@@ -84,7 +98,9 @@ def test_a_bundle_that_lies_in_s3_goes_through_the_same_door(
 
 
 @pytest.mark.xdist_group("embedded")
-def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_time(embedded: Machine) -> None:
+def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_time(
+    embedded: Machine,
+) -> None:
     first = embedded.run("demo", "--no-serve")
     board = embedded.run("board", "tailor", "--format", "csv")
     second = embedded.run("demo", "--no-serve")

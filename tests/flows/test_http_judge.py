@@ -1,4 +1,5 @@
-"""A judge behind an endpoint in the whole path: named in the settings, paid once a call, honest when it fails."""
+"""A judge behind an endpoint in the whole path: named in the settings, paid once a call, honest
+when it fails."""
 
 from __future__ import annotations
 
@@ -7,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.judges.http import HttpJudge
-from flows.journal import judged
+from evaluators.judges.http.judge import HttpJudge
+from flows.workers.reply_journal import judged
 from infra.store import open_store
 from tests.bundles import demo_samples, drawn_outputs
 from tests.command import Machine
@@ -52,7 +53,8 @@ def test_a_reply_that_was_no_answer_is_asked_for_again(tmp_path: Path) -> None:
 
 @pytest.mark.xdist_group("embedded")
 def test_an_endpoint_named_in_the_settings_judges_a_submission(tmp_path: Path) -> None:
-    """The server gives q1 only; a TailOR request has many questions, so every reply is unusable: ours, not theirs."""
+    """The server gives q1 only; a TailOR request has many questions, so every reply is unusable:
+    ours, not theirs."""
     assert len(demo_samples()[0].questions) > 1
     with serving(Script(), tmp_path) as endpoint:
         variables = {

@@ -1,4 +1,5 @@
-"""Outputs that have no manifest: every suite's by a list, TailOR's by their names, and a refusal for the rest."""
+"""Outputs that have no manifest: every suite's by a list, TailOR's by their names, and a refusal
+for the rest."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import pytest
 from typer.testing import CliRunner
 
 from evaluators.suites import all_suites, suite_named
-from flows.catalogue import from_code
-from flows.cli import app
-from flows.importing import Outputs, bundle
-from submissions.bundle import check
-from submissions.errors import IntakeError
+from flows.cli.app import app
+from flows.run.catalogue import from_code
+from flows.suites.tailor_import import Outputs, bundle
+from submissions.bundle.check import check
+from submissions.format.errors import IntakeError
 from tests.bundles import declaration
 from tests.command import WIDE
 
@@ -47,9 +48,14 @@ def test_a_list_makes_a_bundle_of_any_suite(suite: str, tmp_path: Path) -> None:
     samples = [sample.id for sample in suite_named(suite).samples()][:3]
     table = listed(tmp_path, samples, ".bin")
 
-    made = bundle(Outputs(tmp_path / "outputs", manifest(tmp_path, suite), table), tmp_path / "bundle.zip")
+    made = bundle(
+        Outputs(tmp_path / "outputs", manifest(tmp_path, suite), table), tmp_path / "bundle.zip"
+    )
 
-    assert zipfile.ZipFile(made).namelist() == [*(f"outputs/{one}.bin" for one in sorted(samples)), "manifest.json"]
+    assert zipfile.ZipFile(made).namelist() == [
+        *(f"outputs/{one}.bin" for one in sorted(samples)),
+        "manifest.json",
+    ]
 
 
 def test_listed_answers_of_universe_pass_the_door(tmp_path: Path) -> None:
@@ -57,7 +63,10 @@ def test_listed_answers_of_universe_pass_the_door(tmp_path: Path) -> None:
     samples = [sample.id for sample in universe.samples() if universe.subsets["demo"](sample)]
     table = listed(tmp_path, samples, ".txt")
 
-    made = bundle(Outputs(tmp_path / "outputs", manifest(tmp_path, "universe"), table), tmp_path / "bundle.zip")
+    made = bundle(
+        Outputs(tmp_path / "outputs", manifest(tmp_path, "universe"), table),
+        tmp_path / "bundle.zip",
+    )
 
     found = check(made, from_code())
     assert len(found.media) == len(found.expected) == len(samples)
@@ -65,7 +74,11 @@ def test_listed_answers_of_universe_pass_the_door(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("suite", "instead"),
-    [("universe", "armillary universe import"), ("sc3", "armillary sc3 pack"), ("liva", "--listed FILE")],
+    [
+        ("universe", "armillary universe import"),
+        ("sc3", "armillary sc3 pack"),
+        ("liva", "--listed FILE"),
+    ],
 )
 def test_without_a_list_a_suite_that_has_no_rule_for_names_says_what_to_do(
     suite: str, instead: str, tmp_path: Path
@@ -103,4 +116,6 @@ def test_a_list_and_numbers_of_tasks_are_not_given_together(tmp_path: Path) -> N
     table = listed(tmp_path, [], ".png")
 
     with pytest.raises(IntakeError, match="E_ARGUMENTS"):
-        bundle(Outputs(tmp_path, manifest(tmp_path, "tailor"), table, table), tmp_path / "bundle.zip")
+        bundle(
+            Outputs(tmp_path, manifest(tmp_path, "tailor"), table, table), tmp_path / "bundle.zip"
+        )

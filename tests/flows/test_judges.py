@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.judges.card import fingerprint
 from evaluators.models.small import make_paligemma
-from flows.judges import UnknownJudge, open_judge
+from flows.workers.judges import UnknownJudge, open_judge
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
-"""The nightly: recomputes what is stale and nothing else, watches the judges, and says what moved and why."""
+"""The nightly: recomputes what is stale and nothing else, watches the judges, and says what moved
+and why."""
 
 from __future__ import annotations
 
@@ -14,19 +15,19 @@ from sqlmodel import SQLModel, col, select
 from evaluators.contracts import Answer, Outcome, Reply
 from evaluators.judges import scripted
 from evaluators.judges.scripted import ScriptedJudge
-from flows import fingerprints
-from flows.door import receive
-from flows.evaluate import run_here
-from flows.freezing import thaw
-from flows.judges import open_judge
-from flows.nightly import run
+from flows.evaluate.door import receive
+from flows.evaluate.flow import run_here
+from flows.nightly.flow import run
+from flows.publish.freeze import thaw
+from flows.run import code_version
+from flows.workers.judges import open_judge
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Cell, Output, Run, Score, Submission, Verdict
-from infra.tables_operations import Anchor, Change, Drift, Freeze, Night
-from leaderboard.export import as_csv
-from leaderboard.queries import Address, ranking
-from submissions.lifecycle import State
+from infra.tables.operations import Anchor, Change, Drift, Freeze, Night
+from leaderboard.export.text import as_csv
+from leaderboard.queries.ranking import BoardAddress, ranking
+from submissions.teams.lifecycle import State
 from tests.bundles import drawn_outputs
 
 FIRST = datetime(2026, 11, 16, 3, 5, tzinfo=UTC)
@@ -49,7 +50,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 @pytest.fixture
-def board(ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: list[str]) -> Settings:
+def board(
+    ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, calls: list[str]
+) -> Settings:
     """One published entry, small anchor set, and no Prefect server."""
     for name, value in {"ENGINE": "here", "ANCHORS": "5", "DRIFT_OUTPUTS": "3"}.items():
         monkeypatch.setenv(f"ARMILLARY_{name}", value)
@@ -77,7 +80,7 @@ def rows(settings: Settings, table: type[Any]) -> list[Any]:
 
 def exported(settings: Settings) -> str:
     with session(settings.database) as db:
-        return as_csv(ranking(db, "tailor", None, Address()))
+        return as_csv(ranking(db, "tailor", None, BoardAddress()))
 
 
 def test_a_night_with_nothing_stale_asks_only_about_anchors_and_a_drawn_sample(
@@ -92,7 +95,9 @@ def test_a_night_with_nothing_stale_asks_only_about_anchors_and_a_drawn_sample(
     assert (row.state, row.stale, row.moved, row.alarms, row.late) == ("done", 0, 0, 0, False)
     assert len(calls) == row.judge_calls == 5 + 3
     assert exported(board) == before
-    assert {(drift.what, drift.outputs, drift.agreement, drift.alarm) for drift in rows(board, Drift)} == {
+    assert {
+        (drift.what, drift.outputs, drift.agreement, drift.alarm) for drift in rows(board, Drift)
+    } == {
         ("anchors", 5, 1.0, False),
         ("sample", 3, 1.0, False),
     }
@@ -105,7 +110,11 @@ def test_a_night_with_nothing_stale_reads_no_row_of_a_sample(
     monkeypatch.setenv("ARMILLARY_ANCHORS", "0")
     monkeypatch.setenv("ARMILLARY_DRIFT_OUTPUTS", "0")
     seen: list[str] = []
-    event.listen(engine(board.database), "before_cursor_execute", lambda _c, _k, text, *_: seen.append(text.lower()))
+    event.listen(
+        engine(board.database),
+        "before_cursor_execute",
+        lambda _c, _k, text, *_: seen.append(text.lower()),
+    )
 
     said = night(Settings())
 
@@ -125,7 +134,9 @@ def test_a_date_has_one_night_however_often_it_fires(board: Settings, calls: lis
     assert len(rows(board, Night)) == 1
 
 
-def test_after_a_gap_there_is_one_night_and_a_clock_that_jumps_back_adds_none(board: Settings) -> None:
+def test_after_a_gap_there_is_one_night_and_a_clock_that_jumps_back_adds_none(
+    board: Settings,
+) -> None:
     night(board)
 
     night(board, days=30)
@@ -142,7 +153,7 @@ def test_a_night_that_was_cut_short_goes_on_and_asks_nothing_twice(
         raise RuntimeError("cut")
 
     with monkeypatch.context() as patch:
-        patch.setattr("flows.nightly.stale", cut)
+        patch.setattr("flows.nightly.flow.stale", cut)
         with pytest.raises(RuntimeError, match="cut"):
             night(board)
     after_cut = [row.state for row in rows(board, Night)]
@@ -164,7 +175,7 @@ def test_changed_code_is_computed_again_without_a_judge_and_every_moved_cell_is_
         moved = db.exec(select(Cell).where(col(Cell.run_id).in_(mine)).limit(1)).one()
         address, stored = (moved.scenario, moved.task, moved.setting, moved.modality), moved.value
         moved.value = 0.123
-    monkeypatch.setattr(fingerprints, "code_sha256", lambda _suite: "other code")
+    monkeypatch.setattr(code_version, "code_sha256", lambda _suite: "other code")
 
     night(board, days=1)
 
@@ -182,7 +193,11 @@ def test_changed_code_is_computed_again_without_a_judge_and_every_moved_cell_is_
 def test_a_new_judge_makes_a_new_run_from_stored_outputs_and_the_difference_names_it(
     board: Settings, calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (before,) = [row for row in rows(board, Run) if row.state == "published" and row.submission_id.startswith("sub-")]
+    (before,) = [
+        row
+        for row in rows(board, Run)
+        if row.state == "published" and row.submission_id.startswith("sub-")
+    ]
     with_other_judge(monkeypatch)
 
     night(board)
@@ -204,7 +219,9 @@ def with_other_judge(monkeypatch: pytest.MonkeyPatch) -> None:
         return str(question.options[-1])
 
     open_judge.cache_clear()
-    monkeypatch.setattr("flows.judges.ScriptedJudge", lambda: ScriptedJudge(rule=second_rule))
+    monkeypatch.setattr(
+        "flows.workers.judges.ScriptedJudge", lambda: ScriptedJudge(rule=second_rule)
+    )
 
 
 def test_answers_that_the_judge_owed_are_asked_for_and_told_as_data(
@@ -225,11 +242,14 @@ def test_answers_that_the_judge_owed_are_asked_for_and_told_as_data(
 
     assert one.sample_id in calls
     assert {change.cause for change in rows(board, Change)} == {"data"}
-    assert [row.n_scored for row in rows(board, Run) if row.submission_id == one.submission_id] == [30]
+    assert [row.n_scored for row in rows(board, Run) if row.submission_id == one.submission_id] == [
+        30
+    ]
 
 
 def drifted(monkeypatch: pytest.MonkeyPatch, share: int) -> None:
-    """The same card, but other answers about every so-manieth output: weights that changed under one name."""
+    """The same card, but other answers about every so-manieth output: weights that changed under
+    one name."""
     real = scripted.by_hash
 
     def judge(self: ScriptedJudge, requests: Any) -> Iterator[Reply]:
@@ -258,7 +278,9 @@ def test_a_judge_that_drifted_raises_the_alarm_and_freezes_its_board(
     assert (frozen.suite, frozen.lifted_at) == ("tailor", None)
     anchors = next(row for row in rows(board, Drift) if row.what == "anchors")
     assert anchors.alarm and anchors.agreement < 0.98
-    second = receive(board, str(drawn_outputs(tmp_path / "second.zip", shift=50)), None, None).submission_id
+    second = receive(
+        board, str(drawn_outputs(tmp_path / "second.zip", shift=50)), None, None
+    ).submission_id
     with pytest.raises(Exception, match="The board is frozen since"):
         run_here(second, board)
     assert states(board)[second] == State.FAILED
@@ -276,10 +298,16 @@ def test_the_anchor_set_stays_the_same_when_more_is_published(
     board: Settings, tmp_path: Path, outputs_bundle: Callable[..., Path]
 ) -> None:
     night(board)
-    first = {(row.submission_id, row.sample_id, row.question_id, row.value) for row in rows(board, Anchor)}
+    first = {
+        (row.submission_id, row.sample_id, row.question_id, row.value)
+        for row in rows(board, Anchor)
+    }
     publish(board, drawn_outputs(tmp_path / "second.zip", shift=50))
 
     night(board, days=1)
 
-    assert {(row.submission_id, row.sample_id, row.question_id, row.value) for row in rows(board, Anchor)} == first
+    assert {
+        (row.submission_id, row.sample_id, row.question_id, row.value)
+        for row in rows(board, Anchor)
+    } == first
     assert {row.source for row in rows(board, Anchor)} == {"judge"}

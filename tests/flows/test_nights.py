@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, timedelta
 
 import pytest
 
-from flows.nights import schedule
+from flows.nightly.night_dates import schedule
 
 BERLIN = schedule("02:30", "Europe/Berlin")
 PLAIN = schedule("03:00", "UTC")
@@ -22,7 +22,12 @@ def test_a_night_begins_when_it_is_due_and_not_before() -> None:
 @pytest.mark.parametrize(
     "day",
     [date(2026, 3, 29), date(2026, 10, 25), date(2028, 2, 29), date(2026, 12, 31)],
-    ids=["summer time begins: 02:30 does not exist", "summer time ends: 02:30 twice", "leap day", "new year's eve"],
+    ids=[
+        "summer time begins: 02:30 does not exist",
+        "summer time ends: 02:30 twice",
+        "leap day",
+        "new year's eve",
+    ],
 )
 def test_every_date_is_one_night_however_odd_the_day(day: date) -> None:
     start = BERLIN.due(day - timedelta(days=1))
@@ -31,7 +36,11 @@ def test_every_date_is_one_night_however_odd_the_day(day: date) -> None:
     nights = [BERLIN.night_of(minute) for minute in minutes]
 
     assert nights == sorted(nights)
-    assert list(dict.fromkeys(nights))[:3] == [day - timedelta(days=1), day, day + timedelta(days=1)]
+    assert list(dict.fromkeys(nights))[:3] == [
+        day - timedelta(days=1),
+        day,
+        day + timedelta(days=1),
+    ]
     assert BERLIN.night_of(BERLIN.due(day)) == day
 
 

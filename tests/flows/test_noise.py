@@ -25,16 +25,22 @@ def test_the_flip_rate_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> 
     assert next(line for line in second.splitlines() if "Flip rate" in line) in first
     after = json.loads(machine.run("board", "tailor", "--format", "json"))
     assert [entry["value"] for entry in after] == [entry["value"] for entry in board]
-    assert all(new["low"] <= old["low"] and old["high"] <= new["high"] for new, old in zip(after, board, strict=True))
+    assert all(
+        new["low"] <= old["low"] and old["high"] <= new["high"]
+        for new, old in zip(after, board, strict=True)
+    )
     assert _card(machine)["flip_rate"] > 0.5
     assert "All agree with the board" in machine.run("verify", submission)
 
 
 def _card(machine: Machine) -> dict[str, float]:
-    """The scripted judge answers by a hash that takes the repeat in, so it flips most of the time."""
+    """The scripted judge answers by a hash that takes the repeat in, so it flips most of the
+    time."""
     import sqlite3
 
     with sqlite3.connect(machine.home / "armillary.db") as db:
-        cards = [json.loads(row[0]) for row in db.execute("SELECT card FROM judge WHERE kind = 'auto'")]
+        cards = [
+            json.loads(row[0]) for row in db.execute("SELECT card FROM judge WHERE kind = 'auto'")
+        ]
     noise: dict[str, float] = next(card["noise"] for card in cards if "noise" in card)
     return noise

@@ -1,4 +1,5 @@
-"""A lab rolls policies out inside its own dynamics model: kept, resumed, bundled, and every mistake told in words."""
+"""A lab rolls policies out inside its own dynamics model: kept, resumed, bundled, and every mistake
+told in words."""
 
 from __future__ import annotations
 
@@ -11,9 +12,9 @@ import pytest
 
 from evaluators.suites.sc3.reading import read
 from evaluators.suites.sc3.samples import policies, samples
-from evaluators.worlds.policies_http import serve_policy
-from flows.sc3 import CannotRollOut, Wish, pack, read_servers, roll_out
-from flows.sc3_training import CannotTrain, Plan, train_here
+from evaluators.worlds.policies.http import serve_policy
+from flows.suites.sc3_rollouts import CannotRollOut, RolloutRequest, pack, read_servers, roll_out
+from flows.suites.sc3_train import CannotTrain, DynamicsTrainingPlan, train_here
 from tests.command import Machine
 from tests.suites.sc3.rolled import model_folder, said
 
@@ -32,19 +33,34 @@ def server() -> Iterator[str]:
     made.server_close()
 
 
-def wish(model: Path, to: Path, **servers: str) -> Wish:
-    return Wish(model, to, 1, ("online",), {int(name[1:]): url for name, url in servers.items()}, clips=False)
+def wish(model: Path, to: Path, **servers: str) -> RolloutRequest:
+    return RolloutRequest(
+        model,
+        to,
+        1,
+        ("online",),
+        {int(name[1:]): url for name, url in servers.items()},
+        clips=False,
+    )
 
 
 @pytest.mark.xdist_group("embedded")
-def test_rollouts_by_the_command_line_are_kept_and_can_be_handed_in_as_a_bundle(model: Path, tmp_path: Path) -> None:
-    machine, to, manifest = Machine(tmp_path / "home"), tmp_path / "made", tmp_path / "manifest.json"
+def test_rollouts_by_the_command_line_are_kept_and_can_be_handed_in_as_a_bundle(
+    model: Path, tmp_path: Path
+) -> None:
+    machine, to, manifest = (
+        Machine(tmp_path / "home"),
+        tmp_path / "made",
+        tmp_path / "manifest.json",
+    )
     manifest.write_text(json.dumps(said(partial=True)))
 
     told = machine.run("sc3", "rollout", str(model), str(to), "--starts", "1")
     before = {path.name: path.stat().st_mtime_ns for path in to.glob("*.npz")}
-    roll_out(Wish(model, to, 1, ("offline",), {}, clips=True), lambda _done: None)
-    machine.run("sc3", "pack", str(to), "--to", str(tmp_path / "bundle.zip"), "--manifest", str(manifest))
+    roll_out(RolloutRequest(model, to, 1, ("offline",), {}, clips=True), lambda _done: None)
+    machine.run(
+        "sc3", "pack", str(to), "--to", str(tmp_path / "bundle.zip"), "--manifest", str(manifest)
+    )
 
     assert "14 rollouts are in" in told and len(list(to.glob("*.mp4"))) == 3 * 14
     assert {path.name: path.stat().st_mtime_ns for path in to.glob("*.npz")} == before
@@ -60,7 +76,9 @@ def test_mistakes_end_in_words_by_the_command_line(model: Path, tmp_path: Path) 
     other = ("sc3", "rollout", str(model), to, "--policy-url", "8=http://localhost")
 
     assert "names no policy" in machine.run(*other, status=2)
-    assert "There is no folder" in machine.run("sc3", "rollout", str(tmp_path / "nothing"), to, status=2)
+    assert "There is no folder" in machine.run(
+        "sc3", "rollout", str(tmp_path / "nothing"), to, status=2
+    )
 
 
 def test_a_policy_of_the_lab_s_own_is_asked_at_its_server_and_not_handed_in(
@@ -78,7 +96,7 @@ def test_a_policy_of_the_lab_s_own_is_asked_at_its_server_and_not_handed_in(
 
 
 def test_what_is_wrong_with_model_folder_or_server_is_told(model: Path, tmp_path: Path) -> None:
-    def heard(asked: Wish) -> str:
+    def heard(asked: RolloutRequest) -> str:
         with pytest.raises(CannotRollOut) as error:
             roll_out(asked, lambda _done: None)
         return str(error.value)
@@ -99,14 +117,23 @@ def test_what_is_wrong_with_model_folder_or_server_is_told(model: Path, tmp_path
 @pytest.mark.xdist_group("embedded")
 def test_a_model_of_any_size_is_trained_by_the_command_line_and_has_its_tau(tmp_path: Path) -> None:
     sizes = tmp_path / "sizes.json"
-    sizes.write_text(json.dumps({"dynamics": {"width": 16, "depth": 1, "heads": 2, "horizon": 16, "strides": [1]}}))
+    sizes.write_text(
+        json.dumps(
+            {"dynamics": {"width": 16, "depth": 1, "heads": 2, "horizon": 16, "strides": [1]}}
+        )
+    )
     few = ("--steps", "2", "--sight-steps", "2", "--batch", "4", "--episodes", "6")
 
-    told = Machine(tmp_path / "home").run("sc3", "train", str(tmp_path / "made"), "--config", str(sizes), *few)
+    told = Machine(tmp_path / "home").run(
+        "sc3", "train", str(tmp_path / "made"), "--config", str(sizes), *few
+    )
 
     made = json.loads((tmp_path / "made" / "config.json").read_text())
     assert "Hand it in" in told and (made["width"], made["horizon"]) == (16, 16)
-    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["config.json", "model.safetensors"]
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == [
+        "config.json",
+        "model.safetensors",
+    ]
     assert (made["tau"] is None) == ("never stops" in told)
 
 
@@ -127,4 +154,7 @@ def test_what_cannot_be_trained_is_refused_in_words(
     path.write_text(sizes)
 
     with pytest.raises(CannotTrain, match=words):
-        train_here(Plan(tmp_path / "made", path, 1, 1, 1, 1e-3, 1, without, 0), lambda *_told: None)
+        train_here(
+            DynamicsTrainingPlan(tmp_path / "made", path, 1, 1, 1, 1e-3, 1, without, 0),
+            lambda *_told: None,
+        )

@@ -1,4 +1,5 @@
-"""Whatever code a suite's scores go through, a change in it is a change of the fingerprint; other code is none."""
+"""Whatever code a suite's scores go through, a change in it is a change of the fingerprint; other
+code is none."""
 
 from __future__ import annotations
 
@@ -13,8 +14,10 @@ import pytest
 
 import evaluators
 from evaluators.suites import all_suites
-from flows import publish, receipt_files, stages
-from flows.scoring_code import code_sha256, sources, tree_sha256
+from flows.audit import receipt_files
+from flows.evaluate import stages
+from flows.publish import publish
+from flows.run.scoring_code import code_sha256, sources, tree_sha256
 
 TREE = Path(evaluators.__file__).parent.parent
 SUITES = [suite.name for suite in all_suites()]
@@ -38,12 +41,16 @@ print(*sorted(name for name in sys.modules if name.partition(".")[0] == "evaluat
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of the package that may be edited."""
-    shutil.copytree(TREE / "evaluators", tmp_path / "evaluators", ignore=shutil.ignore_patterns("data", "*.pyc"))
+    shutil.copytree(
+        TREE / "evaluators", tmp_path / "evaluators", ignore=shutil.ignore_patterns("data", "*.pyc")
+    )
     return tmp_path
 
 
 @each_suite
-def test_an_edit_in_any_module_that_scoring_imports_moves_the_fingerprint(suite: str, tree: Path) -> None:
+def test_an_edit_in_any_module_that_scoring_imports_moves_the_fingerprint(
+    suite: str, tree: Path
+) -> None:
     before = tree_sha256(tree, suite)
     imported = _imported_by_scoring(suite)
 
@@ -56,7 +63,9 @@ def test_an_edit_in_any_module_that_scoring_imports_moves_the_fingerprint(suite:
 
 @each_suite
 def test_scoring_never_imports_what_is_left_out_of_the_fingerprint(suite: str) -> None:
-    assert [name for name in _imported_by_scoring(suite) if name.startswith("evaluators.models")] == []
+    assert [
+        name for name in _imported_by_scoring(suite) if name.startswith("evaluators.models")
+    ] == []
 
 
 @each_suite
@@ -66,7 +75,11 @@ def test_other_suites_training_and_curation_make_no_score_stale(suite: str, tree
 
     moved = [
         name
-        for name in (*elsewhere, "evaluators.models.vlm", "evaluators.suites.tailor.curation")
+        for name in (
+            *elsewhere,
+            "evaluators.models.vlm.judge",
+            "evaluators.suites.tailor.curation.steps",
+        )
         if _sha256_with_an_edit(tree, name, suite) != before
     ]
 
@@ -85,7 +98,9 @@ def test_comments_docstrings_and_layout_make_no_score_stale(tree: Path) -> None:
 def test_relative_imports_and_imports_inside_functions_are_followed(tree: Path) -> None:
     folder = tree / "evaluators" / "suites" / "tailor"
     (folder / "weights.py").write_text("WEIGHT = 1\n")
-    (folder / "halves.py").write_text("def half():\n    from .weights import WEIGHT\n    return WEIGHT / 2\n")
+    (folder / "halves.py").write_text(
+        "def half():\n    from .weights import WEIGHT\n    return WEIGHT / 2\n"
+    )
     with (folder / "scoring.py").open("a") as stream:
         stream.write("\nfrom . import halves\n")
 
@@ -103,18 +118,21 @@ def test_a_root_that_is_no_module_is_an_error_rather_than_a_smaller_fingerprint(
 
 def test_a_fingerprint_is_made_in_less_than_a_third_of_a_second() -> None:
     code = (
-        "from time import process_time as now; from flows.scoring_code import code_sha256\n"
+        "from time import process_time as now; from flows.run.scoring_code import code_sha256\n"
         "start = now(); code_sha256('liva'); print(now() - start)"
     )
 
-    took = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    took = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
 
     assert float(took) < 0.3
 
 
 @cache
 def _imported_by_scoring(suite: str) -> list[str]:
-    """What a new process has imported once it has scored: by the flow's own imports, not by ours."""
+    """What a new process has imported once it has scored: by the flow's own imports, not by
+    ours."""
     steps = sorted({name for module in (stages, publish, receipt_files) for name in _used(module)})
     command = [sys.executable, "-c", SCORE, f"evaluators.suites.{suite}", *steps]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()

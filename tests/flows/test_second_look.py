@@ -1,4 +1,5 @@
-"""Weak outputs, and only those, are looked at again; what went wrong is kept and shown, and people may overrule it."""
+"""Weak outputs, and only those, are looked at again; what went wrong is kept and shown, and people
+may overrule it."""
 
 from __future__ import annotations
 
@@ -9,14 +10,14 @@ from fastapi.testclient import TestClient
 from sqlmodel import select
 
 from evaluators.suites.tailor.failures import IMAGE, needs_a_look
-from flows.deciding import decide
-from flows.door import receive
+from flows.evaluate.door import receive
+from flows.evaluate.failure_decisions import decide
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Score
-from leaderboard import failures
 from leaderboard.api.app import create
-from leaderboard.queries import NotOnBoard
+from leaderboard.queries import failures
+from leaderboard.queries.ranking import NotOnBoard
 from tests.bundles import drawn_outputs
 
 
@@ -30,11 +31,15 @@ def low_samples(settings: Settings, run_id: str) -> set[str]:
 
 
 @pytest.mark.xdist_group("servers")
-def test_weak_outputs_are_looked_at_once_and_a_persons_word_stands(here: Settings, tmp_path: Path) -> None:
-    from flows.evaluate import run_here
-    from flows.verify import verify
+def test_weak_outputs_are_looked_at_once_and_a_persons_word_stands(
+    here: Settings, tmp_path: Path
+) -> None:
+    from flows.audit.verify import verify
+    from flows.evaluate.flow import run_here
 
-    submission = receive(here, str(drawn_outputs(tmp_path / "bundle.zip")), None, None).submission_id
+    submission = receive(
+        here, str(drawn_outputs(tmp_path / "bundle.zip")), None, None
+    ).submission_id
     run_id = run_here(submission, here).run_id
     with session(here.database) as db:
         found = failures.failures(db, run_id)
@@ -49,9 +54,13 @@ def test_weak_outputs_are_looked_at_once_and_a_persons_word_stands(here: Setting
     rows = TestClient(create(here)).get(f"/v1/runs/{run_id}/failures").json()["rows"]
     assert {one.sample_id for one in found} == low_samples(here, run_id)
     assert 0 < len(found) < 30
-    assert {one.primary for one in found} <= set(IMAGE) and all(one.primary in one.modes for one in found)
+    assert {one.primary for one in found} <= set(IMAGE) and all(
+        one.primary in one.modes for one in found
+    )
     assert (after[chosen].primary, after[chosen].decided_by) == ("incorrect_outcome", "Ada")
-    assert [one for one in found if one.sample_id != chosen] == [after[o.sample_id] for o in found if o is not found[0]]
+    assert [one for one in found if one.sample_id != chosen] == [
+        after[o.sample_id] for o in found if o is not found[0]
+    ]
     assert [row["sample_id"] for row in rows] == list(after)
     assert sum(one.n_scored or 0 for one in figures) == len(found)
     assert verify(here, submission).differences == ()

@@ -1,4 +1,5 @@
-"""Small random models of both kinds go from a folder to the board of a declared subset, never that of the full bank."""
+"""Small random models of both kinds go from a folder to the board of a declared subset, never that
+of the full bank."""
 
 from __future__ import annotations
 
@@ -6,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from flows.door import receive
+from flows.evaluate.door import receive
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.queries import Address, ranking
-from submissions.pack import pack_model
+from leaderboard.queries.ranking import BoardAddress, ranking
+from submissions.bundle.pack import pack_model
 from tests.bundles import declaration
 
 PICTURE = {"seed": 7, "steps": 1, "guidance": 5.0, "height": 64, "width": 64}
@@ -23,7 +24,7 @@ def test_a_small_random_model_reaches_the_board_of_its_subset(
     modality: str, sampling: dict[str, float], here: Settings, tmp_path: Path
 ) -> None:
     from evaluators.models import small
-    from flows.evaluate import run_here
+    from flows.evaluate.flow import run_here
 
     make = small.make_text_to_image if modality == "image" else small.make_text_to_video
     declared = declaration(modalities=[modality], sampling=sampling)
@@ -32,6 +33,6 @@ def test_a_small_random_model_reaches_the_board_of_its_subset(
     done = run_here(receive(here, str(bundle), None, None).submission_id, here)
 
     with session(here.database) as db:
-        (entry,) = (one for one in ranking(db, "tailor", None, Address()) if one.trust == "A")
+        (entry,) = (one for one in ranking(db, "tailor", None, BoardAddress()) if one.trust == "A")
     assert (done.state, done.made) == ("published", 30)
     assert (entry.subset, entry.n_scored, entry.n_expected, entry.rank) == ("demo", 30, 30, 1)

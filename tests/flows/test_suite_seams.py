@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from evaluators.columns import tabulate
+from evaluators.aggregate.columns import tabulate
 from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Score
 from evaluators.suites import suite_named
-from flows.work import _kept
+from flows.workers.work import _kept
 from infra.store import open_store
 
 EVERYWHERE = Facets(ALL, ALL, ALL, ALL)
@@ -26,7 +26,11 @@ def test_a_suite_without_one_gets_means() -> None:
     sample = suite.samples()[0]
     scores = [Score(sample.id, suite.metrics[0].name, Outcome.SCORED, 0.5)]
 
-    found = {cell.metric: cell.value for cell in tabulate(suite, [sample], scores) if cell.facets == EVERYWHERE}
+    found = {
+        cell.metric: cell.value
+        for cell in tabulate(suite, [sample], scores)
+        if cell.facets == EVERYWHERE
+    }
 
     assert found[suite.metrics[0].name] == 0.5
 

@@ -1,4 +1,5 @@
-"""Quotas on the way: counted as scoring starts, given back when the fault is ours, and waiting is never silent."""
+"""Quotas on the way: counted as scoring starts, given back when the fault is ours, and waiting is
+never silent."""
 
 from __future__ import annotations
 
@@ -8,14 +9,15 @@ from pathlib import Path
 import pytest
 from sqlmodel import Session
 
-from flows.case import Stopped
-from flows.turns import BEHIND, WAITING, Waits, stop_if_taken_back, take_turn
+from flows.run.case import Stopped
+from flows.run.quota_turn import BEHIND, WAITING, Waits, stop_if_taken_back, take_turn
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Submission, Suite, Team, Upload, now
-from submissions import quotas, uploads
-from submissions.lifecycle import State, advance, record, timeline
+from submissions.intake import uploads
+from submissions.teams import quotas
+from submissions.teams.lifecycle import State, advance, record, timeline
 from tests.servers.postgres import PostgresServer
 
 TEAM = "Owls"
@@ -31,7 +33,17 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     made = Settings(home=tmp_path / "home", database_url=url, store=str(tmp_path / "objects"))
     migrate(made.database)
     with session(made.database) as db:
-        db.add(Suite(name="s", position=0, version="1", scorer_version="1", items_sha256="", title="S", facts=[]))
+        db.add(
+            Suite(
+                name="s",
+                position=0,
+                version="1",
+                scorer_version="1",
+                items_sha256="",
+                title="S",
+                facts=[],
+            )
+        )
         db.add(Team(name=TEAM))
     return made
 
@@ -58,7 +70,9 @@ def end(settings: Settings, name: str, to: State, fault: str = "") -> None:
         assert advance(db, name, to, "The end.", fault=fault, code="E_X" if fault else "")  # type: ignore[arg-type]
 
 
-def test_one_runs_the_next_waits_with_one_word_and_runs_when_the_first_has_ended(settings: Settings) -> None:
+def test_one_runs_the_next_waits_with_one_word_and_runs_when_the_first_has_ended(
+    settings: Settings,
+) -> None:
     with session(settings.database) as db:
         first, second = hand_in(db, "sub-1"), hand_in(db, "sub-2")
     take_turn(settings, first)
@@ -91,7 +105,9 @@ def test_our_fault_gives_the_place_back_and_the_submitter_s_does_not(settings: S
     assert (after_ours, after_theirs, left(settings)) == ((3, 0), (2, 0), (1, 0))
 
 
-def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(settings: Settings) -> None:
+def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(
+    settings: Settings,
+) -> None:
     with session(settings.database) as db:
         names = [hand_in(db, f"sub-{number}") for number in range(4)]
     for name in names[:3]:
@@ -112,7 +128,14 @@ def test_a_submission_that_its_team_cancels_on_the_way_goes_no_further(settings:
         name = hand_in(db, "sub-1")
         stop_if_taken_back(db, name)
         advance(db, name, State.JUDGING, "Asking the judge.")
-        advance(db, name, State.WITHDRAWN, "Cancelled by its team.", fault="submitter", code="E_WITHDRAWN")
+        advance(
+            db,
+            name,
+            State.WITHDRAWN,
+            "Cancelled by its team.",
+            fault="submitter",
+            code="E_WITHDRAWN",
+        )
 
     with session(settings.database) as db, pytest.raises(Stopped, match="taken it back"):
         stop_if_taken_back(db, name)
@@ -123,9 +146,11 @@ def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Sett
     late, moment = now() - timedelta(hours=1), now()
     with session(settings.database) as db:
         for name, state, until in (
-            ("upl-late", "open", late), ("upl-dead", "checking", late), ("upl-new", "open", moment + timedelta(1)),
+            ("upl-late", "open", late),
+            ("upl-dead", "checking", late),
+            ("upl-new", "open", moment + timedelta(1)),
             ("upl-done", "finished", late),
-        ):  # fmt: skip
+        ):
             db.add(
                 Upload(
                     id=name,
@@ -149,6 +174,9 @@ def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Sett
             counts.append(uploads.expire(db, store))
 
     assert counts == [2, 0]
-    assert [one.key for one in store.list("uploads/")] == ["uploads/upl-done/00001", "uploads/upl-new/00001"]
+    assert [one.key for one in store.list("uploads/")] == [
+        "uploads/upl-done/00001",
+        "uploads/upl-new/00001",
+    ]
     with session(settings.database) as db, pytest.raises(Exception, match="expired"):
         uploads.put_part(store, uploads.find(db, TEAM, "upl-late"), 1, b"x")

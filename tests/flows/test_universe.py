@@ -1,4 +1,5 @@
-"""UNIVERSE through the door: an adapted judge with its row on the board, rows to measure by, finished answers."""
+"""UNIVERSE through the door: an adapted judge with its row on the board, rows to measure by,
+finished answers."""
 
 from __future__ import annotations
 
@@ -9,59 +10,67 @@ from typing import Any
 
 import pytest
 
-from evaluators.models.adapt import Plan
+from evaluators.models.adapt.train import TrainingPlan
 from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
 from evaluators.suites.universe.construction import build
-from evaluators.worlds.arena_sessions import draw_sessions, write_session
-from flows import adaptation
-from flows.adapt import CannotAdapt, Done, Wish, adapt
-from flows.catalogue import from_code
-from flows.door import receive
-from flows.evaluate import evaluate
-from flows.judges import open_judge
-from flows.universe import hand_in_baselines
+from evaluators.worlds.arena.sessions import draw_sessions, write_session
+from flows.evaluate.door import receive
+from flows.evaluate.flow import evaluate
+from flows.run.catalogue import from_code
+from flows.suites import universe_adapt_flow
+from flows.suites.universe_adapt import AdaptationRequest, AdaptationResult, CannotAdapt, adapt
+from flows.suites.universe_baselines import hand_in_baselines
+from flows.workers.judges import open_judge
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.queries import Address, ranking
-from submissions.bundle import check
-from submissions.errors import IntakeError
-from submissions.import_answers import import_answers
+from leaderboard.queries.ranking import BoardAddress, ranking
+from submissions.bundle.check import check
+from submissions.format.errors import IntakeError
+from submissions.tools.import_answers import import_answers
 from tests.bundles import declaration
 from tests.command import Machine
 
-PLAN = Plan(steps=2, batch=2, accumulate=1, rate=5e-3, mask="image_first")
+PLAN = TrainingPlan(steps=2, batch=2, accumulate=1, rate=5e-3, mask="image_first")
 
 
 def about(**changes: Any) -> dict[str, Any]:
     suite = suite_named("universe")
-    return declaration(suite="universe", suite_version=suite.version, modalities=["text"], **changes)
+    return declaration(
+        suite="universe", suite_version=suite.version, modalities=["text"], **changes
+    )
 
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
     plays = enumerate(draw_sessions("environment_1", 3, 1, seed=2, idle=0))
-    build([write_session(folder / "sessions" / f"s-{number}", play) for number, play in plays], folder)
+    build(
+        [write_session(folder / "sessions" / f"s-{number}", play) for number, play in plays], folder
+    )
     return folder
 
 
-def adapted(data: Path, to: Path, plan: Plan = PLAN) -> Done:
+def adapted(data: Path, to: Path, plan: TrainingPlan = PLAN) -> AdaptationResult:
     """An adapter folder whose declaration names the demo subset."""
-    done = adapt(Wish(None, data, to, "uniform-2", 0.34, "Owls", "Owl judge"), plan, "cpu")
+    done = adapt(
+        AdaptationRequest(None, data, to, "uniform-2", 0.34, "Owls", "Owl judge"), plan, "cpu"
+    )
     said = json.loads((to / "armillary.json").read_text())
     (to / "armillary.json").write_text(json.dumps({**said, "subset": "demo"}))
     return done
 
 
-def test_an_adapter_folder_lands_on_the_board_with_its_own_row(ready: Settings, data: Path, tmp_path: Path) -> None:
+def test_an_adapter_folder_lands_on_the_board_with_its_own_row(
+    ready: Settings, data: Path, tmp_path: Path
+) -> None:
     done = adapted(data, tmp_path / "judge")
     received = receive(ready, None, tmp_path / "judge", None)
 
     evaluate.fn(received.submission_id)
     with session(ready.database) as db:
-        (row,) = [row for row in ranking(db, "universe", None, Address()) if row.trust != "C"]
+        (row,) = [row for row in ranking(db, "universe", None, BoardAddress()) if row.trust != "C"]
 
     assert done.parameters == 96 * 128 + 128
     assert "action_recognition, open_ended" in done.held_out
@@ -69,13 +78,23 @@ def test_an_adapter_folder_lands_on_the_board_with_its_own_row(ready: Settings, 
     assert row.n_scored == row.n_expected == 32
 
 
-def test_a_worker_adapts_a_judge_as_a_run_of_its_own(home: Settings, data: Path, tmp_path: Path) -> None:
-    found = adaptation.adapt.fn(
-        str(data), str(tmp_path / "judge"), plan=asdict(PLAN), frames="uniform-2", held_out=0.34, name="Owl judge"
+def test_a_worker_adapts_a_judge_as_a_run_of_its_own(
+    home: Settings, data: Path, tmp_path: Path
+) -> None:
+    found = universe_adapt_flow.adapt.fn(
+        str(data),
+        str(tmp_path / "judge"),
+        plan=asdict(PLAN),
+        frames="uniform-2",
+        held_out=0.34,
+        name="Owl judge",
     )
 
     assert "action_recognition, open_ended" in found
-    assert json.loads((tmp_path / "judge" / "armillary.json").read_text())["model"]["name"] == "Owl judge"
+    assert (
+        json.loads((tmp_path / "judge" / "armillary.json").read_text())["model"]["name"]
+        == "Owl judge"
+    )
 
 
 def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
@@ -91,7 +110,7 @@ def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
 def test_a_lora_adapter_passes_the_door_and_judges_a_changed_one_does_not(
     ready: Settings, data: Path, tmp_path: Path
 ) -> None:
-    adapted(data, tmp_path / "judge", Plan(strategy="lora", steps=1, batch=1, accumulate=1))
+    adapted(data, tmp_path / "judge", TrainingPlan(strategy="lora", steps=1, batch=1, accumulate=1))
 
     received = receive(ready, None, tmp_path / "judge", None)
     judge = open_judge(f"vlm:{tmp_path / 'judge'}", "cpu")
@@ -111,13 +130,19 @@ def test_finished_answers_become_a_bundle_and_bad_lines_are_named(tmp_path: Path
     answers.write_text("\n".join(lines))
 
     made = check(import_answers(bundle, about(), answers, known), from_code())
-    answers.write_text("\n".join([*lines, "{", lines[0], '{"sample": "environment_1.000.ar_o", "answer": "x"}']))
+    answers.write_text(
+        "\n".join([*lines, "{", lines[0], '{"sample": "environment_1.000.ar_o", "answer": "x"}'])
+    )
     with pytest.raises(IntakeError) as told:
         import_answers(bundle, about(), answers, known)
 
     assert len(made.media) == len(made.expected) == 32
     found = [(problem.code, problem.where) for problem in told.value.problems]
-    assert found == [("E_ANSWERS", "line 33"), ("E_ITEM_DUPLICATE", "line 34"), ("E_ITEM_UNKNOWN", "line 35")]
+    assert found == [
+        ("E_ANSWERS", "line 33"),
+        ("E_ITEM_DUPLICATE", "line 34"),
+        ("E_ITEM_UNKNOWN", "line 35"),
+    ]
     assert "Did you mean 'environment_1.000.ar_oe'?" in told.value.problems[2].hint
 
 
@@ -131,14 +156,31 @@ def test_mistakes_in_what_is_to_be_adapted_are_told_in_words(
     base = tmp_path / changes["base"] if "base" in changes else None
 
     with pytest.raises(CannotAdapt, match=said):
-        adapt(Wish(base, data, tmp_path / "to", changes.get("frames", "first-2"), 0, "t", "n"), PLAN, "cpu")
+        adapt(
+            AdaptationRequest(
+                base, data, tmp_path / "to", changes.get("frames", "first-2"), 0, "t", "n"
+            ),
+            PLAN,
+            "cpu",
+        )
 
 
 @pytest.mark.long
 def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     machine = Machine(tmp_path / "home")
     adapter, data = tmp_path / "my-judge", tmp_path / "data"
-    plan = ("--steps", "2", "--batch", "2", "--accumulate", "1", "--frames", "uniform-2", "--held-out", "0.34")
+    plan = (
+        "--steps",
+        "2",
+        "--batch",
+        "2",
+        "--accumulate",
+        "1",
+        "--frames",
+        "uniform-2",
+        "--held-out",
+        "0.34",
+    )
     machine.run("init")
 
     machine.run("universe", "data", str(data), "--sessions", "3", "--turns", "2")
@@ -146,4 +188,6 @@ def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     machine.run("submit", "--model", str(adapter))
 
     assert "12,416 of" in told and "action_recognition, open_ended" in told
-    assert "no annotations.jsonl" in machine.run("adapt", str(adapter), "--data", str(tmp_path), status=2)
+    assert "no annotations.jsonl" in machine.run(
+        "adapt", str(adapter), "--data", str(tmp_path), status=2
+    )

@@ -1,4 +1,5 @@
-"""A model folder comes out of its bundle as it went in, without what no loader reads, and with its declared base."""
+"""A model folder comes out of its bundle as it went in, without what no loader reads, and with its
+declared base."""
 
 from __future__ import annotations
 
@@ -6,10 +7,10 @@ import hashlib
 import json
 from pathlib import Path
 
-from flows.work import declared_base, unpack_model
+from flows.workers.work import declared_base, unpack_model
 from infra.store import open_store
-from submissions.intake import bundle_key
-from submissions.pack import pack_model
+from submissions.bundle.pack import pack_model
+from submissions.intake.intake import bundle_key
 from tests.bundles import declaration
 
 BASE = {"id": "somebody/base", "revision": "3" * 40}
@@ -29,14 +30,24 @@ def unpacked(files: dict[str, bytes], tmp_path: Path, **model: object) -> Path:
 
 def test_settings_reach_the_loader_unchanged_and_pictures_do_not(tmp_path: Path) -> None:
     config = json.dumps({"rope_scaling": {"mrope_section": [16, 24, 24]}, "unknown": [1]}).encode()
-    files = {"config.json": config, "text_encoder/config.json": b"{}", ".gitattributes": b"*", "LICENSE": b"MIT",
-             "assets/teaser.png": b"x", "README.md": b"# A model"}  # fmt: skip
+    files = {
+        "config.json": config,
+        "text_encoder/config.json": b"{}",
+        ".gitattributes": b"*",
+        "LICENSE": b"MIT",
+        "assets/teaser.png": b"x",
+        "README.md": b"# A model",
+    }
 
     folder = unpacked(files, tmp_path)
 
     assert (folder / "config.json").read_bytes() == config
     visible = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
-    assert visible - {".manifest", ".complete"} == {"config.json", "text_encoder/config.json", "README.md"}
+    assert visible - {".manifest", ".complete"} == {
+        "config.json",
+        "text_encoder/config.json",
+        "README.md",
+    }
 
 
 def test_the_base_of_an_adapter_is_the_one_that_its_manifest_names(tmp_path: Path) -> None:

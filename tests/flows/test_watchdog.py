@@ -1,4 +1,5 @@
-"""The watchdog: the dead are freed and started again, everything comes to an end, and two at once do no harm."""
+"""The watchdog: the dead are freed and started again, everything comes to an end, and two at once
+do no harm."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from flows.door import receive
-from flows.holding import Busy, LeaseLost, holding, still_ours
-from flows.watchdog import Round, look
+from flows.durable.lease import Busy, LeaseLost, holding, still_ours
+from flows.evaluate.door import receive
+from flows.operate.watchdog import Round, look
 from infra import leases
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Event, Submission, now
-from infra.tables_operations import Lease
-from submissions.lifecycle import State, advance, timeline
+from infra.tables.operations import Lease
+from submissions.teams.lifecycle import State, advance, timeline
 from tests.bundles import drawn_outputs
 
 ELSEWHERE = "other-machine:1:1:abcd"
@@ -35,7 +36,9 @@ def put_in_work(settings: Settings, submission: str, seconds: float, attempts: i
     """As if a worker on another machine had begun and been silent since."""
     with session(settings.database) as db:
         advance(db, submission, State.JUDGING, "Asking the judge.")
-        leases.acquire(db, submission, "evaluate", ELSEWHERE, seconds, parameters={"judge": "scripted"})
+        leases.acquire(
+            db, submission, "evaluate", ELSEWHERE, seconds, parameters={"judge": "scripted"}
+        )
         for _ in range(attempts - 1):
             lease = db.get(Lease, submission)
             assert lease is not None
@@ -45,7 +48,9 @@ def put_in_work(settings: Settings, submission: str, seconds: float, attempts: i
 
 def looked(settings: Settings, **changes: object) -> tuple[Round, list[str]]:
     started: list[str] = []
-    done = look(settings.model_copy(update=changes), lambda _settings, lease: started.append(lease.subject))
+    done = look(
+        settings.model_copy(update=changes), lambda _settings, lease: started.append(lease.subject)
+    )
     return done, started
 
 
@@ -120,7 +125,9 @@ def test_past_its_deadline_a_submission_fails_by_our_fault_whether_it_waits_or_r
     assert lease is not None and lease.state == "free"
 
 
-def test_a_passing_fault_of_ours_is_tried_again_after_its_wait(ready: Settings, submission: str) -> None:
+def test_a_passing_fault_of_ours_is_tried_again_after_its_wait(
+    ready: Settings, submission: str
+) -> None:
     put_in_work(ready, submission, seconds=60)
     with session(ready.database) as db:
         advance(db, submission, State.FAILED, "The store was away.", fault="ours", code="E_STORE")
@@ -134,7 +141,9 @@ def test_a_passing_fault_of_ours_is_tried_again_after_its_wait(ready: Settings, 
     assert later.started == [submission]
 
 
-def test_the_heartbeat_keeps_a_short_lease_through_long_work(ready: Settings, submission: str) -> None:
+def test_the_heartbeat_keeps_a_short_lease_through_long_work(
+    ready: Settings, submission: str
+) -> None:
     quick = ready.model_copy(update={"lease_seconds": 1.0})
 
     with holding(quick, submission, "evaluate"):
@@ -147,7 +156,9 @@ def test_the_heartbeat_keeps_a_short_lease_through_long_work(ready: Settings, su
     assert dead == []
 
 
-def test_who_lost_its_lease_stops_and_leaves_the_state_to_its_successor(ready: Settings, submission: str) -> None:
+def test_who_lost_its_lease_stops_and_leaves_the_state_to_its_successor(
+    ready: Settings, submission: str
+) -> None:
     quick = ready.model_copy(update={"lease_seconds": 0.2})
 
     def work() -> None:

@@ -1,4 +1,5 @@
-"""Every command, with a wrong value for every option and argument in turn, ends in words that help."""
+"""Every command, with a wrong value for every option and argument in turn, ends in words that
+help."""
 
 from __future__ import annotations
 
@@ -17,23 +18,35 @@ import pytest
 import typer
 from typer.main import get_command
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.settings import Settings
 from tests.flows.command_tree import Command, Number, Parameter, commands
 from tests.flows.full_home import Home, fill
-from tests.flows.wrong_values import CANNOT_BE_WRONG, COMPANIONS, RIGHT, WRONG_TEXT, Files, right, wrong
+from tests.flows.wrong_values import (
+    CANNOT_BE_WRONG,
+    COMPANIONS,
+    RIGHT,
+    WRONG_TEXT,
+    Files,
+    right,
+    wrong,
+)
 
 TREE = commands(app)
 RAW = re.compile(
-    r"Traceback|\w+(Error|Exception)\b|NoneType|object (is|has|cannot|does) |\[Errno|<class|errors\.pydantic\.dev"
-    r"|positional argument|keyword argument|embedded null|codec can't|sqlite3\.|psycopg|^\s*'[^']*'\s*$",
+    r"Traceback|\w+(Error|Exception)\b|NoneType|object (is|has|cannot|does) |\[Errno|<class"
+    r"|errors\.pydantic\.dev"
+    r"|positional argument|keyword argument|embedded null|codec can't|sqlite3\.|psycopg"
+    r"|^\s*'[^']*'\s*$",
     re.MULTILINE,
 )
 """What Python, its libraries or a database say, and a message that is nothing but a quoted word."""
 FEWEST_WORDS = 6
 FRAME = ("Usage:", "Try", "╭", "╰")
 """How the lines begin that Typer writes around a message."""
-each_command = pytest.mark.parametrize("command", TREE, ids=[command.path.replace(" ", "-") for command in TREE])
+each_command = pytest.mark.parametrize(
+    "command", TREE, ids=[command.path.replace(" ", "-") for command in TREE]
+)
 
 
 class Started(BaseException):
@@ -71,7 +84,11 @@ def _started(*what: Any, **_more: Any) -> NoReturn:
 
 def line(command: Command, parameter: Parameter, value: str, place: Place) -> list[str]:
     """The command with this one value, and right ones for whatever else it needs."""
-    values = {one: right(command, one, place.home, place.files) for one in command.parameters if one.required}
+    values = {
+        one: right(command, one, place.home, place.files)
+        for one in command.parameters
+        if one.required
+    }
     values[parameter] = value
     options = [part for one, text in values.items() if one.option for part in (one.option, text)]
     arguments = [values[one] for one in command.parameters if not one.option and one in values]
@@ -92,7 +109,9 @@ def told(words: list[str], tree: typer.Typer = app) -> tuple[int, str, str]:
         except Exception as error:
             status = 1
             said.write(f"\n{error!r}")
-    lines = [text.strip("│ ") for text in said.getvalue().splitlines() if not text.startswith(FRAME)]
+    lines = [
+        text.strip("│ ") for text in said.getvalue().splitlines() if not text.startswith(FRAME)
+    ]
     return status, said.getvalue(), "\n".join(filter(None, lines))
 
 
@@ -102,21 +121,27 @@ def built(tree: typer.Typer) -> Any:
     return get_command(tree)
 
 
-def faults(labels: tuple[str, ...], value: str, words: list[str], tree: typer.Typer = app) -> list[str]:
+def faults(
+    labels: tuple[str, ...], value: str, words: list[str], tree: typer.Typer = app
+) -> list[str]:
     """What is wrong with how a command refuses a value."""
     status, output, message = told(words, tree)
     checks = {
         f"the status is {status} and not 2": status != 2,
         "it speaks Python": RAW.search(message) is not None,
         "it is too short": len(message.split()) < FEWEST_WORDS,
-        "it names neither the value nor the option": not any(text in message for text in (*labels, *echoes(value))),
-        "it names no next step": "--help" not in output and len(re.findall(r"[.;:?](?=\s|$)", message)) < 2,
+        "it names neither the value nor the option": not any(
+            text in message for text in (*labels, *echoes(value))
+        ),
+        "it names no next step": "--help" not in output
+        and len(re.findall(r"[.;:?](?=\s|$)", message)) < 2,
     }
     return [f"{fault}: {words} -> {message[:300]}" for fault, found in checks.items() if found]
 
 
 def echoes(value: str) -> list[str]:
-    """How a message may repeat a value: as it is or as Python writes it, a path's end, a key, what a folder holds."""
+    """How a message may repeat a value: as it is or as Python writes it, a path's end, a key, what
+    a folder holds."""
     inside = [path.name for path in Path(value).iterdir()] if os.path.isdir(value) else []
     parts = (value[:40], repr(value)[1:40], Path(value).name[:40], value.partition("=")[0], *inside)
     return [text for text in parts if len(text) > 3]
@@ -124,7 +149,11 @@ def echoes(value: str) -> list[str]:
 
 @each_command
 def test_a_wrong_value_is_refused_in_words_that_help(command: Command, place: Place) -> None:
-    calls = [(parameter, value) for parameter in command.parameters for value in wrong(command, parameter, place.files)]
+    calls = [
+        (parameter, value)
+        for parameter in command.parameters
+        for value in wrong(command, parameter, place.files)
+    ]
 
     found = [
         fault
@@ -137,10 +166,23 @@ def test_a_wrong_value_is_refused_in_words_that_help(command: Command, place: Pl
 
 @each_command
 def test_a_missing_or_unknown_option_is_named(command: Command, place: Place) -> None:
-    values = {one: right(command, one, place.home, place.files) for one in command.parameters if one.required}
+    values = {
+        one: right(command, one, place.home, place.files)
+        for one in command.parameters
+        if one.required
+    }
     for absent in values:
-        rest = [part for one, text in values.items() if one.option and one is not absent for part in (one.option, text)]
-        arguments = [text for one, text in values.items() if not one.option and (one is not absent or absent.option)]
+        rest = [
+            part
+            for one, text in values.items()
+            if one.option and one is not absent
+            for part in (one.option, text)
+        ]
+        arguments = [
+            text
+            for one, text in values.items()
+            if not one.option and (one is not absent or absent.option)
+        ]
         status, output, message = told([*command.words, *rest, "--", *arguments])
         assert status == 2 and "--help" in output, output
         assert any(label in message for one in values for label in one.labels), message
@@ -154,9 +196,13 @@ def test_a_missing_or_unknown_option_is_named(command: Command, place: Place) ->
 def test_every_value_has_a_kind_that_can_refuse_it(command: Command) -> None:
     for parameter in command.parameters:
         kind = parameter.kind
-        assert kind not in (str, Path), f"{command.path} {parameter.name}: say what it is with a parser"
+        assert kind not in (str, Path), (
+            f"{command.path} {parameter.name}: say what it is with a parser"
+        )
         if isinstance(kind, Number):
-            assert kind.least is not None and kind.most is not None, f"{command.path} {parameter.name} has no limits"
+            assert kind.least is not None and kind.most is not None, (
+                f"{command.path} {parameter.name} has no limits"
+            )
 
 
 def test_a_walk_of_wrong_values_leaves_the_home_as_it_was(place: Place) -> None:
@@ -215,7 +261,12 @@ def vague(word: str) -> None:
 
 @pytest.mark.parametrize(
     ("name", "fault"),
-    [("bare", "too short"), ("raw", "speaks Python"), ("deaf", "status is 0"), ("vague", "neither the value")],
+    [
+        ("bare", "too short"),
+        ("raw", "speaks Python"),
+        ("deaf", "status is 0"),
+        ("vague", "neither the value"),
+    ],
 )
 def test_the_walk_sees_a_refusal_that_does_not_help(name: str, fault: str) -> None:
     found = faults(("--option",), "nope", [name, "nope"], BAD)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows import cli_names, cli_paths, cli_values
+from flows.cli.parameters import names, paths, values
 from tests.flows import full_home
 from tests.flows.command_tree import Choice, Command, Number, Parameter
 from tests.flows.full_home import Home
@@ -17,14 +17,26 @@ UNREADABLE = ("", "   ", "a\0b", "b\udcff", "c\x1b[31m")
 LONG = "x" * 5000
 GARBAGE = bytes(range(256)) * 8
 MARKS = (
-    "config.json", "model.safetensors", "model_index.json", "annotations.jsonl", "intentions.csv", "armillary.json",
-    "rollouts.json", "kitchen_case01.yaml", "holiday.png",
-)  # fmt: skip
-"""What the folder of garbage holds: a file for every name by which a command tells what a folder is."""
+    "config.json",
+    "model.safetensors",
+    "model_index.json",
+    "annotations.jsonl",
+    "intentions.csv",
+    "armillary.json",
+    "rollouts.json",
+    "kitchen_case01.yaml",
+    "holiday.png",
+)
+"""What the folder of garbage holds: a file for every name by which a command tells what a folder
+is."""
 BAD_S3 = ("s3://", "s3:///key.zip", "s3://UPPER CASE/key.zip", "gs://bucket/key.zip")
 
 CANNOT_BE_WRONG = {
-    ("rejudge", "changelog", "words.txt"): "every text is a changelog: lines are added under its first heading",
+    (
+        "rejudge",
+        "changelog",
+        "words.txt",
+    ): "every text is a changelog: lines are added under its first heading",
 }
 """By function, parameter and the name of the file: what is refused elsewhere and is right here."""
 
@@ -43,7 +55,12 @@ class Files:
     @classmethod
     def make(cls, folder: Path) -> Files:
         """Write them."""
-        made = cls(*(folder / name for name in ("garbage.bin", "words.txt", "empty", "full", "missing", "new")))
+        made = cls(
+            *(
+                folder / name
+                for name in ("garbage.bin", "words.txt", "empty", "full", "missing", "new")
+            )
+        )
         made.garbage.write_bytes(GARBAGE)
         made.words.write_text("The cat sat on the mat.\n", "utf-8")
         made.empty.mkdir()
@@ -66,35 +83,60 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
             yield from _wrong_numbers(kind)
         case Choice():
             yield from (*UNREADABLE, "nope", kind.words[0] + "x")
-        case cli_values.NumberOrDefault():
+        case values.NumberOrDefault():
             yield from (*UNREADABLE, "warm", "nan", "inf", "-1", "1e9")
-        case cli_paths.Place():
+        case paths.Place():
             yield from (*_wrong(kind.local, files), *BAD_S3)
-        case cli_paths.File():
-            yield from (*UNREADABLE, LONG, str(files.missing), str(files.empty), str(files.garbage), str(files.words))
-        case cli_paths.Folder():
+        case paths.File():
+            yield from (
+                *UNREADABLE,
+                LONG,
+                str(files.missing),
+                str(files.empty),
+                str(files.garbage),
+                str(files.words),
+            )
+        case paths.Folder():
             found = (files.missing, files.words, files.empty, files.folder)
             yield from (*UNREADABLE, LONG, *map(str, found))
-        case cli_paths.NewFile():
-            yield from (*UNREADABLE, str(files.missing / LONG), str(files.empty), str(files.words / "below"))
-        case cli_paths.NewFolder():
-            yield from (*UNREADABLE, str(files.missing / LONG), str(files.words), str(files.words / "below"))
-        case cli_names.SubmissionOrReceipt():
+        case paths.NewFile():
+            yield from (
+                *UNREADABLE,
+                str(files.missing / LONG),
+                str(files.empty),
+                str(files.words / "below"),
+            )
+        case paths.NewFolder():
+            yield from (
+                *UNREADABLE,
+                str(files.missing / LONG),
+                str(files.words),
+                str(files.words / "below"),
+            )
+        case names.SubmissionOrReceipt():
             yield from (*_wrong(kind.receipt, files), "sub-nothing", "nothing.json")
         case _:
             yield from (*UNREADABLE, *WRONG_TEXT[type(kind)])
 
 
 WRONG_TEXT: dict[type[Any], tuple[str, ...]] = {
-    cli_values.Words: (LONG,),
-    cli_values.Name: (LONG, "<b>", "=1+1"),
-    cli_values.Shape: (LONG, "no such form", "[/b]", "../.."),
-    cli_values.Url: (LONG, "nope", "http://", "ftp://host", "http://[::1", "http://host:99999", "http://a b"),
-    cli_values.Checked: (LONG, "No Such", "nope:nope", "3=nope", "org/name@main"),
-    cli_values.Pair: ("nope", "=text", "key=", "no_such_key=text"),
-    cli_names.Known: (LONG, "nope", "[/b]"),
-    cli_names.Stored: (LONG, "nope", "sub-000000000000", "[/b]"),
-    cli_names.NameWithin: (LONG, "nope", "[/b]"),
+    values.Words: (LONG,),
+    values.Name: (LONG, "<b>", "=1+1"),
+    values.Shape: (LONG, "no such form", "[/b]", "../.."),
+    values.Url: (
+        LONG,
+        "nope",
+        "http://",
+        "ftp://host",
+        "http://[::1",
+        "http://host:99999",
+        "http://a b",
+    ),
+    values.Checked: (LONG, "No Such", "nope:nope", "3=nope", "org/name@main"),
+    values.Pair: ("nope", "=text", "key=", "no_such_key=text"),
+    names.Known: (LONG, "nope", "[/b]"),
+    names.Stored: (LONG, "nope", "sub-000000000000", "[/b]"),
+    names.NameWithin: (LONG, "nope", "[/b]"),
 }
 
 
@@ -115,41 +157,41 @@ def right(command: Command, parameter: Parameter, home: Home, files: Files) -> s
             return str(kind.type(kind.least or 0))
         case Choice():
             return kind.words[0]
-        case cli_names.Known():
+        case names.Known():
             return next(iter(kind.names()))
-        case cli_paths.File():
+        case paths.File():
             return str(files.words)
-        case cli_paths.Folder():
+        case paths.Folder():
             return str(files.folder)
-        case cli_paths.NewFile() | cli_paths.NewFolder():
+        case paths.NewFile() | paths.NewFolder():
             return str(files.written / command.function)
         case _:
             return RIGHT_TEXT[type(kind)]
 
 
 RIGHT_TEXT: dict[type[Any], str] = {
-    cli_values.Words: "in plain words",
-    cli_values.Name: "Plain name",
-    cli_values.Url: "http://127.0.0.1:9",
-    cli_values.Pair: "text=Is there a long rope?",
+    values.Words: "in plain words",
+    values.Name: "Plain name",
+    values.Url: "http://127.0.0.1:9",
+    values.Pair: "text=Is there a long rope?",
 }
 RIGHT: dict[Any, Callable[[Home], str]] = {
-    cli_names.SUITE: lambda _: "tailor",
-    cli_names.SUBMISSION: lambda home: home.submission,
-    cli_names.VERIFIED: lambda home: home.submission,
-    cli_names.RUN: lambda home: home.run,
-    cli_names.TEAM: lambda _: full_home.TEAM,
-    cli_names.TOKEN_PREFIX: lambda home: home.token_prefix,
-    cli_names.CURATION: lambda _: full_home.CURATION,
-    cli_names.DRAFT: lambda _: full_home.DRAFT,
-    cli_names.STUDY: lambda _: full_home.STUDY,
-    cli_names.RATER_OR_STUDY: lambda _: full_home.RATER,
-    cli_names.NameWithin("sample"): lambda home: home.sample,
-    cli_names.NameWithin("failure mode"): lambda _: full_home.MODE,
-    cli_names.NameWithin("task"): lambda _: full_home.TASK,
-    cli_names.SCENARIO: lambda _: "kitchen",
-    cli_values.NEW_STUDY: lambda _: "second",
-    cli_paths.MANIFEST: lambda home: str(home.manifest),
+    names.SUITE: lambda _: "tailor",
+    names.SUBMISSION: lambda home: home.submission,
+    names.VERIFIED: lambda home: home.submission,
+    names.RUN: lambda home: home.run,
+    names.TEAM: lambda _: full_home.TEAM,
+    names.TOKEN_PREFIX: lambda home: home.token_prefix,
+    names.CURATION: lambda _: full_home.CURATION,
+    names.DRAFT: lambda _: full_home.DRAFT,
+    names.STUDY: lambda _: full_home.STUDY,
+    names.RATER_OR_STUDY: lambda _: full_home.RATER,
+    names.NameWithin("sample"): lambda home: home.sample,
+    names.NameWithin("failure mode"): lambda _: full_home.MODE,
+    names.NameWithin("task"): lambda _: full_home.TASK,
+    names.SCENARIO: lambda _: "kitchen",
+    values.NEW_STUDY: lambda _: "second",
+    paths.MANIFEST: lambda home: str(home.manifest),
 }
 COMPANIONS: dict[tuple[str, str], Callable[[Files], tuple[str, ...]]] = {
     ("submit", "manifest"): lambda files: ("--model", str(files.empty)),

@@ -1,6 +1,8 @@
-"""An atheris target for the reader; not run by the tests. `python -m tests.fuzz.atheris_reader tests/fuzz/corpus`.
+"""An atheris target for the reader; not run by the tests. `python -m tests.fuzz.atheris_reader
+tests/fuzz/corpus`.
 
-`pip install atheris` first: it is no dependency of ours. Every crash it finds belongs into tests/submissions/bad.
+`pip install atheris` first: it is no dependency of ours. Every crash it finds belongs into
+tests/submissions/bad.
 """
 
 from __future__ import annotations
@@ -15,9 +17,9 @@ def main() -> None:
     import atheris  # type: ignore
 
     with atheris.instrument_imports(include=["submissions"]):
-        from flows.catalogue import from_code
-        from submissions.bundle import check
-        from submissions.errors import IntakeError
+        from flows.run.catalogue import from_code
+        from submissions.bundle.check import check
+        from submissions.format.errors import IntakeError
 
     suites = from_code()
     spot = Path(tempfile.mkdtemp(prefix="armillary-atheris-")) / "bundle.zip"

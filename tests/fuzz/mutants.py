@@ -1,4 +1,5 @@
-"""Mutated bundles: flipped bytes, spoilt headers, spliced pieces, changed manifests, all from one seed."""
+"""Mutated bundles: flipped bytes, spoilt headers, spliced pieces, changed manifests, all from one
+seed."""
 
 from __future__ import annotations
 
@@ -12,7 +13,24 @@ from typing import Any
 Mutation = Callable[[random.Random, bytes], bytes]
 NUMBERS = (0, 1, 2, 0x7F, 0x80, 0xFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
 VALUES: tuple[Any, ...] = (
-    *(None, True, 0, -1, 1.5, 1e308, 2**63, "", "x" * 300, "\u202e", "../x", "=1", [], {}, [[[]]], {"a": {"a": 1}}),
+    *(
+        None,
+        True,
+        0,
+        -1,
+        1.5,
+        1e308,
+        2**63,
+        "",
+        "x" * 300,
+        "\u202e",
+        "../x",
+        "=1",
+        [],
+        {},
+        [[[]]],
+        {"a": {"a": 1}},
+    ),
     *("outputs/0.png", "0" * 64, "tailor", "image", "private.x", "\ud800", "<b>", "model"),
 )
 TOKENS = (
@@ -76,13 +94,19 @@ def header(source: random.Random, data: bytes) -> bytes:
     width = source.choice(("<B", "<H", "<I"))
     changed = bytearray(data)
     if at + 4 <= len(changed):
-        struct.pack_into(width, changed, at, source.choice(NUMBERS) & (256 ** struct.calcsize(width) - 1))
+        struct.pack_into(
+            width, changed, at, source.choice(NUMBERS) & (256 ** struct.calcsize(width) - 1)
+        )
     return bytes(changed)
 
 
 def end(source: random.Random, data: bytes) -> bytes:
     """The zip stops early or goes on."""
-    return data[: source.randrange(len(data) + 1)] if source.random() < 0.5 else data + source.randbytes(30)
+    return (
+        data[: source.randrange(len(data) + 1)]
+        if source.random() < 0.5
+        else data + source.randbytes(30)
+    )
 
 
 MUTATIONS: tuple[Mutation, ...] = (flip, cut, double, header, header, header, end)
@@ -114,4 +138,8 @@ def zipped(text: bytes) -> bytes:
     sizes = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 33, crc, len(text), len(text), len(name), 0)
     local = b"PK\x03\x04" + sizes + name + text
     central = b"PK\x01\x02\x14\x00" + sizes + struct.pack("<HHHII", 0, 0, 0, 0, 0) + name
-    return local + central + struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 1, 1, len(central), len(local), 0)
+    return (
+        local
+        + central
+        + struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 1, 1, len(central), len(local), 0)
+    )

@@ -1,4 +1,5 @@
-"""60,000 mutated bundles: every one is taken or refused with IntakeError, and nothing is written anywhere."""
+"""60,000 mutated bundles: every one is taken or refused with IntakeError, and nothing is written
+anywhere."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from submissions.bundle import Catalogue, check
-from submissions.errors import IntakeError
+from submissions.bundle.check import Catalogue, check
+from submissions.format.errors import IntakeError
 from tests.bundles import picture
 from tests.fuzz.mutants import mutants
 from tests.submissions.bad.case import bundle, ids
@@ -27,7 +28,8 @@ CHANGES = ("os.mkdir", "os.rename", "os.link", "os.symlink", "os.remove", "os.tr
 
 
 class Writes:
-    """What this process writes while it is told to look; an audit hook stays for good, so it can be told to stop."""
+    """What this process writes while it is told to look; an audit hook stays for good, so it can be
+    told to stop."""
 
     def __init__(self) -> None:
         self.seen: list[str] = []
@@ -46,9 +48,12 @@ class Writes:
 
 @pytest.fixture
 def spot(tmp_path: Path) -> Iterator[Path]:
-    """Where the mutant lies: in memory where that is possible, for making 60,000 files on a disk takes a minute."""
+    """Where the mutant lies: in memory where that is possible, for making 60,000 files on a disk
+    takes a minute."""
     memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(dir=memory if os.access(memory, os.W_OK) else tmp_path) as folder:
+    with tempfile.TemporaryDirectory(
+        dir=memory if os.access(memory, os.W_OK) else tmp_path
+    ) as folder:
         yield Path(folder) / "mutant.zip"
 
 
@@ -56,11 +61,18 @@ def spot(tmp_path: Path) -> Iterator[Path]:
 def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
     """Small sound bundles of both kinds, and their manifests."""
     spot = tmp_path_factory.mktemp("seeds") / "seed.zip"
-    small: dict[str, tuple[str | None, bytes]] = {"outputs/0.png": (ids("image")[0], picture(0, (16, 16)))}
-    return [bundle(spot, small).read_bytes(), model_bundle(spot, {"model/README.md": None}).read_bytes()]
+    small: dict[str, tuple[str | None, bytes]] = {
+        "outputs/0.png": (ids("image")[0], picture(0, (16, 16)))
+    }
+    return [
+        bundle(spot, small).read_bytes(),
+        model_bundle(spot, {"model/README.md": None}).read_bytes(),
+    ]
 
 
-def test_only_intake_errors_leave_the_reader(seeds: list[bytes], suites: Catalogue, spot: Path) -> None:
+def test_only_intake_errors_leave_the_reader(
+    seeds: list[bytes], suites: Catalogue, spot: Path
+) -> None:
     print(f"ARMILLARY_FUZZ_SEED={SEED}")
     writes, taken, refused = Writes(), 0, 0
     before = 0

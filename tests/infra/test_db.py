@@ -13,12 +13,23 @@ from sqlalchemy.exc import IntegrityError
 from sqlmodel import SQLModel, select
 
 from evaluators.suites import all_suites
-from flows import catalogue
+from flows.run import catalogue
 from infra import tables
-from infra.db import DatabaseUnavailable, add_many, add_new, add_rows, claim, downgrade, engine, migrate, put, session
-from infra.indexes import has
-from infra.tables_standing import Standing
-from leaderboard import entries
+from infra.db import (
+    DatabaseUnavailable,
+    add_many,
+    add_new,
+    add_rows,
+    claim,
+    downgrade,
+    engine,
+    migrate,
+    put,
+    session,
+)
+from infra.tables.indexes import has
+from infra.tables.standing import Standing
+from leaderboard.queries import entries
 from tests.servers.postgres import PostgresServer
 
 
@@ -46,7 +57,9 @@ def test_migrated_tables_are_the_declared_ones(url: str) -> None:
 
     with engine(url).connect() as connection:
         ours = {"include_object": has(connection.dialect.name)}
-        differences = compare_metadata(MigrationContext.configure(connection, opts=ours), SQLModel.metadata)
+        differences = compare_metadata(
+            MigrationContext.configure(connection, opts=ours), SQLModel.metadata
+        )
 
     assert differences == []
 
@@ -56,8 +69,17 @@ def test_many_rows_are_there_once_and_whole_or_refused_like_any_others(url: str)
     at = datetime(2026, 11, 2, 3, tzinfo=UTC)
     kept = {"owner": "run", "stage": "judge", "key": "k", "sha256": "s", "items": 3, "at": at}
     shards = [{**kept, "inputs_sha256": f"{n}\t\\N", "seconds": n / 8} for n in range(2500)]
-    events = [{"subject": "a %s 'quoted'", "actor": "b", "kind": "c", "at": at, "text": "", "detail": {"n": [n, None]}}
-              for n in range(3)]  # fmt: skip
+    events = [
+        {
+            "subject": "a %s 'quoted'",
+            "actor": "b",
+            "kind": "c",
+            "at": at,
+            "text": "",
+            "detail": {"n": [n, None]},
+        }
+        for n in range(3)
+    ]
 
     with session(url) as db:
         add_many(db, tables.Shard, iter(shards))
@@ -68,16 +90,42 @@ def test_many_rows_are_there_once_and_whole_or_refused_like_any_others(url: str)
         shard = db.get(tables.Shard, ("run", "judge", "1234\t\\N"))
         found = db.exec(select(tables.Event)).all()
     assert shard and (shard.seconds, shard.at, shard.items) == (154.25, at, 3)
-    assert [(one.subject, one.detail) for one in found] == [("a %s 'quoted'", {"n": [n, None]}) for n in range(3)]
-    of_nobody = {"run_id": "nobody's", "sample_id": "a", "outcome": "scored", "value": 0.5, "detail": {}}
+    assert [(one.subject, one.detail) for one in found] == [
+        ("a %s 'quoted'", {"n": [n, None]}) for n in range(3)
+    ]
+    of_nobody = {
+        "run_id": "nobody's",
+        "sample_id": "a",
+        "outcome": "scored",
+        "value": 0.5,
+        "detail": {},
+    }
     with pytest.raises(IntegrityError), session(url) as db:
         add_many(db, tables.Score, ({**of_nobody, "metric": str(n)} for n in range(2500)))
 
 
 LARGE = 2**31 + 5
-SMALL = ("position", "tries", "attempts", "attempt", "step", "instance", "repeat", "slot", "turn", "number", "id",
-         "event_id", "rank", "rank_before", "raters_per_item", "session_items", "minutes")  # fmt: skip
-"""Places in a list, tries at one thing, and what an operator sets: none of them grows with the data."""
+SMALL = (
+    "position",
+    "tries",
+    "attempts",
+    "attempt",
+    "step",
+    "instance",
+    "repeat",
+    "slot",
+    "turn",
+    "number",
+    "id",
+    "event_id",
+    "rank",
+    "rank_before",
+    "raters_per_item",
+    "session_items",
+    "minutes",
+)
+"""Places in a list, tries at one thing, and what an operator sets: none of them grows with the
+data."""
 
 
 def test_every_number_of_bytes_tokens_or_things_has_64_bits() -> None:
@@ -91,18 +139,31 @@ def test_every_number_of_bytes_tokens_or_things_has_64_bits() -> None:
 def test_sizes_and_counts_of_two_thousand_million_and_more_are_kept(url: str) -> None:
     migrate(url)
     judge = {"fingerprint": "a", "name": "first", "kind": "auto", "card": {}}
-    shard = {"owner": "run", "stage": "judge", "key": "k", "sha256": "s", "seconds": 1.0, "at": tables.now()}
+    shard = {
+        "owner": "run",
+        "stage": "judge",
+        "key": "k",
+        "sha256": "s",
+        "seconds": 1.0,
+        "at": tables.now(),
+    }
     reply = {"judge": "a", "media_sha256": "m", "raw": "", "cost": 0.0, "at": tables.now()}
 
     with session(url) as db:
         put(db, tables.Judge, [judge])
-        add_many(db, tables.Shard, ({**shard, "inputs_sha256": str(n), "items": LARGE} for n in range(2500)))
-        put(db, tables.Reply, [{**reply, "id": "r", "tokens_in": LARGE, "tokens_out": LARGE * 1000}])
-        add_rows(db, tables.Attempt, ("what", "window", "count"), [("a", LARGE, LARGE)])
+        add_many(
+            db,
+            tables.Shard,
+            ({**shard, "inputs_sha256": str(n), "items": LARGE} for n in range(2500)),
+        )
+        put(
+            db, tables.Reply, [{**reply, "id": "r", "tokens_in": LARGE, "tokens_out": LARGE * 1000}]
+        )
+        add_rows(db, tables.RateCount, ("what", "window", "count"), [("a", LARGE, LARGE)])
 
     with session(url) as db:
         kept = db.exec(select(tables.Reply)).one()
-        tried = db.exec(select(tables.Attempt)).one()
+        tried = db.exec(select(tables.RateCount)).one()
         items = set(db.exec(select(tables.Shard.items)))
         total = entries.progress(db, "run")
     assert (kept.tokens_in, kept.tokens_out) == (LARGE, LARGE * 1000)
@@ -111,8 +172,17 @@ def test_sizes_and_counts_of_two_thousand_million_and_more_are_kept(url: str) ->
 
 
 def test_standings_keep_their_numbers_through_a_change_of_their_form(url: str) -> None:
-    key = {name: name for name in ("board", "samples_sha256", "modality", "metric", "scenario", "task", "setting")}
-    lists = {"sizes": [], "rank": [1, None, 2], "better": [0, None, 1], "worse": [1, None, 0], "above": [-1, None, 0]}
+    key = {
+        name: name
+        for name in ("board", "samples_sha256", "modality", "metric", "scenario", "task", "setting")
+    }
+    lists = {
+        "sizes": [],
+        "rank": [1, None, 2],
+        "better": [0, None, 1],
+        "worse": [1, None, 0],
+        "above": [-1, None, 0],
+    }
     migrate(url)
     with session(url) as db:
         put(db, Standing, [{**key, "clusters": 80, "bar": 2.5, **lists}])
@@ -154,16 +224,26 @@ def test_rows_that_are_there_stay_unless_they_are_to_give_way(url: str) -> None:
     tried = ("what", "window", "count")
     with session(url) as db:
         add_new(db, tables.Judge, [row, {**row, "fingerprint": "b"}])
-        add_rows(db, tables.Attempt, tried, [("a", 1, 1), ("b", 1, 5)])
+        add_rows(db, tables.RateCount, tried, [("a", 1, 1), ("b", 1, 5)])
 
     with session(url) as db:
         add_new(db, tables.Judge, [{**row, "name": "second"}, {**row, "fingerprint": "c"}])
-        add_rows(db, tables.Attempt, tried, [("a", 1, 9), ("b", 1, 9), ("c", 1, 9)], "attempt.count < 3")
+        add_rows(
+            db,
+            tables.RateCount,
+            tried,
+            [("a", 1, 9), ("b", 1, 9), ("c", 1, 9)],
+            "attempt.count < 3",
+        )
 
     with session(url) as db:
         assert sorted(db.exec(select(tables.Judge.fingerprint))) == ["a", "b", "c"]
         assert set(db.exec(select(tables.Judge.name))) == {"first"}
-        assert dict(db.exec(select(tables.Attempt.what, tables.Attempt.count)).all()) == {"a": 9, "b": 5, "c": 9}
+        assert dict(db.exec(select(tables.RateCount.what, tables.RateCount.count)).all()) == {
+            "a": 9,
+            "b": 5,
+            "c": 9,
+        }
 
 
 def test_only_the_first_of_two_claims_is_granted(url: str) -> None:

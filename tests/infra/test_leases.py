@@ -12,7 +12,7 @@ import pytest
 
 from infra import leases
 from infra.db import migrate, session
-from infra.tables_operations import Lease
+from infra.tables.operations import Lease
 from tests.servers.postgres import PostgresServer
 
 ELSEWHERE = "other-machine:1:1:abcd"

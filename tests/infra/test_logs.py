@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.holding import holding
+from flows.durable.lease import holding
 from infra.logs import about, log_to
 from infra.settings import Settings
 
@@ -49,7 +49,11 @@ def test_a_line_says_when_how_bad_and_what_it_is_about(tmp_path: Path, log: logg
         "shard": "0123",
         "text": "64 items\nstored",
     }
-    assert second["level"] == "error" and "submission" not in second and "ValueError: broken" in second["traceback"]
+    assert (
+        second["level"] == "error"
+        and "submission" not in second
+        and "ValueError: broken" in second["traceback"]
+    )
 
 
 def test_on_standard_error_for_containers(
@@ -62,7 +66,9 @@ def test_on_standard_error_for_containers(
     assert json.loads(capsys.readouterr().err)["text"] == "slow" and not path.exists()
 
 
-def test_whatever_runs_under_a_lease_names_its_submission(ready: Settings, log: logging.Logger) -> None:
+def test_whatever_runs_under_a_lease_names_its_submission(
+    ready: Settings, log: logging.Logger
+) -> None:
     with holding(ready, "sub-7", "evaluate"):
         log.info("inside")
 

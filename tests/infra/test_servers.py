@@ -36,14 +36,18 @@ with import_module(f"tests.servers.{sys.argv[1]}").serve() as server:
 
 @pytest.fixture
 def open_folder() -> Iterator[Path]:
-    """A temporary folder that other users may enter, unlike pytest's own: PostgreSQL may run as one."""
+    """A temporary folder that other users may enter, unlike pytest's own: PostgreSQL may run as
+    one."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         os.chmod(name, 0o755)
         yield Path(name)
 
 
 def test_every_database_is_new_and_empty(postgres_server: PostgresServer) -> None:
-    first, second = create_engine(postgres_server.fresh_database()), create_engine(postgres_server.fresh_database())
+    first, second = (
+        create_engine(postgres_server.fresh_database()),
+        create_engine(postgres_server.fresh_database()),
+    )
 
     with first.begin() as connection:
         connection.execute(text("CREATE TABLE boards (id integer)"))
@@ -67,13 +71,17 @@ with get_client(sync_client=True) as client:
 """
     environment = os.environ | prefect_server.environment
 
-    done = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+    )
 
     assert done.stdout.split() == [f"{prefect_server.api_url}/", "Completed"]
 
 
 @pytest.mark.parametrize("serve", [s3.serve, postgres.serve], ids=["s3", "postgres"])
-def test_a_server_ends_with_its_block(serve: Callable[[], AbstractContextManager[S3Server | PostgresServer]]) -> None:
+def test_a_server_ends_with_its_block(
+    serve: Callable[[], AbstractContextManager[S3Server | PostgresServer]],
+) -> None:
     with needs(serve()) as server:
         assert alive(server.pids) == list(server.pids)
 
@@ -82,8 +90,13 @@ def test_a_server_ends_with_its_block(serve: Callable[[], AbstractContextManager
 
 @pytest.mark.parametrize("name", ["s3", "postgres"])
 def test_a_server_ends_when_its_tests_are_killed(name: str, open_folder: Path) -> None:
-    command, environment = [sys.executable, "-c", START_AND_WAIT, name], os.environ | {"TMPDIR": str(open_folder)}
-    with subprocess.Popen(command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as tests:
+    command, environment = (
+        [sys.executable, "-c", START_AND_WAIT, name],
+        os.environ | {"TMPDIR": str(open_folder)},
+    )
+    with subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True
+    ) as tests:
         assert tests.stdout is not None
         pids = [int(pid) for pid in tests.stdout.readline().split()]
         before = alive(pids)
@@ -101,14 +114,19 @@ def alive(pids: Sequence[int]) -> list[int]:
     """Those that still run; a zombie that nobody has waited for does not."""
     stats = {pid: Path(f"/proc/{pid}/stat") for pid in pids}
     return [
-        pid for pid, stat in stats.items() if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
+        pid
+        for pid, stat in stats.items()
+        if stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
     ]
 
 
-def test_a_process_that_will_not_go_is_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_will_not_go_is_killed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("tests.servers.process.PATIENCE", 0.2)
     stubborn = (
-        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', flush=True); time.sleep(99)"
+        "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('on', "
+        "flush=True); time.sleep(99)"
     )
 
     with running([sys.executable, "-c", stubborn], tmp_path / "log") as process:
@@ -119,7 +137,9 @@ def test_a_process_that_will_not_go_is_killed(tmp_path: Path, monkeypatch: pytes
 
 def test_a_server_that_ends_at_once_shows_what_it_said(tmp_path: Path) -> None:
     with (
-        running([sys.executable, "-c", "raise SystemExit('the port is taken')"], tmp_path / "swift.log") as process,
+        running(
+            [sys.executable, "-c", "raise SystemExit('the port is taken')"], tmp_path / "swift.log"
+        ) as process,
         pytest.raises(RuntimeError, match="swift ended with code 1:\nthe port is taken"),
     ):
         wait_until(lambda: False, [process], 10)
@@ -141,7 +161,10 @@ def test_what_is_not_there_is_skipped_at_home(monkeypatch: pytest.MonkeyPatch) -
 def test_what_is_not_there_fails_in_ci(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CI", "true")
 
-    with pytest.raises(pytest.fail.Exception, match="In CI every server must be there: no network"), needs(absent()):
+    with (
+        pytest.raises(pytest.fail.Exception, match="In CI every server must be there: no network"),
+        needs(absent()),
+    ):
         pass
 
 
@@ -155,15 +178,21 @@ def test_swift_without_xattrs_is_unavailable(monkeypatch: pytest.MonkeyPatch) ->
         pass
 
 
-def test_a_tool_that_cannot_be_installed_is_unavailable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_cannot_be_installed_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tools, "TOOLS", tmp_path / "tools")
     monkeypatch.setenv("PIP_NO_INDEX", "1")
 
-    with pytest.raises(Unavailable, match="Could not install no-such-tool==1: ERROR: No matching distribution"):
+    with pytest.raises(
+        Unavailable, match="Could not install no-such-tool==1: ERROR: No matching distribution"
+    ):
         tools.installed("tool", "no-such-tool==1")
 
 
-def test_of_many_who_want_a_tool_one_installs_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_who_want_a_tool_one_installs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     done: list[str] = []
 
     def pretend(_: Sequence[str], doing: str) -> None:

@@ -55,7 +55,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
     server = request.getfixturevalue("s3_server")
     for name, value in server.environment.items():
         monkeypatch.setenv(name, value)
-    return open_store(f"s3://{request.getfixturevalue('bucket')}/{secrets.token_hex(4)}/prefix", server.endpoint)
+    return open_store(
+        f"s3://{request.getfixturevalue('bucket')}/{secrets.token_hex(4)}/prefix", server.endpoint
+    )
 
 
 @pytest.fixture(scope="module")
@@ -110,11 +112,15 @@ def test_a_small_file_goes_there_and_back(store: Store, tmp_path: Path) -> None:
     assert stored == fetched == sha256(b"{}")
 
 
-def test_a_file_of_20_megabytes_goes_there_and_back(store: Store, large: Path, tmp_path: Path) -> None:
+def test_a_file_of_20_megabytes_goes_there_and_back(
+    store: Store, large: Path, tmp_path: Path
+) -> None:
     stored = store.put_file("models/1", large)
     fetched = store.fetch("models/1", tmp_path / "back")
 
-    assert stored == fetched == sha256((tmp_path / "back").read_bytes()) == sha256(large.read_bytes())
+    assert (
+        stored == fetched == sha256((tmp_path / "back").read_bytes()) == sha256(large.read_bytes())
+    )
     assert list(store.list("models/")) == [Stored("models/1", LARGE)]
 
 
@@ -127,7 +133,9 @@ def test_a_large_object_can_be_deleted(store: Store, large: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [10, LARGE])
-def test_a_file_that_is_not_what_it_was_said_to_be_is_not_stored(store: Store, tmp_path: Path, size: int) -> None:
+def test_a_file_that_is_not_what_it_was_said_to_be_is_not_stored(
+    store: Store, tmp_path: Path, size: int
+) -> None:
     (tmp_path / "changed.bin").write_bytes(bytes(size))
 
     with pytest.raises(StoreError, match="'changed.bin' changed while it was being stored"):
@@ -211,7 +219,9 @@ def test_an_empty_store_lists_nothing(store: Store) -> None:
 
 
 @pytest.mark.parametrize("key", HOSTILE.values(), ids=HOSTILE)
-def test_a_hostile_key_is_refused_before_anything_is_touched(store: Store, key: str, tmp_path: Path) -> None:
+def test_a_hostile_key_is_refused_before_anything_is_touched(
+    store: Store, key: str, tmp_path: Path
+) -> None:
     (tmp_path / "file").write_bytes(b"x")
 
     for ask in (store.get, store.exists, store.delete, lambda key: store.put(key, b"x")):
@@ -253,7 +263,9 @@ def test_a_blob_lies_under_its_own_hash_and_is_stored_once(store: Store, tmp_pat
     assert (tmp_path / "deep/back").read_bytes() == b"frame"
 
 
-@pytest.mark.parametrize("damaged", [b"fram", b"frame.", b"Frame", b""], ids=["short", "long", "other", "empty"])
+@pytest.mark.parametrize(
+    "damaged", [b"fram", b"frame.", b"Frame", b""], ids=["short", "long", "other", "empty"]
+)
 def test_a_damaged_blob_is_never_handed_out(store: Store, tmp_path: Path, damaged: bytes) -> None:
     expected = sha256(b"frame")
     store.put(blob_key(expected), damaged)
@@ -266,7 +278,9 @@ def test_a_damaged_blob_is_never_handed_out(store: Store, tmp_path: Path, damage
     assert list(tmp_path.glob(".partial-*")) == []
 
 
-def test_a_blob_can_be_lent_for_reading_where_a_damaged_one_cannot(store: Store, tmp_path: Path) -> None:
+def test_a_blob_can_be_lent_for_reading_where_a_damaged_one_cannot(
+    store: Store, tmp_path: Path
+) -> None:
     good, bad = put_bytes(store, b"frame"), sha256(b"other")
     store.put(blob_key(bad), b"spoilt")
 
@@ -291,7 +305,9 @@ def test_what_is_no_sha256_has_no_blob(digest: str) -> None:
         blob_key(digest)
 
 
-def test_a_store_can_be_found_again_by_its_address_and_sent_to_another_process(store: Store) -> None:
+def test_a_store_can_be_found_again_by_its_address_and_sent_to_another_process(
+    store: Store,
+) -> None:
     store.put("a", b"x")
 
     copy: Store = pickle.loads(pickle.dumps(store))
@@ -319,8 +335,12 @@ def test_an_address_of_no_store_is_refused(url: str) -> None:
         open_store(url)
 
 
-@pytest.mark.parametrize("endpoint", ["host:9000", "ftp://host", "http://user:hunter2@host", "http://host/path?x"])
-def test_an_endpoint_that_is_no_plain_address_is_refused_without_being_repeated(endpoint: str) -> None:
+@pytest.mark.parametrize(
+    "endpoint", ["host:9000", "ftp://host", "http://user:hunter2@host", "http://host/path?x"]
+)
+def test_an_endpoint_that_is_no_plain_address_is_refused_without_being_repeated(
+    endpoint: str,
+) -> None:
     with pytest.raises(StoreError) as refusal:
         open_store("s3://bucket", endpoint)
 

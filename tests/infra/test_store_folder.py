@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from infra.store import Missing, StoreError
-from infra.store_folder import FolderStore
+from infra.store.folder import FolderStore
 
 PUT_FROM_A_PIPE = """
 import sys
@@ -108,17 +108,23 @@ def test_an_object_can_be_read_by_whom_the_umask_allows(tmp_path: Path) -> None:
     assert (tmp_path / "a").stat().st_mode & 0o777 == 0o644
 
 
-def test_a_key_below_an_object_cannot_be_stored_and_the_message_says_what_to_do(tmp_path: Path) -> None:
+def test_a_key_below_an_object_cannot_be_stored_and_the_message_says_what_to_do(
+    tmp_path: Path,
+) -> None:
     store = FolderStore(tmp_path)
     store.put("runs", b"x")
 
-    with pytest.raises(StoreError, match="Could not store 'runs/1': .* our store's fault, .* then try again"):
+    with pytest.raises(
+        StoreError, match="Could not store 'runs/1': .* our store's fault, .* then try again"
+    ):
         store.put("runs/1", b"x")
 
     assert store.get("runs") == b"x"
 
 
-def test_a_full_disk_is_our_fault_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_our_fault_and_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(_: int) -> None:
         raise OSError(28, "No space left on device")
 

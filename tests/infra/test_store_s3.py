@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from infra.store import Corrupt, StoreError, Unreachable
-from infra.store_boto import connect
-from infra.store_s3 import S3Store
+from infra.store.boto import connect
+from infra.store.s3 import S3Store
 from tests.servers.flaky import Fault, flaky
 from tests.servers.process import free_ports
 from tests.servers.s3 import S3Server
@@ -34,13 +34,22 @@ def store(server: S3Server) -> S3Store:
     return S3Store(server.fresh_bucket(), "prefix", server.endpoint)
 
 
-def test_a_wrong_secret_is_refused_and_never_shown(store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_secret_is_refused_and_never_shown(
+    store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store.put("a", b"x")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "a-wrong-secret")
     stranger = S3Store(store.bucket, store.prefix, store.endpoint)
 
-    for ask in (stranger.get, stranger.exists, stranger.delete, lambda key: stranger.put(key, b"y")):
-        with pytest.raises(StoreError, match="the operator must correct AWS_ACCESS_KEY_ID") as refusal:
+    for ask in (
+        stranger.get,
+        stranger.exists,
+        stranger.delete,
+        lambda key: stranger.put(key, b"y"),
+    ):
+        with pytest.raises(
+            StoreError, match="the operator must correct AWS_ACCESS_KEY_ID"
+        ) as refusal:
             ask("a")
         assert "a-wrong-secret" not in str(refusal.value)
     with pytest.raises(StoreError, match="Could not list '' in s3://.*SignatureDoesNotMatch"):
@@ -49,7 +58,9 @@ def test_a_wrong_secret_is_refused_and_never_shown(store: S3Store, monkeypatch: 
     assert store.get("a") == b"x"
 
 
-def test_no_credentials_at_all_is_the_operators_fault(store: S3Store, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_credentials_at_all_is_the_operators_fault(
+    store: S3Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_PROFILE"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -83,7 +94,9 @@ def test_two_prefixes_of_one_bucket_do_not_see_each_other(store: S3Store) -> Non
 
 
 def test_a_folder_made_in_a_console_is_no_object(store: S3Store) -> None:
-    connect(store.endpoint).put_object(Bucket=store.bucket, Key="prefix/runs/", Body=b"", Metadata={})
+    connect(store.endpoint).put_object(
+        Bucket=store.bucket, Key="prefix/runs/", Body=b"", Metadata={}
+    )
 
     assert list(store.list("")) == []
 
@@ -101,7 +114,9 @@ def unfinished(store: S3Store) -> int:
     import boto3
 
     found = (
-        boto3.session.Session().client("s3", endpoint_url=store.endpoint).list_multipart_uploads(Bucket=store.bucket)
+        boto3.session.Session()
+        .client("s3", endpoint_url=store.endpoint)
+        .list_multipart_uploads(Bucket=store.bucket)
     )
     return len(found.get("Uploads", ()))
 
@@ -129,7 +144,9 @@ def through(store: S3Store, faults: Iterable[Fault]) -> Iterator[S3Store]:
         yield S3Store(store.bucket, store.prefix, endpoint)
 
 
-def test_every_get_is_right_though_half_of_the_answers_are_spoilt(store: S3Store, tmp_path: Path) -> None:
+def test_every_get_is_right_though_half_of_the_answers_are_spoilt(
+    store: S3Store, tmp_path: Path
+) -> None:
     store.put("a", DATA)
     dice = random.Random(3)
     kinds = [Fault.NONE] * 50 + [Fault.BUSY] * 30 + [Fault.RESET] * 10 + [Fault.HALF] * 10
@@ -137,7 +154,9 @@ def test_every_get_is_right_though_half_of_the_answers_are_spoilt(store: S3Store
 
     with through(store, faults) as spoilt, ThreadPoolExecutor(16) as pool:
         got = list(pool.map(spoilt.get, ["a"] * 50))
-        fetched = list(pool.map(lambda number: spoilt.fetch("a", tmp_path / str(number)), range(50)))
+        fetched = list(
+            pool.map(lambda number: spoilt.fetch("a", tmp_path / str(number)), range(50))
+        )
 
     assert got == [DATA] * 50
     assert fetched == [hashlib.sha256(DATA).hexdigest()] * 50
@@ -145,14 +164,20 @@ def test_every_get_is_right_though_half_of_the_answers_are_spoilt(store: S3Store
 
 
 @pytest.mark.parametrize("fault", [Fault.BUSY, Fault.RESET, Fault.LOST])
-def test_whatever_is_asked_of_a_failing_server_is_done(store: S3Store, tmp_path: Path, fault: Fault) -> None:
+def test_whatever_is_asked_of_a_failing_server_is_done(
+    store: S3Store, tmp_path: Path, fault: Fault
+) -> None:
     large = random.Random(4).randbytes(17_000_000)
     (tmp_path / "large").write_bytes(large)
 
     with through(store, cycle([fault, fault, Fault.NONE])) as spoilt:
         spoilt.put("small", DATA)
         spoilt.put_file("large", tmp_path / "large")
-        found = (spoilt.exists("small"), spoilt.exists("none"), [each.size for each in spoilt.list("")])
+        found = (
+            spoilt.exists("small"),
+            spoilt.exists("none"),
+            [each.size for each in spoilt.list("")],
+        )
         back = spoilt.get("large")
         spoilt.delete("small")
 
@@ -163,14 +188,17 @@ def test_whatever_is_asked_of_a_failing_server_is_done(store: S3Store, tmp_path:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("infra.store_s3.PAUSES", (0.1,))
+    monkeypatch.setattr("infra.store.s3.PAUSES", (0.1,))
 
 
 @pytest.mark.usefixtures("impatient")
 def test_a_body_that_never_comes_whole_is_an_error(store: S3Store) -> None:
     store.put("a", DATA)
 
-    with through(store, cycle([Fault.HALF])) as spoilt, pytest.raises(Unreachable, match="read 'a'"):
+    with (
+        through(store, cycle([Fault.HALF])) as spoilt,
+        pytest.raises(Unreachable, match="read 'a'"),
+    ):
         spoilt.get("a")
 
 
@@ -183,7 +211,9 @@ def test_a_bit_that_fell_over_on_the_way_is_noticed_and_asked_for_again(store: S
     assert got == DATA
 
 
-def test_a_body_that_is_always_wrong_is_an_error_and_no_file(store: S3Store, tmp_path: Path) -> None:
+def test_a_body_that_is_always_wrong_is_an_error_and_no_file(
+    store: S3Store, tmp_path: Path
+) -> None:
     store.put("a", DATA)
 
     with through(store, cycle([Fault.FLIPPED])) as spoilt, pytest.raises(Corrupt):
@@ -194,7 +224,10 @@ def test_a_body_that_is_always_wrong_is_an_error_and_no_file(store: S3Store, tmp
 
 @pytest.mark.usefixtures("impatient")
 def test_a_server_that_only_fails_is_given_up_in_the_end(store: S3Store) -> None:
-    with through(store, cycle([Fault.BUSY])) as spoilt, pytest.raises(Unreachable, match=r"\(503\).* try again later"):
+    with (
+        through(store, cycle([Fault.BUSY])) as spoilt,
+        pytest.raises(Unreachable, match=r"\(503\).* try again later"),
+    ):
         spoilt.get("a")
 
 
@@ -202,5 +235,7 @@ def test_a_server_that_only_fails_is_given_up_in_the_end(store: S3Store) -> None
 def test_a_server_that_is_not_there_is_nobodys_submission() -> None:
     store = S3Store("bucket", "", f"http://127.0.0.1:{free_ports(1)[0]}")
 
-    with pytest.raises(Unreachable, match="EndpointConnectionError.* not the submitter's: try again later"):
+    with pytest.raises(
+        Unreachable, match="EndpointConnectionError.* not the submitter's: try again later"
+    ):
         store.get("a")

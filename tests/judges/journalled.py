@@ -1,4 +1,5 @@
-"""A run as a process that can be killed: it writes down every reply when it is complete, and asks only for the rest."""
+"""A run as a process that can be killed: it writes down every reply when it is complete, and asks
+only for the rest."""
 
 from __future__ import annotations
 
@@ -9,12 +10,14 @@ from pathlib import Path
 
 from evaluators.contracts import Reply, Request
 from evaluators.judges.card import request_key
-from evaluators.judges.http import HttpJudge
+from evaluators.judges.http.judge import HttpJudge
 from tests.judges.endpoints import Endpoint, asked
 
 
 def _key(request: Request) -> str:
-    return f"{request.media_sha256} {request_key(request.prompt, request.modality, request.questions)}"
+    return (
+        f"{request.media_sha256} {request_key(request.prompt, request.modality, request.questions)}"
+    )
 
 
 def main(port: int, folder: Path, count: int) -> None:

@@ -42,12 +42,23 @@ def said(text: str | None, finish: str = "stop", refusal: str | None = None) -> 
 def completion(*choices: Message) -> str:
     """The body of a completion with these choices."""
     usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
-    fields = {"id": "c", "object": "chat.completion", "created": 0, "model": "m", "choices": choices, "usage": usage}
+    fields = {
+        "id": "c",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "m",
+        "choices": choices,
+        "usage": usage,
+    }
     return json.dumps(fields)
 
 
 async def respond(
-    writer: asyncio.StreamWriter, body: str, status: str = "200 OK", kind: str = "application/json", more: str = ""
+    writer: asyncio.StreamWriter,
+    body: str,
+    status: str = "200 OK",
+    kind: str = "application/json",
+    more: str = "",
 ) -> None:
     """Write an answer and keep the connection."""
     data = body.encode()
@@ -67,7 +78,8 @@ async def _busy_in_milliseconds(talk: Talk) -> None:
 
 
 async def quote_the_key(talk: Talk) -> None:
-    """An endpoint that shows the key in its error; told apart from the others because it is not worth a retry."""
+    """An endpoint that shows the key in its error; told apart from the others because it is not
+    worth a retry."""
     body = json.dumps({"error": {"message": f"Incorrect API key provided: {talk.key}."}})
     await respond(talk.writer, body, "401 Unauthorized")
 
@@ -109,7 +121,9 @@ async def _reset(talk: Talk) -> None:
 
 async def _half(talk: Talk) -> None:
     data = completion(talk.proper()).encode()
-    head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    head = (
+        f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(data)}\r\n\r\n"
+    )
     talk.writer.write(head.encode() + data[: len(data) // 2])
     await talk.writer.drain()
     talk.writer.close()
@@ -117,7 +131,9 @@ async def _half(talk: Talk) -> None:
 
 async def _half_without_length(talk: Talk) -> None:
     data = completion(talk.proper()).encode()
-    talk.writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n")
+    talk.writer.write(
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+    )
     talk.writer.write(data[: len(data) // 2])
     await talk.writer.drain()
     talk.writer.close()
@@ -150,11 +166,23 @@ async def _bad_status_line(talk: Talk) -> None:
 
 
 TRANSPORT: dict[str, Callable[[Talk], Awaitable[None]]] = {
-    "429": _busy, "429 ms": _busy_in_milliseconds, "500": _broken, "502 page": _gateway, "page": _page,
-    "not json": _not_json, "empty body": _empty_body, "two choices": _two_choices, "no choices": _no_choices,
-    "reset": _reset, "half": _half, "half without length": _half_without_length, "silence": _silence, "drip": _drip,
-    "bad gzip": _bad_gzip, "bad status line": _bad_status_line,
-}  # fmt: skip
+    "429": _busy,
+    "429 ms": _busy_in_milliseconds,
+    "500": _broken,
+    "502 page": _gateway,
+    "page": _page,
+    "not json": _not_json,
+    "empty body": _empty_body,
+    "two choices": _two_choices,
+    "no choices": _no_choices,
+    "reset": _reset,
+    "half": _half,
+    "half without length": _half_without_length,
+    "silence": _silence,
+    "drip": _drip,
+    "bad gzip": _bad_gzip,
+    "bad status line": _bad_status_line,
+}
 
 
 def _off_menu(talk: Talk) -> Message:

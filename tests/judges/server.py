@@ -1,7 +1,8 @@
-"""A process that speaks the chat-completions protocol and misbehaves by a script, call by call and item by item.
+"""A process that speaks the chat-completions protocol and misbehaves by a script, call by call and
+item by item.
 
-An item is known by the words "item <number>" in what the user sends. The first calls about it meet the faults of its
-script, one after the other; when they are used up it is answered properly.
+An item is known by the words "item <number>" in what the user sends. The first calls about it meet
+the faults of its script, one after the other; when they are used up it is answered properly.
 """
 
 from __future__ import annotations
@@ -31,7 +32,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Script:
-    """What the server does: seconds to a proper answer, seconds of silence, what Retry-After says, and the items."""
+    """What the server does: seconds to a proper answer, seconds of silence, what Retry-After says,
+    and the items."""
 
     items: dict[str, Item] = field(default_factory=dict)
     latency: float = 0.0
@@ -48,7 +50,10 @@ class Script:
     def load(cls, text: str) -> Script:
         """From JSON."""
         fields = json.loads(text)
-        items = {key: Item(tuple(item["faults"]), item["answers"]) for key, item in fields.pop("items").items()}
+        items = {
+            key: Item(tuple(item["faults"]), item["answers"])
+            for key, item in fields.pop("items").items()
+        }
         return cls(items=items, **fields)
 
 
@@ -102,14 +107,23 @@ class Server:
             finally:
                 self.book.now -= 1
 
-    async def _complete(self, head: str, call: dict[str, Any], writer: asyncio.StreamWriter) -> None:
+    async def _complete(
+        self, head: str, call: dict[str, Any], writer: asyncio.StreamWriter
+    ) -> None:
         item = self._note(head, call)
         script = self.script.items.get(item, Item())
         turn = self.book.calls[item] - 1
         fault = script.faults[turn] if turn < len(script.faults) else ""
         self.book.faults[fault] += 1
         settings = self.script
-        talk = Talk(writer, script.answers, settings.silence, settings.retry_after, settings.structured, _key(head))
+        talk = Talk(
+            writer,
+            script.answers,
+            settings.silence,
+            settings.retry_after,
+            settings.structured,
+            _key(head),
+        )
         if fault == "401 with the key":
             await quote_the_key(talk)
             return
@@ -130,7 +144,9 @@ class Server:
         self.book.calls[item] += 1
         self.book.times.append(time.monotonic())
         self.book.last_words[item] = users[-1] if isinstance(users[-1], str) else words[-1]
-        self.book.pictures[item] = [p["image_url"]["url"][:30] for p in users[0] if p["type"] == "image_url"]
+        self.book.pictures[item] = [
+            p["image_url"]["url"][:30] for p in users[0] if p["type"] == "image_url"
+        ]
         self.book.fields[item] = sorted(call)
         self.book.keys = sorted({*self.book.keys, _key(head)})
         return item
@@ -148,7 +164,9 @@ async def main() -> None:
     parser.add_argument("--script", type=Path, required=True)
     arguments = parser.parse_args()
     server = Server(Script.load(arguments.script.read_text()))
-    async with await asyncio.start_server(server.connection, "127.0.0.1", arguments.port, limit=2**26) as listening:
+    async with await asyncio.start_server(
+        server.connection, "127.0.0.1", arguments.port, limit=2**26
+    ) as listening:
         await listening.serve_forever()
 
 

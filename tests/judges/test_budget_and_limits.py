@@ -10,28 +10,39 @@ from pathlib import Path
 import pytest
 
 from evaluators.contracts import Outcome
-from evaluators.judges.budget import Budget, Spent
-from evaluators.judges.faults import Fault, refused, retry_after, wait_before
-from evaluators.judges.http import HttpJudge
-from evaluators.judges.limits import Entry, Pace
+from evaluators.judges.http.budget import Budget, Usage
+from evaluators.judges.http.faults import Fault, refused, retry_after, wait_before
+from evaluators.judges.http.judge import HttpJudge
+from evaluators.judges.http.rate_limit import AdmittedCall, Pace
 from tests.judges.endpoints import asked, serving
 from tests.judges.server import Item, Script
 
 
 @pytest.mark.parametrize(
     ("budget", "scored"),
-    [(Budget(calls=37), 37), (Budget(calls=0), 0), (Budget(tokens=5000), None), (Budget(money=0.02), None)],
+    [
+        (Budget(calls=37), 37),
+        (Budget(calls=0), 0),
+        (Budget(tokens=5000), None),
+        (Budget(money=0.02), None),
+    ],
 )
-def test_a_spent_budget_ends_the_run_cleanly(budget: Budget, scored: int | None, tmp_path: Path) -> None:
+def test_a_spent_budget_ends_the_run_cleanly(
+    budget: Budget, scored: int | None, tmp_path: Path
+) -> None:
     with serving(Script(latency=0.01), tmp_path) as endpoint:
-        judge = HttpJudge(endpoint.config(concurrency=8, price_in=5, price_out=5, image_tokens=100), budget)
+        judge = HttpJudge(
+            endpoint.config(concurrency=8, price_in=5, price_out=5, image_tokens=100), budget
+        )
         replies = list(judge.judge(asked(100, tmp_path)))
         made = len(endpoint.book()["times"])
 
     done = [reply for reply in replies if reply.answers[0].outcome == Outcome.SCORED]
     rest = [reply for reply in replies if reply not in done]
     assert [reply.sample_id for reply in replies] == [f"s{n}" for n in range(100)]
-    assert {(reply.answers[0].outcome, reply.answers[0].reason) for reply in rest} == {(Outcome.JUDGE_ERROR, "budget")}
+    assert {(reply.answers[0].outcome, reply.answers[0].reason) for reply in rest} == {
+        (Outcome.JUDGE_ERROR, "budget")
+    }
     assert len(done) == made == budget.spent.calls
     assert scored in {None, made}
     assert (
@@ -56,12 +67,16 @@ def test_a_budget_is_shared_by_runs(tmp_path: Path) -> None:
     budget = Budget(calls=15)
 
     with serving(Script(), tmp_path) as endpoint:
-        runs = [list(HttpJudge(endpoint.config(), budget).judge(asked(10, tmp_path))) for _ in range(3)]
+        runs = [
+            list(HttpJudge(endpoint.config(), budget).judge(asked(10, tmp_path))) for _ in range(3)
+        ]
 
     assert [sum(r.answers[0].outcome == Outcome.SCORED for r in run) for run in runs] == [10, 5, 0]
 
 
-def test_what_may_have_been_billed_is_booked_in_full_and_what_was_turned_away_is_not(tmp_path: Path) -> None:
+def test_what_may_have_been_billed_is_booked_in_full_and_what_was_turned_away_is_not(
+    tmp_path: Path,
+) -> None:
     items = {"0": Item(("silence",)), "1": Item(("500", "429"))}
 
     with serving(Script(items=items, silence=1.0), tmp_path) as endpoint:
@@ -72,21 +87,21 @@ def test_what_may_have_been_billed_is_booked_in_full_and_what_was_turned_away_is
         list(second.judge([busy]))
 
     assert first.budget.spent.calls == 2 and first.budget.spent.tokens > 1000 + 120
-    assert second.budget.spent == Spent(3, 120, 0.0)
+    assert second.budget.spent == Usage(3, 120, 0.0)
 
 
 def test_leave_is_a_wait_while_calls_in_flight_may_turn_out_cheap() -> None:
     budget = Budget(tokens=100)
-    dear = Spent(1, 80)
+    dear = Usage(1, 80)
 
     first, second = budget.ask(dear), budget.ask(dear)
-    budget.settle(dear, Spent(1, 10))
+    budget.settle(dear, Usage(1, 10))
     third = budget.ask(dear)
-    budget.settle(dear, Spent(1, 75))
+    budget.settle(dear, Usage(1, 75))
 
     assert (first, second, third) == ("go", "wait", "go")
-    assert budget.ask(Spent(1, 20)) == "stop" and budget.exhausted
-    assert budget.ask(Spent()) == "stop"
+    assert budget.ask(Usage(1, 20)) == "stop" and budget.exhausted
+    assert budget.ask(Usage()) == "stop"
 
 
 class Clock:
@@ -124,14 +139,14 @@ def test_a_correction_makes_room_and_a_giant_goes_alone() -> None:
 
     first = pace.enter(1000)
     full = pace.enter(1000)
-    assert isinstance(first, Entry)
+    assert isinstance(first, AdmittedCall)
     pace.correct(first, 10)
     after = pace.enter(900)
     giant = pace.enter(5000)
     clock.now += 60
 
-    assert full == 60.0 and isinstance(after, Entry) and giant == 60.0
-    assert isinstance(pace.enter(5000), Entry)
+    assert full == 60.0 and isinstance(after, AdmittedCall) and giant == 60.0
+    assert isinstance(pace.enter(5000), AdmittedCall)
 
 
 def test_a_pause_holds_everybody_and_is_never_shortened() -> None:
@@ -150,7 +165,13 @@ def test_retry_after_is_read_as_seconds_milliseconds_or_a_date() -> None:
     assert retry_after({"retry-after": "2.5"}) == 2.5
     assert retry_after({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5
     assert 35 < retry_after({"retry-after": date}) <= 40
-    assert [retry_after({"retry-after": odd}) for odd in ("soon", "-5", "nan", "inf", "")] == [0, 0, 0, 0, 0]
+    assert [retry_after({"retry-after": odd}) for odd in ("soon", "-5", "nan", "inf", "")] == [
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_waits_grow_spread_out_and_never_fall_short_of_what_was_asked_for() -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from evaluators.contracts import Outcome
 from evaluators.judges import prompts
-from evaluators.judges.http import HttpJudge, HttpJudgeConfig
+from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
 from evaluators.media import write_mp4
 from tests.judges.endpoints import YES_NO, asked
 from tests.servers.process import answers, free_ports, running, wait_until
@@ -25,7 +25,8 @@ WORD = '{"q1":"no"}'
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpJudgeConfig]:
-    """The model runs as it is; only one of its tokens is respelled and its settings let it say nothing but that."""
+    """The model runs as it is; only one of its tokens is respelled and its settings let it say
+    nothing but that."""
     pytest.importorskip("transformers")
     from evaluators.models.small import make_paligemma
 
@@ -43,11 +44,24 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpJudgeConfig
         "--port",
         str(port),
     ]
-    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(home), "HF_HUB_DISABLE_TELEMETRY": "1"}
+    offline = {
+        **os.environ,
+        "HF_HUB_OFFLINE": "1",
+        "HF_HOME": str(home),
+        "HF_HUB_DISABLE_TELEMETRY": "1",
+    }
     with running(command, home / "serve.log", environment=offline) as process:
         wait_until(lambda: answers(port, "/health"), [process], 240)
         config = HttpJudgeConfig(f"http://127.0.0.1:{port}/v1", str(folder), "small random model")
-        yield replace(config, max_tokens=8, deadline=120, tries=2, backoff=0.01, concurrency=1, frames="uniform-3")
+        yield replace(
+            config,
+            max_tokens=8,
+            deadline=120,
+            tries=2,
+            backoff=0.01,
+            concurrency=1,
+            frames="uniform-3",
+        )
 
 
 def test_a_picture_and_a_clip_are_judged_over_a_protocol_we_did_not_write(
@@ -59,14 +73,16 @@ def test_a_picture_and_a_clip_are_judged_over_a_protocol_we_did_not_write(
     judge = HttpJudge(served)
     replies = list(judge.judge([still, replace(moving, media=clip, modality="video")]))
 
-    assert [(reply.answers[0].outcome, reply.answers[0].value, reply.raw) for reply in replies] == 2 * [
-        (Outcome.SCORED, "no", WORD)
-    ]
+    assert [
+        (reply.answers[0].outcome, reply.answers[0].value, reply.raw) for reply in replies
+    ] == 2 * [(Outcome.SCORED, "no", WORD)]
     assert replies[0].tokens_in > 100 and replies[0].tokens_out >= 1
     assert judge.budget.spent.calls == 2
 
 
-def test_a_server_that_ignores_the_schema_without_a_word_is_found_out(served: HttpJudgeConfig, tmp_path: Path) -> None:
+def test_a_server_that_ignores_the_schema_without_a_word_is_found_out(
+    served: HttpJudgeConfig, tmp_path: Path
+) -> None:
     (reply,) = HttpJudge(replace(served, structured=True)).judge(asked(1, tmp_path, [YES_NO]))
 
     assert reply.answers[0].outcome == Outcome.JUDGE_UNPARSABLE
@@ -93,7 +109,8 @@ def _say_only(folder: Path, word: str) -> None:
         path = folder / name
         path.write_text(path.read_text().replace("<loc0500>", spelled))
     vocabulary = {
-        token["content"]: token["id"] for token in json.loads((folder / "tokenizer.json").read_text())["added_tokens"]
+        token["content"]: token["id"]
+        for token in json.loads((folder / "tokenizer.json").read_text())["added_tokens"]
     }
     settings = json.loads((folder / "generation_config.json").read_text())
     config = json.loads((folder / "config.json").read_text())

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from evaluators.contracts import Outcome, Question, Reply
-from evaluators.judges.http import HttpJudge
+from evaluators.judges.http.judge import HttpJudge
 from evaluators.judges.replies import parse_reply
 from tests.judges.endpoints import QUESTIONS, YES_NO, asked, serving
 from tests.judges.misbehaviour import REPLIES, TRANSPORT
@@ -47,9 +47,11 @@ def as_values(answers: dict[str, Any]) -> list[str]:
 
 
 def sampled(seed: int) -> dict[str, Item]:
-    """So many faults over so many items; at most two replies of an item are bad, for then the judge gives up.
+    """So many faults over so many items; at most two replies of an item are bad, for then the judge
+    gives up.
 
-    Silences are as long as on a real line in relation to the deadline, and rarer, so that the test takes half a minute.
+    Silences are as long as on a real line in relation to the deadline, and rarer, so that the test
+    takes half a minute.
     """
     draw = random.Random(seed)
     faults: list[list[str]] = [[] for _ in range(CALLS)]
@@ -62,7 +64,9 @@ def sampled(seed: int) -> dict[str, Item]:
 
 
 @pytest.mark.timeout(120)
-def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_double_none(tmp_path: Path) -> None:
+def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_double_none(
+    tmp_path: Path,
+) -> None:
     items = sampled(SEED)
     requests = asked(CALLS, tmp_path, QUESTIONS)
     started = time.monotonic()
@@ -73,18 +77,30 @@ def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_doubl
         replies = list(judge.judge(requests))
         book = endpoint.book()
 
-    print(f"seed {SEED}: {FAULTS} faults, {len(book['times'])} calls, {time.monotonic() - started:.1f} s")
+    print(
+        f"seed {SEED}: {FAULTS} faults, {len(book['times'])} calls, "
+        f"{time.monotonic() - started:.1f} s"
+    )
     assert [reply.sample_id for reply in replies] == [request.sample_id for request in requests]
     assert all(outcomes(reply) == {Outcome.SCORED} for reply in replies)
-    assert [values(reply) for reply in replies] == [as_values(item.answers) for item in items.values()]
+    assert [values(reply) for reply in replies] == [
+        as_values(item.answers) for item in items.values()
+    ]
     assert all(parse_reply(reply.raw, QUESTIONS) == reply.answers for reply in replies)
     assert book["calls"] == {key: len(item.faults) + 1 for key, item in items.items()}
     assert book["answered"] == dict.fromkeys(items, 1)
-    assert judge.budget.spent.calls >= CALLS + FAULTS  # on a busy machine a call may time out before it arrives
-    assert set(Counter(fault for item in items.values() for fault in item.faults)) == {*TRANSPORT, *REPLIES}
+    assert (
+        judge.budget.spent.calls >= CALLS + FAULTS
+    )  # on a busy machine a call may time out before it arrives
+    assert set(Counter(fault for item in items.values() for fault in item.faults)) == {
+        *TRANSPORT,
+        *REPLIES,
+    }
 
 
-def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_are_kept(tmp_path: Path) -> None:
+def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_are_kept(
+    tmp_path: Path,
+) -> None:
     items = {str(number): Item((fault,) * 9) for number, fault in enumerate(REPLIES)}
 
     with serving(Script(items=items), tmp_path) as endpoint:
@@ -100,7 +116,9 @@ def test_a_reply_that_stays_bad_is_unparsable_after_two_retries_and_its_words_ar
         assert bool(reply.raw) == (fault not in {"empty", "null", "filtered"}), fault
 
 
-def test_of_a_reply_that_stays_incomplete_only_what_is_missing_or_off_the_menu_has_no_answer(tmp_path: Path) -> None:
+def test_of_a_reply_that_stays_incomplete_only_what_is_missing_or_off_the_menu_has_no_answer(
+    tmp_path: Path,
+) -> None:
     partly = {"q1": "yes", "q2": 7, "q4": "it holds"}
 
     with serving(Script(items={"0": Item(answers=partly)}), tmp_path) as endpoint:
@@ -109,7 +127,12 @@ def test_of_a_reply_that_stays_incomplete_only_what_is_missing_or_off_the_menu_h
 
     lost = Outcome.JUDGE_UNPARSABLE
     assert calls == {"0": 3}
-    assert [answer.outcome for answer in reply.answers] == [Outcome.SCORED, lost, lost, Outcome.SCORED]
+    assert [answer.outcome for answer in reply.answers] == [
+        Outcome.SCORED,
+        lost,
+        lost,
+        Outcome.SCORED,
+    ]
     assert values(reply) == ["yes", None, None, "it holds"]
 
 
@@ -136,7 +159,9 @@ def test_a_fault_on_the_way_that_stays_is_a_judge_error_and_never_a_score(tmp_pa
         assert reply.answers[0].reason, fault
 
 
-def test_three_bad_replies_in_a_row_are_unparsable_even_with_faults_of_the_way_between_them(tmp_path: Path) -> None:
+def test_three_bad_replies_in_a_row_are_unparsable_even_with_faults_of_the_way_between_them(
+    tmp_path: Path,
+) -> None:
     faults = ("500", "empty", "reset", "off menu", "page", "two objects", "500")
 
     with serving(Script(items={"0": Item(faults)}), tmp_path) as endpoint:
@@ -201,7 +226,11 @@ def test_a_medium_that_cannot_be_read_costs_no_call(tmp_path: Path) -> None:
         judge = HttpJudge(endpoint.config())
         replies = list(judge.judge(requests))
 
-    assert [outcomes(reply) for reply in replies] == [{Outcome.JUDGE_ERROR}, {Outcome.JUDGE_ERROR}, {Outcome.SCORED}]
+    assert [outcomes(reply) for reply in replies] == [
+        {Outcome.JUDGE_ERROR},
+        {Outcome.JUDGE_ERROR},
+        {Outcome.SCORED},
+    ]
     assert replies[1].answers[0].reason == "media: gone.png: No such file or directory"
     assert str(tmp_path) not in replies[0].answers[0].reason
     assert judge.budget.spent.calls == 1

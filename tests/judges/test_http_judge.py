@@ -1,4 +1,5 @@
-"""The judge behind an endpoint: order, concurrency, deadlines, accounting, memory, and a key that nobody sees."""
+"""The judge behind an endpoint: order, concurrency, deadlines, accounting, memory, and a key that
+nobody sees."""
 
 from __future__ import annotations
 
@@ -17,8 +18,8 @@ import pytest
 
 from evaluators.contracts import Judge, Outcome, Reply, Request
 from evaluators.judges.card import fingerprint
-from evaluators.judges.http import HttpJudge, HttpJudgeConfig
-from evaluators.judges.limits import Pace
+from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
+from evaluators.judges.http.rate_limit import Pace
 from evaluators.media import write_mp4
 from tests.judges.endpoints import KEY, QUESTIONS, asked, serving
 from tests.judges.misbehaviour import REPLIES, TRANSPORT
@@ -37,7 +38,9 @@ def test_replies_come_in_the_order_of_the_requests_however_long_each_takes(tmp_p
         replies = list(judge.judge(asked(120, tmp_path)))
 
     assert [reply.sample_id for reply in replies] == [f"s{n}" for n in range(120)]
-    assert [reply.answers[0].value for reply in replies] == [item.answers["q1"] for item in items.values()]
+    assert [reply.answers[0].value for reply in replies] == [
+        item.answers["q1"] for item in items.values()
+    ]
 
 
 def test_no_more_calls_are_under_way_than_allowed_and_all_lines_are_used(tmp_path: Path) -> None:
@@ -73,7 +76,9 @@ def test_a_caller_that_stops_early_leaves_no_thread_behind(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("fault", ["silence", "drip"])
-def test_a_call_ends_at_its_deadline_even_if_bytes_keep_trickling_in(fault: str, tmp_path: Path) -> None:
+def test_a_call_ends_at_its_deadline_even_if_bytes_keep_trickling_in(
+    fault: str, tmp_path: Path
+) -> None:
     with serving(Script(items={"0": Item((fault,) * 2)}, silence=30), tmp_path) as endpoint:
         started = time.monotonic()
         (reply,) = HttpJudge(endpoint.config(deadline=0.5, tries=2)).judge(asked(1, tmp_path))
@@ -88,7 +93,9 @@ def test_structured_output_is_asked_for_only_where_the_endpoint_offers_it(tmp_pa
     for structured in (False, True):
         script = Script(items={"0": Item(answers=answers)}, structured=structured)
         with serving(script, tmp_path) as endpoint:
-            (reply,) = HttpJudge(endpoint.config(structured=structured)).judge(asked(1, tmp_path, QUESTIONS))
+            (reply,) = HttpJudge(endpoint.config(structured=structured)).judge(
+                asked(1, tmp_path, QUESTIONS)
+            )
             fields = endpoint.book()["fields"]["0"]
 
         assert [answer.value for answer in reply.answers] == ["no", "4.5", "shoe", "it falls"]
@@ -125,12 +132,15 @@ def test_the_endpoint_never_sees_more_calls_in_a_window_than_it_allows(tmp_path:
         replies = list(judge.judge(asked(60, tmp_path)))
         times = endpoint.book()["times"]
 
-    # Calls are counted when they leave; on the way to the server they may move a little closer together.
+    # Calls are counted when they leave; on the way to the server they may move a little closer
+    # together.
     assert max(sum(start <= later < start + 0.8 for later in times) for start in times) <= 20
     assert len(replies) == 60 and times[-1] - times[0] >= 1.8
 
 
-def test_each_reply_is_handed_over_when_it_is_complete_not_when_its_turn_comes(tmp_path: Path) -> None:
+def test_each_reply_is_handed_over_when_it_is_complete_not_when_its_turn_comes(
+    tmp_path: Path,
+) -> None:
     heard: list[str] = []
 
     def keep(request: Request, reply: Reply) -> None:
@@ -150,7 +160,9 @@ def test_the_judge_runs_again_and_from_two_threads_at_once(tmp_path: Path) -> No
     with serving(Script(latency=0.01), tmp_path) as endpoint:
         judge = HttpJudge(endpoint.config())
         threads = [
-            threading.Thread(target=lambda n=n: found.update({n: len(list(judge.judge(asked(20, tmp_path))))}))
+            threading.Thread(
+                target=lambda n=n: found.update({n: len(list(judge.judge(asked(20, tmp_path))))})
+            )
             for n in range(2)
         ]
         for thread in threads:
@@ -200,12 +212,18 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
 
     assert keys == [KEY]
     assert not any(KEY in text for text in shown)
-    assert {outcome for reply in replies for outcome in {answer.outcome for answer in reply.answers}} == {
-        Outcome.SCORED, Outcome.JUDGE_ERROR, Outcome.JUDGE_UNPARSABLE,
-    }  # fmt: skip
+    assert {
+        outcome for reply in replies for outcome in {answer.outcome for answer in reply.answers}
+    } == {
+        Outcome.SCORED,
+        Outcome.JUDGE_ERROR,
+        Outcome.JUDGE_UNPARSABLE,
+    }
 
 
-def test_an_endpoint_that_quotes_the_key_in_its_error_does_not_get_it_into_a_reply(tmp_path: Path) -> None:
+def test_an_endpoint_that_quotes_the_key_in_its_error_does_not_get_it_into_a_reply(
+    tmp_path: Path,
+) -> None:
     with serving(Script(items={"0": Item(("401 with the key",))}), tmp_path) as endpoint:
         (reply,) = HttpJudge(endpoint.config()).judge(asked(1, tmp_path))
 
@@ -220,10 +238,15 @@ def test_the_card_changes_with_everything_that_can_change_a_verdict_and_not_with
         replace(CONFIG, concurrency=3, rpm=9, tpm=9, deadline=3, price_in=1),
     ]
     other = [
-        replace(CONFIG, model="n"), replace(CONFIG, revision="r2"), replace(CONFIG, frames="first-8"),
-        replace(CONFIG, temperature=0.7), replace(CONFIG, temperature=None), replace(CONFIG, max_tokens=9),
-        replace(CONFIG, structured=True), replace(CONFIG, base_url="http://elsewhere/v1"),
-    ]  # fmt: skip
+        replace(CONFIG, model="n"),
+        replace(CONFIG, revision="r2"),
+        replace(CONFIG, frames="first-8"),
+        replace(CONFIG, temperature=0.7),
+        replace(CONFIG, temperature=None),
+        replace(CONFIG, max_tokens=9),
+        replace(CONFIG, structured=True),
+        replace(CONFIG, base_url="http://elsewhere/v1"),
+    ]
 
     assert len({fingerprint(config.card) for config in same}) == 1
     assert len({fingerprint(config.card) for config in [CONFIG, *other]}) == 1 + len(other)
@@ -232,10 +255,20 @@ def test_the_card_changes_with_everything_that_can_change_a_verdict_and_not_with
 
 @pytest.mark.parametrize(
     "wrong",
-    [{"base_url": "ftp://x"}, {"base_url": "http://user:secret@x/v1"}, {"model": ""}, {"revision": ""},
-     {"concurrency": 0}, {"tries": 0}, {"deadline": 0}, {"frames": "some-8"}],
-)  # fmt: skip
-def test_settings_that_cannot_work_are_refused_without_showing_what_is_secret(wrong: dict[str, object]) -> None:
+    [
+        {"base_url": "ftp://x"},
+        {"base_url": "http://user:secret@x/v1"},
+        {"model": ""},
+        {"revision": ""},
+        {"concurrency": 0},
+        {"tries": 0},
+        {"deadline": 0},
+        {"frames": "some-8"},
+    ],
+)
+def test_settings_that_cannot_work_are_refused_without_showing_what_is_secret(
+    wrong: dict[str, object],
+) -> None:
     with pytest.raises(ValueError) as refused:
         replace(CONFIG, **wrong)  # type: ignore[arg-type]
 

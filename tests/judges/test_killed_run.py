@@ -26,7 +26,14 @@ def test_a_run_killed_again_and_again_repeats_no_finished_call(tmp_path: Path) -
     asked(COUNT, tmp_path)
 
     with serving(Script(latency=0.1), tmp_path) as endpoint:
-        command = [sys.executable, "-m", "tests.judges.journalled", str(endpoint.port), str(tmp_path), str(COUNT)]
+        command = [
+            sys.executable,
+            "-m",
+            "tests.judges.journalled",
+            str(endpoint.port),
+            str(tmp_path),
+            str(COUNT),
+        ]
         for _ in range(KILLS):
             process = subprocess.Popen(command, cwd=ROOT)
             aim = min(kept + draw.randint(5, 30), COUNT - 10)
@@ -43,7 +50,10 @@ def test_a_run_killed_again_and_again_repeats_no_finished_call(tmp_path: Path) -
     assert sorted(after) == sorted(f"s{n}" for n in range(COUNT))
     assert 10 <= len(before) < COUNT and after[: len(before)] == before
     repeated = {item: made for item, made in calls.items() if made > 1}
-    print(f"seed {SEED}: {KILLS} kills, {len(repeated)} calls in flight made again, {sum(calls.values())} in all")
+    print(
+        f"seed {SEED}: {KILLS} kills, {len(repeated)} calls in flight made again, "
+        f"{sum(calls.values())} in all"
+    )
     assert sum(calls.values()) <= COUNT + KILLS * 8
 
 

@@ -17,17 +17,27 @@ from evaluators.judges.repeats import Repeated, ask_again, flip_rate, vote, wils
 from evaluators.judges.scripted import ScriptedJudge
 from tests.judges.endpoints import CHOICE, YES_NO, asked
 
-CASES = json.loads((Path(__file__).parents[1] / "golden" / "majority_vote.json").read_text())["cases"]
+CASES = json.loads((Path(__file__).parents[1] / "golden" / "majority_vote.json").read_text())[
+    "cases"
+]
 
 
 def repeated(*values: str | None, sample: str = "s") -> Repeated:
-    outcomes = [Outcome.SCORED if value is not None else Outcome.JUDGE_UNPARSABLE for value in values]
-    return Repeated(sample, "q", tuple(Answer("q", o, v) for o, v in zip(outcomes, values, strict=True)))
+    outcomes = [
+        Outcome.SCORED if value is not None else Outcome.JUDGE_UNPARSABLE for value in values
+    ]
+    return Repeated(
+        sample, "q", tuple(Answer("q", o, v) for o, v in zip(outcomes, values, strict=True))
+    )
 
 
-def test_each_request_is_put_so_many_times_and_its_answers_are_gathered_by_question(tmp_path: Path) -> None:
+def test_each_request_is_put_so_many_times_and_its_answers_are_gathered_by_question(
+    tmp_path: Path,
+) -> None:
     def rule(request: Request, question: Question) -> str:
-        return question.options[request.repeat % 2 if question.id == "holds" and request.sample_id == "s1" else 0]
+        return question.options[
+            request.repeat % 2 if question.id == "holds" and request.sample_id == "s1" else 0
+        ]
 
     items = list(ask_again(ScriptedJudge(rule), asked(3, tmp_path, [YES_NO, CHOICE]), times=4))
 
@@ -40,7 +50,9 @@ def test_each_request_is_put_so_many_times_and_its_answers_are_gathered_by_quest
 
 def test_a_judge_that_flips_one_time_in_ten_is_measured_so_and_the_interval_holds_it() -> None:
     draw = random.Random(3)
-    items = [repeated("yes", "no" if draw.random() < 0.1 else "yes", sample=str(n)) for n in range(400)]
+    items = [
+        repeated("yes", "no" if draw.random() < 0.1 else "yes", sample=str(n)) for n in range(400)
+    ]
 
     rate = flip_rate(items)
 
@@ -65,14 +77,18 @@ def test_spelling_is_no_flip() -> None:
     assert flip_rate([repeated("Walking", "walking.", " walking ")]).value == 0.0
 
 
-@pytest.mark.parametrize(("hits", "n"), [(0, 1), (1, 1), (0, 30), (3, 30), (15, 30), (30, 30), (7, 400)])
+@pytest.mark.parametrize(
+    ("hits", "n"), [(0, 1), (1, 1), (0, 30), (3, 30), (15, 30), (30, 30), (7, 400)]
+)
 def test_the_interval_is_wilsons(hits: int, n: int) -> None:
     reference = binomtest(hits, n).proportion_ci(0.95, method="wilson")
 
     interval = wilson(hits, n)
 
     assert interval is not None
-    assert [interval.low, interval.high] == pytest.approx([reference.low, reference.high], abs=1e-12)
+    assert [interval.low, interval.high] == pytest.approx(
+        [reference.low, reference.high], abs=1e-12
+    )
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case["id"] for case in CASES])
@@ -82,7 +98,10 @@ def test_the_majority_is_the_golden_one(case: dict[str, Any]) -> None:
     answer, found = vote(repeated(*answers), seed=1)
 
     assert list(found.candidates) == case["expected"]["candidates"]
-    assert (found.decided_by, found.count) == (case["expected"]["decided_by"], case["expected"]["count"])
+    assert (found.decided_by, found.count) == (
+        case["expected"]["decided_by"],
+        case["expected"]["count"],
+    )
     assert answer.value is None or answer.value in answers
 
 

@@ -48,7 +48,11 @@ READ: list[tuple[str, str, tuple[str, str]]] = [
     ("minus zero", '{"q1": "no", "q2": -0.0}', ("no", "0")),
     ("a rating with an exponent", '{"q1": "no", "q2": 5e-1}', ("no", "0.5")),
     ("escapes in the JSON", '{"\\u0071\\u0031": "\\u0079es", "q2": 4}', ("yes", "4")),
-    ("braces of a formula in the reasoning", f"F = \\frac{{m}}{{2}} holds for {{red, blue}}.\n{GOOD}", ("yes", "4")),
+    (
+        "braces of a formula in the reasoning",
+        f"F = \\frac{{m}}{{2}} holds for {{red, blue}}.\n{GOOD}",
+        ("yes", "4"),
+    ),
     ("a list in the reasoning", f"I see [a shelf, a book].\n{GOOD}", ("yes", "4")),
 ]
 
@@ -76,7 +80,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ("a number for a choice", '{"q1": 1, "q2": 4}', f"q1 is 1 but {MENU}"),
     ("null for a choice", '{"q1": null, "q2": 4}', f"q1 is null but {MENU}"),
     ("a list for a choice", '{"q1": ["yes"], "q2": 4}', f'q1 is ["yes"] but {MENU}'),
-    ("an object for a choice", '{"q1": {"answer": "yes"}, "q2": 4}', f'q1 is {{"answer": "yes"}} but {MENU}'),
+    ("an object for a "
+     "choice", '{"q1": {"answer": "yes"}, "q2": 4}', f'q1 is {{"answer": "yes"}} but {MENU}'),
     ("above the range", '{"q1": "yes", "q2": 6}', f"q2 is 6 but {HALVES}"),
     ("just above the range", '{"q1": "yes", "q2": 5.5}', f"q2 is 5.5 but {HALVES}"),
     ("below the range", '{"q1": "yes", "q2": -0.5}', f"q2 is -0.5 but {HALVES}"),
@@ -89,24 +94,33 @@ REFUSED: list[tuple[str, str, str]] = [
     ("NaN", '{"q1": "yes", "q2": NaN}', "NaN is not a number in JSON"),
     ("Infinity", '{"q1": "yes", "q2": Infinity}', "Infinity is not a number in JSON"),
     ("minus Infinity", '{"q1": "yes", "q2": -Infinity}', "-Infinity is not a number in JSON"),
-    ("a number too large for a float", '{"q1": "yes", "q2": 1e999}', f"q2 is Infinity but {HALVES}"),
+    ("a number too large for a "
+     "float", '{"q1": "yes", "q2": 1e999}', f"q2 is Infinity but {HALVES}"),
     ("5,000 digits", f'{{"q1": "yes", "q2": {"9" * 5000}}}',
      "the JSON object holds a number that is too long or is nested too deeply"),
     ("100,000 brackets", '{"q1": ' + "[" * 100_000,
      "the JSON object holds a number that is too long or is nested too deeply"),
-    ("two wrong answers", '{"q1": "maybe", "q2": 9}', f'q1 is "maybe" but {MENU}; q2 is 9 but {HALVES}'),
+    ("two wrong "
+     "answers", '{"q1": "maybe", "q2": 9}', f'q1 is "maybe" but {MENU}; q2 is 9 but {HALVES}'),
     ("a missing key", '{"q1": "yes"}', KEYS + "q2 missing"),
     ("an extra key", '{"q1": "yes", "q2": 4, "q3": "yes"}', KEYS + '"q3" not asked for'),
-    ("an extra key for remarks", '{"q1": "yes", "q2": 4, "note": "sure"}', KEYS + '"note" not asked for'),
+    ("an extra key for "
+     "remarks", '{"q1": "yes", "q2": 4, "note": "sure"}', KEYS + '"note" not asked for'),
     ("reasoning as a key where text is wanted", '{"reasoning": "x", "q1": "yes", "q2": 4}',
      KEYS + '"reasoning" not asked for'),
-    ("keys that count from zero", '{"q0": "yes", "q1": "yes"}', KEYS + 'q2 missing; "q0" not asked for'),
-    ("keys in capitals", '{"Q1": "yes", "Q2": 4}', KEYS + 'q1, q2 missing; "Q1", "Q2" not asked for'),
-    ("keys of the questions", '{"holds": "yes", "real": 4}', KEYS + 'q1, q2 missing; "holds", "real" not asked for'),
+    ("keys that count from "
+     "zero", '{"q0": "yes", "q1": "yes"}', KEYS + 'q2 missing; "q0" not asked for'),
+    ("keys in "
+     "capitals", '{"Q1": "yes", "Q2": 4}', KEYS + 'q1, q2 missing; "Q1", "Q2" not asked for'),
+    ("keys of the "
+     "questions", '{"holds": "yes", "real": 4}', KEYS + 'q1, q2 missing; "holds", "real" not asked for'),
     ("an empty object", "{}", KEYS + "q1, q2 missing"),
-    ("everything one level down", f'{{"answers": {GOOD}}}', KEYS + 'q1, q2 missing; "answers" not asked for'),
-    ("a key twice with one value", '{"q1": "yes", "q1": "yes", "q2": 4}', 'the key "q1" is there twice'),
-    ("a key twice with two values", '{"q1": "no", "q1": "yes", "q2": 4}', 'the key "q1" is there twice'),
+    ("everything one level "
+     "down", f'{{"answers": {GOOD}}}', KEYS + 'q1, q2 missing; "answers" not asked for'),
+    ("a key twice with one "
+     "value", '{"q1": "yes", "q1": "yes", "q2": 4}', 'the key "q1" is there twice'),
+    ("a key twice with two "
+     "values", '{"q1": "no", "q1": "yes", "q2": 4}', 'the key "q1" is there twice'),
     ("two objects", f"{GOOD}\n{GOOD}", TWO),
     ("a draft and a final object", f'First {{"q1": "no", "q2": 1}}, but then {GOOD}',
      TWO),
@@ -118,13 +132,18 @@ REFUSED: list[tuple[str, str, str]] = [
      "there is more than one code fence; use one or none"),
     ("a fence beside the object", f"```\nlook\n```\n{GOOD}",
      "there is a code fence that does not hold the JSON object"),
-    ("a fence that is not closed", f"```json\n{GOOD}", "the code fence around the JSON object is not closed"),
-    ("a fence that was not opened", f"{GOOD}\n```", 'there is text after the JSON object: "```"; end with the object'),
-    ("a full stop after the object", f"{GOOD}.", 'there is text after the JSON object: "."; end with the object'),
+    ("a fence that is not "
+     "closed", f"```json\n{GOOD}", "the code fence around the JSON object is not closed"),
+    ("a fence that was not "
+     "opened", f"{GOOD}\n```", 'there is text after the JSON object: "```"; end with the object'),
+    ("a full stop after the "
+     "object", f"{GOOD}.", 'there is text after the JSON object: "."; end with the object'),
     ("words after the object", f"{GOOD}\nI hope this helps!",
      'there is text after the JSON object: "I hope this helps!"; end with the object'),
-    ("a list of one object", f"[{GOOD}]", 'there is text after the JSON object: "]"; end with the object'),
-    ("a second brace after the object", f"{GOOD}}}", 'there is text after the JSON object: "}"; end with the object'),
+    ("a list of one "
+     "object", f"[{GOOD}]", 'there is text after the JSON object: "]"; end with the object'),
+    ("a second brace after the "
+     "object", f"{GOOD}}}", 'there is text after the JSON object: "}"; end with the object'),
     ("cut off in a string", '{"q1": "ye', "the JSON object is cut off"),
     ("cut off after a colon", '{"q1": "yes", "q2":', "the JSON object is cut off"),
     ("cut off before the end", '{"q1": "yes", "q2": 4', "the JSON object is cut off"),
@@ -141,14 +160,21 @@ REFUSED: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("reply", "values"), [row[1:] for row in READ], ids=[row[0] for row in READ])
+@pytest.mark.parametrize(
+    ("reply", "values"), [row[1:] for row in READ], ids=[row[0] for row in READ]
+)
 def test_a_reply_in_the_form_asked_for_is_read(reply: str, values: tuple[str, str]) -> None:
     answers = parse_reply(reply, (YES_NO, RATING))
 
-    assert answers == (Answer("holds", Outcome.SCORED, values[0]), Answer("real", Outcome.SCORED, values[1]))
+    assert answers == (
+        Answer("holds", Outcome.SCORED, values[0]),
+        Answer("real", Outcome.SCORED, values[1]),
+    )
 
 
-@pytest.mark.parametrize(("reply", "reason"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED])
+@pytest.mark.parametrize(
+    ("reply", "reason"), [row[1:] for row in REFUSED], ids=[row[0] for row in REFUSED]
+)
 def test_any_other_reply_is_no_answer_but_a_reason(reply: str, reason: str) -> None:
     with pytest.raises(BadReply) as bad:
         parse_reply(reply, (YES_NO, RATING))
@@ -165,13 +191,22 @@ def test_the_table_has_at_least_sixty_replies_and_none_twice() -> None:
 @pytest.mark.parametrize(
     ("completion", "reason"),
     [
-        (Completion(GOOD, refusal="I cannot judge people."), 'the reply is a refusal: "I cannot judge people."'),
-        (Completion(GOOD, finish="length"), "the reply was cut off by the token limit; reason more briefly"),
+        (
+            Completion(GOOD, refusal="I cannot judge people."),
+            'the reply is a refusal: "I cannot judge people."',
+        ),
+        (
+            Completion(GOOD, finish="length"),
+            "the reply was cut off by the token limit; reason more briefly",
+        ),
         (
             Completion(GOOD, finish="content_filter"),
             'the reply ended by "content_filter" instead of stopping by itself',
         ),
-        (Completion("", finish="tool_calls"), 'the reply ended by "tool_calls" instead of stopping by itself'),
+        (
+            Completion("", finish="tool_calls"),
+            'the reply ended by "tool_calls" instead of stopping by itself',
+        ),
     ],
 )
 def test_a_completion_that_was_refused_or_cut_off_is_not_read_even_if_its_text_could_be(
@@ -185,14 +220,24 @@ def test_a_completion_that_was_refused_or_cut_off_is_not_read_even_if_its_text_c
 
 @pytest.mark.parametrize(
     ("value", "answer"),
-    [('"A shelf breaks."', "A shelf breaks."), ('"  hold  "', "hold"), ('"``` in words"', "``` in words")],
+    [
+        ('"A shelf breaks."', "A shelf breaks."),
+        ('"  hold  "', "hold"),
+        ('"``` in words"', "``` in words"),
+    ],
 )
-def test_an_open_answer_is_kept_as_it_was_said_without_the_spaces_around_it(value: str, answer: str) -> None:
+def test_an_open_answer_is_kept_as_it_was_said_without_the_spaces_around_it(
+    value: str, answer: str
+) -> None:
     assert parse_reply(f'{{"q1": {value}}}', (OPEN,))[0].value == answer
 
 
-@pytest.mark.parametrize("value", ['""', '"  "', "3", "null", "true", '["a"]', r'"\u0000"', r'"half \ud800"'])
-def test_an_open_answer_that_is_blank_or_not_text_or_cannot_be_stored_is_refused(value: str) -> None:
+@pytest.mark.parametrize(
+    "value", ['""', '"  "', "3", "null", "true", '["a"]', r'"\u0000"', r'"half \ud800"']
+)
+def test_an_open_answer_that_is_blank_or_not_text_or_cannot_be_stored_is_refused(
+    value: str,
+) -> None:
     with pytest.raises(BadReply, match="must be a short text"):
         parse_reply(f'{{"q1": {value}}}', (OPEN,))
 
@@ -234,7 +279,12 @@ def test_random_text_is_either_read_by_the_rule_or_refused(text: str) -> None:
 
 
 @settings(max_examples=200, deadline=None)
-@given(st.sampled_from(YES_NO.options), st.integers(0, 10), st.text(max_size=30), st.text(min_size=1, max_size=30))
+@given(
+    st.sampled_from(YES_NO.options),
+    st.integers(0, 10),
+    st.text(max_size=30),
+    st.text(min_size=1, max_size=30),
+)
 def test_a_well_formed_reply_is_read_back_whatever_the_reasoning_says(
     option: str, halves: int, reasoning: str, words: str
 ) -> None:

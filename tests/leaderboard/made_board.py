@@ -18,22 +18,22 @@ import pytest
 from PIL import Image, ImageDraw
 from sqlmodel import Session, col
 
-from evaluators.cells import cells
+from evaluators.aggregate.cells import cells
+from evaluators.aggregate.summaries import Summary, summaries
 from evaluators.contracts import Answer, Cell, JudgeCard, Outcome, Output, Sample, Score
 from evaluators.judges.card import fingerprint, question_key, request_key
 from evaluators.suites import suite_named
-from evaluators.summaries import Summary, summaries
-from flows.board_keys import board_key
-from flows.catalogue import judge_row, load
-from flows.publish import rank
-from flows.rows import store_results
+from flows.publish.publish import rank
+from flows.run.board_keys import board_key
+from flows.run.catalogue import judge_row, load
+from flows.run.tables_io import store_results
 from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
 from infra.store import Store, blob_key, open_store
-from infra.tables_operations import Change, Drift, Night
-from leaderboard import publication
-from submissions.lifecycle import State, advance, record
+from infra.tables.operations import Change, Drift, Night
+from leaderboard.cache import on_publish
+from submissions.teams.lifecycle import State, advance, record
 
 START = datetime.fromisoformat("2026-11-02T02:00:00+00:00")
 AUTO = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
@@ -124,13 +124,21 @@ def _enter(db: Session, store: Store, model: Model, at: datetime) -> None:
 
 
 def _submission(model: Model, at: datetime) -> tables.Submission:
-    declared = {"name": model.name, "revision": "r1", "organisation": model.organisation, "licence": "CC0-1.0"}
+    declared = {
+        "name": model.name,
+        "revision": "r1",
+        "organisation": model.organisation,
+        "licence": "CC0-1.0",
+    }
     manifest: dict[str, Any] = {
         "model": {**declared, "open_weights": model.open_weights, "parameters": 1_300_000_000},
         "modalities": ["image", "video"],
         "partial": model.partial,
         "sampling": {"seed": 7, "steps": 30, "guidance": 5.0},
-        "disclosure": {"trained_on_suite_data": "no", "statement": "No <b>data</b> of the suite was used."},
+        "disclosure": {
+            "trained_on_suite_data": "no",
+            "statement": "No <b>data</b> of the suite was used.",
+        },
         "files": [],
     }
     return tables.Submission(
@@ -155,7 +163,12 @@ def _outputs(store: Store, model: Model) -> Iterator[dict[str, Any]]:
     clip = _clip(model)
     for number, sample in enumerate(samples()):
         if number < model.lost:
-            yield {"sample_id": sample.id, "outcome": "model_failed", "reason": "out of memory", **_nothing()}
+            yield {
+                "sample_id": sample.id,
+                "outcome": "model_failed",
+                "reason": "out of memory",
+                **_nothing(),
+            }
             continue
         video = sample.facets.modality == "video"
         data = clip if video else _picture(model, sample)
@@ -163,7 +176,12 @@ def _outputs(store: Store, model: Model) -> Iterator[dict[str, Any]]:
         if not store.exists(blob_key(sha256)):
             store.put(blob_key(sha256), data)
         kind = "video/mp4" if video else "image/png"
-        facts = {"media_sha256": sha256, "media_type": kind, "size": len(data), "record": {"seed": 7}}
+        facts = {
+            "media_sha256": sha256,
+            "media_type": kind,
+            "size": len(data),
+            "record": {"seed": 7},
+        }
         yield {"sample_id": sample.id, "outcome": "scored", "reason": "", **facts}
 
 
@@ -206,7 +224,7 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     made = _results(model.skill, model.lost, card.kind)
     for sample in samples():
         _store_answers(db, judge, sample, there[sample.id].media_sha256, made.answers[sample.id])
-    with publication.kept_up(db, col(tables.Run.id) == run):
+    with on_publish.kept_up(db, col(tables.Run.id) == run):
         store_results(db, run, made.scores, made.cells)
     rank(db, suite, _submission(model, at), _run(run, model, judge, board, at), made.summaries)
 
@@ -233,8 +251,15 @@ def _results(skill: float, lost: int, kind: str) -> Results:
         outcome = Outcome.SCORED if number >= lost else Outcome.MODEL_FAILED
         scores += suite.score(sample, Output(sample.id, outcome), answers[sample.id])
     named = {score.metric for score in scores}
-    made = cells([metric for metric in suite.metrics if metric.name in named], samples(), scores, resamples=200)
-    return Results(answers, scores, list(made + suite.derive(made)), summaries(suite, samples(), scores))
+    made = cells(
+        [metric for metric in suite.metrics if metric.name in named],
+        samples(),
+        scores,
+        resamples=200,
+    )
+    return Results(
+        answers, scores, list(made + suite.derive(made)), summaries(suite, samples(), scores)
+    )
 
 
 def _rows(db: Session, model: Model) -> list[tables.Output]:
@@ -283,13 +308,19 @@ def _request(sample_id: str) -> str:
     return request_key(sample.prompt, sample.facets.modality, sample.questions)
 
 
-def _store_answers(db: Session, judge: str, sample: Sample, media: str, answers: Mapping[str, Answer]) -> None:
+def _store_answers(
+    db: Session, judge: str, sample: Sample, media: str, answers: Mapping[str, Answer]
+) -> None:
     if not answers:
         return
     request = _request(sample.id)
     reply = hashlib.sha256(f"{judge} {media} {request} 0".encode()).hexdigest()
     raw = "\n".join(f"{name}: {answer.value}" for name, answer in answers.items())
-    add_new(db, tables.Reply, [tables.Reply(id=reply, judge=judge, media_sha256=media, raw=raw).model_dump()])
+    add_new(
+        db,
+        tables.Reply,
+        [tables.Reply(id=reply, judge=judge, media_sha256=media, raw=raw).model_dump()],
+    )
     keys = {"judge": judge, "media_sha256": media, "repeat": 0, "reply_id": reply}
     add_new(
         db,
@@ -309,7 +340,9 @@ def _store_answers(db: Session, judge: str, sample: Sample, media: str, answers:
 
 def _unfinished(db: Session) -> None:
     """One that waits and one that failed by its own fault."""
-    for number, (name, state) in enumerate((("Waiting model", "received"), ("Broken model", "judging"))):
+    for number, (name, state) in enumerate(
+        (("Waiting model", "received"), ("Broken model", "judging"))
+    ):
         model = Model(f"sub-open{number}", name, "Elsewhere", "B", 0.5)
         row = _submission(model, START + timedelta(days=8))
         row.state = state
@@ -334,8 +367,21 @@ def _nights(db: Session) -> None:
         add_new(db, Night, [Night(night=night, text="All parts answered.", **facts).model_dump()])
         shares = {"anchors": 0.97 - 0.05 * number, "repeats": 0.95}
         for what, share in shares.items():
-            span: dict[str, Any] = {"agreement": share, "low": share - 0.03, "high": share + 0.02, "alarm": share < 0.9}
-            row = Drift(night=night, suite="tailor", judge=judge, what=what, outputs=20, questions=200, **span)
+            span: dict[str, Any] = {
+                "agreement": share,
+                "low": share - 0.03,
+                "high": share + 0.02,
+                "alarm": share < 0.9,
+            }
+            row = Drift(
+                night=night,
+                suite="tailor",
+                judge=judge,
+                what=what,
+                outputs=20,
+                questions=200,
+                **span,
+            )
             add_new(db, Drift, [row.model_dump()])
     for run, before, after in (("run-aurora-auto", 80.1, 79.6), ("run-basalt-auto", 71.0, 71.4)):
         at: dict[str, Any] = {
@@ -347,9 +393,16 @@ def _nights(db: Session) -> None:
             "suite": "tailor",
         }
         row_ = Change(
-            night=night, run_id=run, submission_id=f"sub-{run[4:10]}", board="b", run_before=run, cause="judged again",
-            before=before, after=after, **at,
-        )  # fmt: skip
+            night=night,
+            run_id=run,
+            submission_id=f"sub-{run[4:10]}",
+            board="b",
+            run_before=run,
+            cause="judged again",
+            before=before,
+            after=after,
+            **at,
+        )
         add_new(db, Change, [row_.model_dump()])
 
 

@@ -22,7 +22,9 @@ VIEWS = (
 
 def opened(view: str, **params: str) -> AppTest:
     """The page as it is after a link to it was followed."""
-    page = AppTest.from_string(f"from leaderboard.views import {view}\n{view}.page()", default_timeout=30)
+    page = AppTest.from_string(
+        f"from leaderboard.views import {view}\n{view}.page()", default_timeout=30
+    )
     for key, value in params.items():
         page.query_params[key] = value
     return page.run()
@@ -50,4 +52,6 @@ def words_of(page: AppTest) -> str:
         "success",
         "code",
     )
-    return "\n".join(str(getattr(element, "value", "")) for kind in kinds for element in page.get(kind))
+    return "\n".join(
+        str(getattr(element, "value", "")) for kind in kinds for element in page.get(kind)
+    )

@@ -44,7 +44,9 @@ def test_every_route_answers_on_a_full_board(api: TestClient) -> None:
 
     answers = {path: api.get(f"/v1/{path}") for path in paths}
 
-    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(paths, 200)
+    assert {path: answer.status_code for path, answer in answers.items()} == dict.fromkeys(
+        paths, 200
+    )
     assert all(answer.headers["etag"] for answer in answers.values())
 
 
@@ -61,7 +63,9 @@ def test_a_reader_who_has_it_already_gets_no_body(api: TestClient) -> None:
 def test_long_lists_come_in_pages_that_join_to_the_whole(api: TestClient) -> None:
     rows, offset = [], 0
     while offset is not None:
-        page = api.get("/v1/suites/universe/published", params={"limit": 300, "offset": offset}).json()
+        page = api.get(
+            "/v1/suites/universe/published", params={"limit": 300, "offset": offset}
+        ).json()
         rows += page["rows"]
         offset = page["next"]
 
@@ -82,7 +86,11 @@ def test_an_output_is_served_in_ranges_and_nothing_else_of_the_store_is(api: Tes
     part = api.get(f"/v1/media/{item['media_sha256']}", headers={"Range": "bytes=0-9"})
     other = api.get(f"/v1/media/{'0' * 64}")
 
-    assert (part.status_code, len(part.content), part.headers["content-type"]) == (206, 10, "video/mp4")
+    assert (part.status_code, len(part.content), part.headers["content-type"]) == (
+        206,
+        10,
+        "video/mp4",
+    )
     assert other.status_code == 404
 
 

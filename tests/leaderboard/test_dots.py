@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pandas as pd
 
-from leaderboard.dots import dots
+from leaderboard.draw.dots import dots
 
 COLUMNS = ["label", "model", "value", "low", "high", "trust", "by", "n"]
 ROWS = [
@@ -27,7 +27,9 @@ def test_each_entry_has_a_dot_at_its_value_and_an_interval_where_one_is_known() 
     ]
     circles = [float(x) for x in re.findall(r'<circle cx="([\d.]+)"', text)]
     assert len(re.findall(r'<line x1="[\d.]+" x2="[\d.]+" y1="[\d.]+" y2="[\d.]+"/>', text)) == 1
-    assert len(circles) == 3 + 1, "the legend's two colours and sign, and the entry of the automatic judge"
+    assert len(circles) == 3 + 1, (
+        "the legend's two colours and sign, and the entry of the automatic judge"
+    )
     assert text.count('stroke-width="2"') == 2
 
 

@@ -12,17 +12,19 @@ import pytest
 
 from infra.db import session
 from infra.settings import Settings
-from leaderboard import cell_files, queries, static_site
-from leaderboard.entries import Figure
-from leaderboard.export import as_csv, frame_as_csv, frame_as_json, frame_as_parquet
-from leaderboard.queries import Address
+from leaderboard.export import cells as cell_files
+from leaderboard.export import static_site
+from leaderboard.export.text import as_csv, frame_as_csv, frame_as_json, frame_as_parquet
+from leaderboard.queries import ranking
+from leaderboard.queries.entries import Figure
+from leaderboard.queries.ranking import BoardAddress
 
 START = ("=", "+", "-", "@", "\t", "\r")
 
 
 def test_no_cell_of_an_exported_ranking_is_a_formula(board: Settings) -> None:
     with session(board.database) as db:
-        text = as_csv(queries.ranking(db, "tailor", None, Address()))
+        text = as_csv(ranking.ranking(db, "tailor", None, BoardAddress()))
 
     cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
     assert any("HYPERLINK" in cell for cell in cells)
@@ -30,7 +32,9 @@ def test_no_cell_of_an_exported_ranking_is_a_formula(board: Settings) -> None:
 
 
 def test_a_table_survives_each_format_with_its_gaps() -> None:
-    frame = pd.DataFrame({"=name": ["=1+1", "b"], "value": [1.5, None], "rank": pd.array([1, None], "Int64")})
+    frame = pd.DataFrame(
+        {"=name": ["=1+1", "b"], "value": [1.5, None], "rank": pd.array([1, None], "Int64")}
+    )
 
     assert frame_as_csv(frame) == b"'=name,value,rank\n'=1+1,1.5,1\nb,,\n"
     assert json.loads(frame_as_json(frame))[1] == {"=name": "b", "value": None, "rank": None}
@@ -43,7 +47,9 @@ def exported(board: Settings, tmp_path_factory: pytest.TempPathFactory) -> list[
     return _exported(board, tmp_path_factory.mktemp("exported"))
 
 
-def test_the_static_board_is_whole_and_the_same_twice(board: Settings, exported: list[Path], tmp_path: Path) -> None:
+def test_the_static_board_is_whole_and_the_same_twice(
+    board: Settings, exported: list[Path], tmp_path: Path
+) -> None:
     again = _exported(board, tmp_path)
 
     assert [path.read_bytes() for path in exported] == [path.read_bytes() for path in again]

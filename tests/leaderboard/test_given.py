@@ -1,4 +1,5 @@
-"""What a model got to see stands beside its prompt and its output, in every suite that gives something."""
+"""What a model got to see stands beside its prompt and its output, in every suite that gives
+something."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ import pytest
 
 from infra.db import session
 from infra.settings import Settings
-from leaderboard import behind
 from leaderboard.panels import SampleView, input_picture
+from leaderboard.queries import samples
 
 
 @dataclass(frozen=True)
@@ -58,8 +59,8 @@ def test_a_prompt_alone_has_no_input(suite: str, tmp_path: Path) -> None:
 
 def test_what_others_kept_with_a_sample_can_be_asked_for(board: Settings) -> None:
     with session(board.database) as db:
-        run = behind.run_facts(db, "run-aurora-auto")
+        run = samples.run_facts(db, "run-aurora-auto")
         assert run
-        kept = behind.records(db, run, "cut_garden_twine.0.predictive.video")
+        kept = samples.records(db, run, "cut_garden_twine.0.predictive.video")
 
     assert len(kept) > 1 and all(record == {"seed": 7} for record in kept if record)

@@ -1,4 +1,5 @@
-"""Sixty names and texts that want to be more than text: nothing runs, nothing is a link, nothing breaks a line."""
+"""Sixty names and texts that want to be more than text: nothing runs, nothing is a link, nothing
+breaks a line."""
 
 from __future__ import annotations
 
@@ -10,8 +11,9 @@ import pandas as pd
 import pytest
 
 from infra.settings import Settings
-from leaderboard import agreement, words
-from leaderboard.export import frame_as_csv
+from leaderboard.draw import words
+from leaderboard.export.text import frame_as_csv
+from leaderboard.queries import agreement
 from tests.leaderboard.pages import VIEWS, opened
 
 SIGNS = (
@@ -96,24 +98,36 @@ def test_escaped_text_is_short_on_one_line_and_has_no_sign_of_markup_left(text: 
     assert len(words.name(text)) <= words.MOST_NAME
     assert not set(shown) & set("\n\r\t\x00\u202e\u2066\u200b\u2028")
     bare = shown.replace("\\\\", "")
-    assert not [place for place, sign in enumerate(bare) if sign in "<>[]()*_`$:#|~!" and bare[place - 1] != "\\"]
+    assert not [
+        place
+        for place, sign in enumerate(bare)
+        if sign in "<>[]()*_`$:#|~!" and bare[place - 1] != "\\"
+    ]
 
 
 @pytest.mark.parametrize("text", ALL, ids=range(len(ALL)))
 def test_no_cell_of_a_downloaded_table_begins_a_formula(text: str) -> None:
     made = frame_as_csv(pd.DataFrame({"Model": [text], text: [1.0]}))
 
-    cells = [cell for row in csv.reader(io.StringIO(made.decode("utf-8"), newline="")) for cell in row]
+    cells = [
+        cell for row in csv.reader(io.StringIO(made.decode("utf-8"), newline="")) for cell in row
+    ]
     assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_no_page_allows_html_or_shows_a_hostile_name_unescaped(view: str, at_board: Settings) -> None:
-    page = opened(view, id="sub-hostile0", run="run-hostile0-auto", runs="run-hostile0-auto,run-hostile4-auto")
+def test_no_page_allows_html_or_shows_a_hostile_name_unescaped(
+    view: str, at_board: Settings
+) -> None:
+    page = opened(
+        view, id="sub-hostile0", run="run-hostile0-auto", runs="run-hostile0-auto,run-hostile4-auto"
+    )
 
     assert not page.exception
     assert not [element for element in page.markdown if element.allow_html]
-    assert not [element for element in page.markdown if "<script>" in element.value.replace("\\<", "")]
+    assert not [
+        element for element in page.markdown if "<script>" in element.value.replace("\\<", "")
+    ]
 
 
 @pytest.mark.parametrize("module", [words, agreement])

@@ -1,4 +1,5 @@
-"""Sixty hostile names and texts handed in at the door, put on the board, and read on the page, in files and the API."""
+"""Sixty hostile names and texts handed in at the door, put on the board, and read on the page, in
+files and the API."""
 
 from __future__ import annotations
 
@@ -13,17 +14,19 @@ from sqlmodel import col
 
 from evaluators.judges.card import fingerprint
 from evaluators.suites import suite_named
-from flows.catalogue import judge_row, load
+from flows.run.catalogue import judge_row, load
 from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
 from infra.store import open_store
-from leaderboard import export, publication, queries
 from leaderboard.api.app import create
-from leaderboard.queries import Address
-from submissions.errors import IntakeError
-from submissions.intake import receive
-from submissions.lifecycle import State, advance
+from leaderboard.cache import on_publish
+from leaderboard.export import text as export
+from leaderboard.queries import ranking
+from leaderboard.queries.ranking import BoardAddress
+from submissions.format.errors import IntakeError
+from submissions.intake.intake import receive
+from submissions.teams.lifecycle import State, advance
 from tests.bundles import drawn_outputs
 from tests.leaderboard.made_board import AUTO
 from tests.leaderboard.pages import opened, words_of
@@ -33,8 +36,11 @@ START = ("=", "+", "-", "@", "\t", "\r")
 
 
 @pytest.fixture(scope="module")
-def handed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, dict[str, str], list[IntakeError]]:
-    """A board on which every text stands that the door let through, and what it said to the others."""
+def handed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> tuple[Settings, dict[str, str], list[IntakeError]]:
+    """A board on which every text stands that the door let through, and what it said to the
+    others."""
     folder = tmp_path_factory.mktemp("hostile")
     settings = Settings(home=folder / "home")
     migrate(settings.database)
@@ -58,7 +64,11 @@ def _handed_in(settings: Settings, path: Path, name: str, text: str, number: int
 
     def edit(manifest: dict[str, Any], members: dict[str, bytes]) -> None:
         kept = manifest["files"][:1]
-        manifest.update(files=kept, partial=True, model={**manifest["model"], "name": name, "organisation": name})
+        manifest.update(
+            files=kept,
+            partial=True,
+            model={**manifest["model"], "name": name, "organisation": name},
+        )
         manifest["disclosure"]["statement"] = text
         for other in set(members) - {kept[0]["path"]}:
             del members[other]
@@ -73,13 +83,28 @@ def _handed_in(settings: Settings, path: Path, name: str, text: str, number: int
 def _publish(db: Any, entry: str, number: int) -> None:
     suite = suite_named("tailor")
     run = tables.Run(
-        id=f"run-{entry}", submission_id=entry, board="b", suite="tailor", suite_version=suite.version, subset="demo",
-        scorer_version=suite.scorer_version, judge=fingerprint(AUTO), state="published", eligible=True,
+        id=f"run-{entry}",
+        submission_id=entry,
+        board="b",
+        suite="tailor",
+        suite_version=suite.version,
+        subset="demo",
+        scorer_version=suite.scorer_version,
+        judge=fingerprint(AUTO),
+        state="published",
+        eligible=True,
         published_at=tables.now(),
-    )  # fmt: skip
-    at: dict[str, Any] = dict.fromkeys(queries.FACETS, "*")
-    cell = tables.Cell(run_id=run.id, metric=suite.metrics[0].name, value=float(number), n_scored=1, n_expected=1, **at)
-    with publication.kept_up(db, col(tables.Run.id) == run.id):
+    )
+    at: dict[str, Any] = dict.fromkeys(ranking.FACETS, "*")
+    cell = tables.Cell(
+        run_id=run.id,
+        metric=suite.metrics[0].name,
+        value=float(number),
+        n_scored=1,
+        n_expected=1,
+        **at,
+    )
+    with on_publish.kept_up(db, col(tables.Run.id) == run.id):
         add_new(db, tables.Run, [run.model_dump()])
         add_new(db, tables.Cell, [cell.model_dump()])
     advance(db, entry, State.PUBLISHED, "On the board.")
@@ -92,7 +117,11 @@ def test_the_door_takes_names_as_text_or_says_what_is_wrong_with_them(
 
     assert len(set(taken.values())) >= 40
     assert len(taken) + len(refused) >= len(ALL)
-    assert all(problem.code.startswith("E_") and problem.hint for error in refused for problem in error.problems)
+    assert all(
+        problem.code.startswith("E_") and problem.hint
+        for error in refused
+        for problem in error.problems
+    )
     assert max(len(problem.message) for error in refused for problem in error.problems) < 1000
 
 
@@ -101,9 +130,13 @@ def test_what_was_let_through_is_inert_in_csv_json_and_api(
 ) -> None:
     settings, taken, _ = handed
     with session(settings.database) as db:
-        rows = [one for one in queries.ranking(db, "tailor", None, Address()) if one.trust != "C"]
+        rows = [
+            one for one in ranking.ranking(db, "tailor", None, BoardAddress()) if one.trust != "C"
+        ]
 
-    cells = [cell for line in csv.reader(io.StringIO(export.as_csv(rows), newline="")) for cell in line]
+    cells = [
+        cell for line in csv.reader(io.StringIO(export.as_csv(rows), newline="")) for cell in line
+    ]
     answer = TestClient(create(settings)).get("/v1/suites/tailor/ranking")
 
     assert {one.submission_id for one in rows} == set(taken)
@@ -114,7 +147,9 @@ def test_what_was_let_through_is_inert_in_csv_json_and_api(
 
 @pytest.mark.parametrize("view", ["overview", "ranking", "model", "compare", "submit", "system"])
 def test_what_was_let_through_is_text_on_the_page(
-    view: str, handed: tuple[Settings, dict[str, str], list[IntakeError]], monkeypatch: pytest.MonkeyPatch
+    view: str,
+    handed: tuple[Settings, dict[str, str], list[IntakeError]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     settings, taken, _ = handed
     monkeypatch.setenv("ARMILLARY_HOME", str(settings.home))

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from infra.settings import Settings
-from leaderboard.widgets import settings
+from leaderboard.widgets.common import settings
 
 
-def test_remembered_settings_follow_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_settings_follow_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMILLARY_HOME", str(tmp_path / "first"))
     first = settings()
 
@@ -21,7 +23,9 @@ def test_remembered_settings_follow_the_environment(tmp_path: Path, monkeypatch:
     assert settings() is settings()
 
 
-def test_remembered_settings_follow_variables_in_any_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_settings_follow_variables_in_any_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ARMILLARY_HOME", raising=False)
     monkeypatch.chdir(tmp_path)
     settings()
@@ -32,7 +36,9 @@ def test_remembered_settings_follow_variables_in_any_case(tmp_path: Path, monkey
     assert settings().home == tmp_path / "elsewhere"
 
 
-def test_remembered_settings_follow_the_working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_settings_follow_the_working_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.delenv("ARMILLARY_HOME", raising=False)
     for folder in (tmp_path / "first", tmp_path / "second"):
         folder.mkdir()
@@ -41,7 +47,9 @@ def test_remembered_settings_follow_the_working_folder(tmp_path: Path, monkeypat
         assert settings().home == folder / ".armillary"
 
 
-def test_remembered_settings_follow_the_users_own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_remembered_settings_follow_the_users_own_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMILLARY_HOME", "~/board")
     for folder in (tmp_path / "first", tmp_path / "second"):
         monkeypatch.setenv("HOME", str(folder))

@@ -1,4 +1,5 @@
-"""What is kept up at publication is what counting everything anew would give, and no ranking reads a score."""
+"""What is kept up at publication is what counting everything anew would give, and no ranking reads
+a score."""
 
 from __future__ import annotations
 
@@ -10,17 +11,19 @@ import pytest
 from sqlalchemy import event, update
 from sqlmodel import Session, col, select
 
-from evaluators.cells import cells
+from evaluators.aggregate.cells import cells
 from evaluators.contracts import Outcome, Score
 from evaluators.suites import suite_named
-from flows.catalogue import load
-from flows.rows import cell_row
-from infra import tables, tables_board
+from flows.run.catalogue import load
+from flows.run.tables_io import cell_row
+from infra import tables
 from infra.db import engine, migrate, session
 from infra.settings import Settings
-from leaderboard import entries, places, queries, settling
-from leaderboard.choice import Choice
-from leaderboard.queries import FACETS, Address
+from infra.tables import board as tables_board
+from leaderboard.queries import addresses, entries, ranking
+from leaderboard.queries.ranking import FACETS, BoardAddress
+from leaderboard.selection import settle
+from leaderboard.selection.choice import Choice
 from tests.leaderboard.made_board import samples
 from tests.servers.postgres import PostgresServer
 
@@ -36,7 +39,7 @@ def written(board: Settings) -> Iterator[Session]:
 def test_places_kept_up_run_by_run_are_the_places_counted_anew(written: Session) -> None:
     kept = _places(written)
 
-    places.recount(written, "tailor")
+    addresses.recount(written, "tailor")
 
     assert _places(written) == kept
     assert any(row.ours > 1 for row in kept) and any(row.papers > 1 for row in kept)
@@ -45,14 +48,26 @@ def test_places_kept_up_run_by_run_are_the_places_counted_anew(written: Session)
 def test_cells_kept_at_publication_are_those_that_the_stored_scores_give(written: Session) -> None:
     suite = suite_named("tailor")
     rows = written.exec(select(tables.Score).where(tables.Score.run_id == "run-cirrus-auto")).all()
-    scores = [Score(row.sample_id, row.metric, Outcome(row.outcome), row.value, row.detail) for row in rows]
+    scores = [
+        Score(row.sample_id, row.metric, Outcome(row.outcome), row.value, row.detail)
+        for row in rows
+    ]
     named = {score.metric for score in scores}
     assert suite.derive is not None
 
-    rebuilt = cells([metric for metric in suite.metrics if metric.name in named], samples(), scores, resamples=200)
+    rebuilt = cells(
+        [metric for metric in suite.metrics if metric.name in named],
+        samples(),
+        scores,
+        resamples=200,
+    )
 
-    assert _figures([tables.Cell(**cell_row("run-cirrus-auto", one)) for one in rebuilt + suite.derive(rebuilt)]) == (
-        _figures(written.exec(select(tables.Cell).where(tables.Cell.run_id == "run-cirrus-auto")).all())
+    assert _figures(
+        [tables.Cell(**cell_row("run-cirrus-auto", one)) for one in rebuilt + suite.derive(rebuilt)]
+    ) == (
+        _figures(
+            written.exec(select(tables.Cell).where(tables.Cell.run_id == "run-cirrus-auto")).all()
+        )
     )
 
 
@@ -66,7 +81,9 @@ def on_postgresql(postgres_server: PostgresServer) -> str:
     return url
 
 
-def test_taking_a_run_off_the_board_and_publishing_it_again_counts_the_same_on_postgresql(on_postgresql: str) -> None:
+def test_taking_a_run_off_the_board_and_publishing_it_again_counts_the_same_on_postgresql(
+    on_postgresql: str,
+) -> None:
     with session(on_postgresql) as db:
         before = _places(db)
         run = db.exec(select(tables.Run.id).where(tables.Run.suite == "sc3")).first()
@@ -74,7 +91,7 @@ def test_taking_a_run_off_the_board_and_publishing_it_again_counts_the_same_on_p
 
         _put_in_state(db, run, "scored")
         without = _places(db)
-        places.recount(db, "sc3")
+        addresses.recount(db, "sc3")
         counted_without = _places(db)
         _put_in_state(db, run, "published")
         _put_in_state(db, run, "published")
@@ -84,7 +101,9 @@ def test_taking_a_run_off_the_board_and_publishing_it_again_counts_the_same_on_p
         assert _places(db) == before
 
 
-def test_two_that_publish_at_once_on_postgresql_both_count_and_neither_waits_for_good(on_postgresql: str) -> None:
+def test_two_that_publish_at_once_on_postgresql_both_count_and_neither_waits_for_good(
+    on_postgresql: str,
+) -> None:
     with session(on_postgresql) as db:
         before = _places(db)
         first, second = db.exec(select(tables.Run.id).where(tables.Run.suite == "tailor").limit(2))
@@ -103,20 +122,26 @@ def test_two_that_publish_at_once_on_postgresql_both_count_and_neither_waits_for
 
 
 def _put_in_state(db: Session, run: str, state: str) -> None:
-    with places.recounted(db, col(tables.Run.id) == run):
-        db.connection().execute(update(tables.Run).where(col(tables.Run.id) == run).values(state=state))
+    with addresses.recounted(db, col(tables.Run.id) == run):
+        db.connection().execute(
+            update(tables.Run).where(col(tables.Run.id) == run).values(state=state)
+        )
 
 
 def test_no_question_of_a_ranking_reads_scores_verdicts_or_outputs(board: Settings) -> None:
     with session(board.database) as db, _asked(db) as texts:
-        settled = settling.settle(db, Choice(suite="tailor"))
+        settled = settle.settle(db, Choice(suite="tailor"))
         assert settled
-        queries.ranking(db, "tailor", "index", Address())
-        settling.leaders(db)
-        entries.figures_along(db, "tailor", "index", "scenario", Address())
+        ranking.ranking(db, "tailor", "index", BoardAddress())
+        settle.leaders(db)
+        entries.figures_along(db, "tailor", "index", "scenario", BoardAddress())
 
     assert len(texts) > 10
-    assert not [text for text in texts if any(f"FROM {name}" in text for name in ("score", "verdict", "output"))]
+    assert not [
+        text
+        for text in texts
+        if any(f"FROM {name}" in text for name in ("score", "verdict", "output"))
+    ]
 
 
 @contextmanager
@@ -131,9 +156,9 @@ def _asked(db: Session) -> Iterator[list[str]]:
     event.remove(db.get_bind(), "before_cursor_execute", keep)
 
 
-def _places(db: Session) -> list[tables_board.Place]:
+def _places(db: Session) -> list[tables_board.FigurePlace]:
     db.expunge_all()
-    found = db.exec(select(tables_board.Place)).all()
+    found = db.exec(select(tables_board.FigurePlace)).all()
     return sorted(found, key=lambda row: (row.suite, row.metric, *_at(row)))
 
 
@@ -144,6 +169,13 @@ def _at(row: object) -> tuple[str, ...]:
 def _figures(rows: object) -> dict[tuple[str, ...], tuple[object, ...]]:
     assert isinstance(rows, list)
     return {
-        (row.metric, *_at(row)): (row.value, row.low, row.high, row.n_scored, row.n_expected, row.why_empty)
+        (row.metric, *_at(row)): (
+            row.value,
+            row.low,
+            row.high,
+            row.n_scored,
+            row.n_expected,
+            row.why_empty,
+        )
         for row in rows
     }

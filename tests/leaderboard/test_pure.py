@@ -1,4 +1,5 @@
-"""The pure parts: choices, ranks with their intervals, paired differences, agreement, grids of papers."""
+"""The pure parts: choices, ranks with their intervals, paired differences, agreement, grids of
+papers."""
 
 from __future__ import annotations
 
@@ -15,11 +16,13 @@ from evaluators.judges.card import question_key, request_key
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
-from leaderboard import agreement, behind, choice, paired, ranks
-from leaderboard.choice import Choice
-from leaderboard.paired import Scored
-from leaderboard.places import Place
-from leaderboard.queries import Address, RankingRow, ranked
+from leaderboard.queries import agreement, paired, ranks
+from leaderboard.queries.addresses import FiguresAt
+from leaderboard.queries.paired import SampleValue
+from leaderboard.queries.ranking import BoardAddress, RankingRow, ranked
+from leaderboard.queries.samples import question_keys
+from leaderboard.selection import choice
+from leaderboard.selection.choice import Choice
 from tests.leaderboard.made_board import samples
 
 
@@ -34,12 +37,17 @@ def test_an_address_with_unknown_parameters_is_read_as_far_as_it_is_known() -> N
 
 
 def test_the_nearest_place_shares_most_with_what_was_asked() -> None:
-    places = [Place(Address("a", "*", "x", "image"), 0, 4), Place(Address("b", "*", "y", "image"), 0, 9)]
+    places = [
+        FiguresAt(BoardAddress("a", "*", "x", "image"), 0, 4),
+        FiguresAt(BoardAddress("b", "*", "y", "image"), 0, 9),
+    ]
 
-    assert choice.nearest(places, Address("a", "*", "y", "video")) in [place.at for place in places]
-    assert choice.nearest(places, Address("a", "*", "x", "*")) == places[0].at
-    assert choice.nearest(places, Address()) == places[1].at
-    assert choice.nearest([], Address("a")) == Address("a")
+    assert choice.nearest(places, BoardAddress("a", "*", "y", "video")) in [
+        place.at for place in places
+    ]
+    assert choice.nearest(places, BoardAddress("a", "*", "x", "*")) == places[0].at
+    assert choice.nearest(places, BoardAddress()) == places[1].at
+    assert choice.nearest([], BoardAddress("a")) == BoardAddress("a")
 
 
 def test_without_stored_ranks_equal_values_share_one_and_no_rank_interval_is_claimed() -> None:
@@ -47,13 +55,22 @@ def test_without_stored_ranks_equal_values_share_one_and_no_rank_interval_is_cla
 
     found = ranked(rows, best_is_high=True)
 
-    assert [(row.model, rank) for row, rank in found] == [("a", 1), ("b", 2), ("c", 2), ("d", 4), ("e", None)]
+    assert [(row.model, rank) for row, rank in found] == [
+        ("a", 1),
+        ("b", 2),
+        ("c", 2),
+        ("d", 4),
+        ("e", None),
+    ]
     assert [row.model for row, _ in ranked(rows, best_is_high=False)] == ["d", "b", "c", "a", "e"]
     assert ranks.place("a", False, 1, "", None, None)[:4] == (1, None, None, ranks.BY_VALUE)
 
 
 def test_boards_are_ranked_apart_and_papers_not_at_all() -> None:
-    found = ranked([_found("a", 9), _found("b", 7, board="other"), _found("c", 99, trust="C")], best_is_high=True)
+    found = ranked(
+        [_found("a", 9), _found("b", 7, board="other"), _found("c", 99, trust="C")],
+        best_is_high=True,
+    )
 
     assert {row.model: rank for row, rank in found} == {"a": 1, "b": 1, "c": None}
 
@@ -66,9 +83,14 @@ def _found(model: str, value: float | None, board: str = "board", trust: str = "
 
 def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
     dice = random.Random(1)
-    base = [Scored(str(n), str(n // 4), "s", dice.random()) for n in range(80)]
-    better = [Scored(one.sample_id, one.cluster, "s", one.value + 0.3 + dice.gauss(0, 0.1)) for one in base]
-    same = [Scored(one.sample_id, one.cluster, "s", one.value + dice.gauss(0, 0.1)) for one in base]
+    base = [SampleValue(str(n), str(n // 4), "s", dice.random()) for n in range(80)]
+    better = [
+        SampleValue(one.sample_id, one.cluster, "s", one.value + 0.3 + dice.gauss(0, 0.1))
+        for one in base
+    ]
+    same = [
+        SampleValue(one.sample_id, one.cluster, "s", one.value + dice.gauss(0, 0.1)) for one in base
+    ]
 
     clear, none = paired.difference(better, base), paired.difference(same, base)
 
@@ -77,7 +99,9 @@ def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
     assert none.low < 0 < none.high and none.p > 0.01
 
 
-@pytest.mark.parametrize(("mean", "error", "tasks"), [(2.0, 1.0, 80), (0.5, 0.22, 20), (3.0, 2.0, 12), (9.0, 1.0, 80)])
+@pytest.mark.parametrize(
+    ("mean", "error", "tasks"), [(2.0, 1.0, 80), (0.5, 0.22, 20), (3.0, 2.0, 12), (9.0, 1.0, 80)]
+)
 def test_the_tasks_needed_are_those_of_statsmodels(mean: float, error: float, tasks: int) -> None:
     exact = TTestPower().solve_power(mean / (error * tasks**0.5), alpha=0.05, power=0.8)
 
@@ -88,27 +112,34 @@ def test_a_difference_of_nothing_or_next_to_nothing_needs_more_tasks_than_there_
     assert paired.clusters_needed(0.0, 1.0, 80) is None
     assert paired.clusters_needed(0.0, 0.0, 7) is None
     assert paired.clusters_needed(1e-9, 1.0, 80) is None
-    assert paired.Difference(0.0, -1.0, 1.0, 1.0, 80, 80, 1.0).note == "No number of tasks would separate these two."
+    assert (
+        paired.SampleDifference(0.0, -1.0, 1.0, 1.0, 80, 80, 1.0).note
+        == "No number of tasks would separate these two."
+    )
 
 
 def test_a_difference_says_how_many_tasks_would_find_it() -> None:
-    unsure, enough = (paired.Difference(mean, 0.0, 9.0, 0.1, 80, 80, 1.0).note for mean in (2.0, 5.0))
+    unsure, enough = (
+        paired.SampleDifference(mean, 0.0, 9.0, 0.1, 80, 80, 1.0).note for mean in (2.0, 5.0)
+    )
 
     assert unsure == "About 159 tasks would find it four times in five; there are 80."
-    assert enough.startswith("Found four times in five with ") and enough.endswith("; there are 80.")
+    assert enough.startswith("Found four times in five with ") and enough.endswith(
+        "; there are 80."
+    )
 
 
 def test_one_common_task_is_no_ground_for_a_difference() -> None:
-    one = [Scored("a", "task", "s", 1.0), Scored("b", "task", "s", 2.0)]
+    one = [SampleValue("a", "task", "s", 1.0), SampleValue("b", "task", "s", 2.0)]
 
     assert paired.difference(one, one) is None
 
 
 def test_wins_are_counted_in_the_metrics_direction() -> None:
-    low, high = [Scored("a", "t", "s", 1.0)], [Scored("a", "t", "s", 2.0)]
+    low, high = [SampleValue("a", "t", "s", 1.0)], [SampleValue("a", "t", "s", 2.0)]
 
-    assert paired.tallies(low, high, best_is_high=False) == [paired.Tally("s", 1, 0, 0)]
-    assert paired.tallies(low, high, best_is_high=True) == [paired.Tally("s", 0, 0, 1)]
+    assert paired.tallies(low, high, best_is_high=False) == [paired.WinTally("s", 1, 0, 0)]
+    assert paired.tallies(low, high, best_is_high=True) == [paired.WinTally("s", 0, 0, 1)]
 
 
 def test_agreement_treats_ratings_and_closed_answers_apart() -> None:
@@ -121,20 +152,32 @@ def test_agreement_treats_ratings_and_closed_answers_apart() -> None:
 def test_agreement_over_nothing_is_nothing_rather_than_zero() -> None:
     found = agreement.agreement([])
 
-    assert (found.equal.value, found.kappa.value, found.alpha.value, found.spearman.value) == (None, None, None, None)
+    assert (found.equal.value, found.kappa.value, found.alpha.value, found.spearman.value) == (
+        None,
+        None,
+        None,
+        None,
+    )
 
 
 def test_alpha_and_rho_are_those_of_the_reference_programs() -> None:
     dice = random.Random(3)
-    said = [(one := dice.randint(0, 5), min(5, max(0, one + dice.choice((-1, 0, 0, 1))))) for _ in range(80)]
+    said = [
+        (one := dice.randint(0, 5), min(5, max(0, one + dice.choice((-1, 0, 0, 1)))))
+        for _ in range(80)
+    ]
 
     found = agreement.agreement([(str(one), str(two)) for one, two in said])
     words = agreement.agreement([(f"option {one}", f"option {two}") for one, two in said])
 
     ours, people = [one for one, _ in said], [two for _, two in said]
     assert found.spearman.value == pytest.approx(float(stats.spearmanr(ours, people).statistic))
-    assert found.rating_alpha.value == pytest.approx(krippendorff.alpha([ours, people], level_of_measurement="ordinal"))
-    assert words.alpha.value == pytest.approx(krippendorff.alpha([ours, people], level_of_measurement="nominal"))
+    assert found.rating_alpha.value == pytest.approx(
+        krippendorff.alpha([ours, people], level_of_measurement="ordinal")
+    )
+    assert words.alpha.value == pytest.approx(
+        krippendorff.alpha([ours, people], level_of_measurement="nominal")
+    )
     assert words.alpha.low < words.alpha.value < words.alpha.high  # type: ignore[operator]
 
 
@@ -143,7 +186,7 @@ def test_the_page_finds_verdicts_under_the_keys_that_the_flow_writes(board: Sett
     with session(board.database) as db:
         row = db.exec(select(tables.Sample).where(tables.Sample.id == sample.id)).one()
 
-    keys = list(behind.question_keys(row))
+    keys = list(question_keys(row))
 
     request = request_key(sample.prompt, sample.facets.modality, sample.questions)
     assert keys == [question_key(request, question.id) for question in sample.questions]

@@ -10,16 +10,21 @@ import pandas as pd
 import pytest
 
 from evaluators.suites.sc3 import published
+from leaderboard.draw.rollouts import enlarged
+from leaderboard.draw.suite_charts import COLUMNS, charts_of
+from leaderboard.draw.suite_charts.sc3 import ablation_table, fullest_runs, swept
+from leaderboard.draw.suite_charts.sc3_variants import family
 from leaderboard.panels.sc3 import trace
-from leaderboard.rollouts import enlarged
-from leaderboard.suite_charts import COLUMNS, charts_of
-from leaderboard.suite_charts.sc3 import ablation_table, fullest_runs, swept
-from leaderboard.suite_charts.sc3_variants import family
 
 
 def printed() -> pd.DataFrame:
     rows = [
-        {**{name: None for name in COLUMNS}, **asdict(one.facets), "model": one.model, "metric": one.metric}
+        {
+            **{name: None for name in COLUMNS},
+            **asdict(one.facets),
+            "model": one.model,
+            "metric": one.metric,
+        }
         | {"value": one.value, "note": one.note, "source": one.source}
         | {"evaluator": one.evaluator, "trust": "C", "run_id": f"paper {one.model} {one.evaluator}"}
         for one in published.published()
@@ -43,7 +48,9 @@ def test_the_published_tables_draw_every_chart_they_have_numbers_for() -> None:
         ("stopped", "both splits", [0, 0.0221, 0.0488, 0.1022]),
     ],
 )
-def test_the_papers_sweep_has_all_four_thresholds_on_every_line(what: str, split: str, values: list[float]) -> None:
+def test_the_papers_sweep_has_all_four_thresholds_on_every_line(
+    what: str, split: str, values: list[float]
+) -> None:
     points = swept(printed())
     line = points[(points["what"] == what) & (points["split"] == split)].set_index("tau")["value"]
 
@@ -56,8 +63,21 @@ PLACE = {"scenario": "in_distribution", "task": "pooled", "setting": "online", "
 
 def ours(model: str, metric: str, value: float, run: str = "", **where: Any) -> dict[str, Any]:
     """A cell of an entry."""
-    whose = {"model": model, "run_id": run or model, "evaluator": "auto", "trust": "B", "n_expected": 42}
-    return {**{name: None for name in COLUMNS}, **PLACE, **whose, "metric": metric, "value": value, **where}
+    whose = {
+        "model": model,
+        "run_id": run or model,
+        "evaluator": "auto",
+        "trust": "B",
+        "n_expected": 42,
+    }
+    return {
+        **{name: None for name in COLUMNS},
+        **PLACE,
+        **whose,
+        "metric": metric,
+        "value": value,
+        **where,
+    }
 
 
 def table(*rows: dict[str, Any]) -> pd.DataFrame:
@@ -103,10 +123,17 @@ def test_a_better_mmrv_and_a_better_r_are_both_darker() -> None:
     assert made["model"].iloc[0] == "SC3-Eval" and len(made) == 10
 
 
-@pytest.mark.parametrize("whole", ["Small dynamics", "Small dynamics, full", "Small dynamics (full model)"])
+@pytest.mark.parametrize(
+    "whole", ["Small dynamics", "Small dynamics, full", "Small dynamics (full model)"]
+)
 def test_the_experiments_variants_stand_under_the_model_they_are_of(whole: str) -> None:
     parts = ("forward only", "without inverse", "without cross-view", "without decoupled horizon")
-    names = [whole, *(f"Small dynamics {part}" for part in parts), "Small dynamo", "Forward onlyness"]
+    names = [
+        whole,
+        *(f"Small dynamics {part}" for part in parts),
+        "Small dynamo",
+        "Forward onlyness",
+    ]
     rows = [ours(model, "mmrv", 0.1 * number, scenario="*") for number, model in enumerate(names)]
 
     made = ablation_table(table(*rows))
@@ -116,14 +143,25 @@ def test_the_experiments_variants_stand_under_the_model_they_are_of(whole: str) 
 
 
 def test_variants_that_go_by_their_bare_names_are_a_family_too() -> None:
-    bare = ("full", "without inverse", "without cross-view", "without decoupled horizon", "forward only")
+    bare = (
+        "full",
+        "without inverse",
+        "without cross-view",
+        "without decoupled horizon",
+        "forward only",
+    )
 
     assert {family(model)[0] for model in bare} == {""}
     assert [family(model)[1] for model in bare] == ["", *bare[1:]]
 
 
-def test_a_model_on_two_boards_is_drawn_once_and_beside_what_people_and_the_paper_say_of_it() -> None:
-    small, large = ours("M", "psnr", 20.0, run="demo"), ours("M", "psnr", 21.0, run="full", n_expected=504)
+def test_a_model_on_two_boards_is_drawn_once_and_beside_what_people_and_the_paper_say_of_it() -> (
+    None
+):
+    small, large = (
+        ours("M", "psnr", 20.0, run="demo"),
+        ours("M", "psnr", 21.0, run="full", n_expected=504),
+    )
     people = ours("M", "psnr", 21.0, run="study", evaluator="human")
     paper = ours("M", "psnr", 30.0, run="paper", trust="C", n_expected=None)
 
@@ -135,7 +173,9 @@ def test_a_model_on_two_boards_is_drawn_once_and_beside_what_people_and_the_pape
 
 
 def test_a_stopped_rollout_is_marked_and_small_pictures_keep_their_pixels() -> None:
-    chart = trace({"u_chunk": [0.1, 0.9], "terminated_at": 1, "action_space": "normalised"}).to_dict()
+    chart = trace(
+        {"u_chunk": [0.1, 0.9], "terminated_at": 1, "action_space": "normalised"}
+    ).to_dict()
 
     assert "stopped here" in str(chart)
     assert enlarged(np.zeros((24, 24, 3), np.uint8)).shape == (168, 168, 3)

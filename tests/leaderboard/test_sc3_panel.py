@@ -1,4 +1,5 @@
-"""SC3's rollouts on the Samples page: beside the real one and other entries, in step, with U, tau and four frames."""
+"""SC3's rollouts on the Samples page: beside the real one and other entries, in step, with U, tau
+and four frames."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.producing import Rollouts
 from evaluators.suites.sc3.reading import card
 from evaluators.suites.sc3.real import real_rollout
-from evaluators.suites.sc3.rollouts import BENCH
+from evaluators.suites.sc3.rollouts.loops import BENCH
+from evaluators.suites.sc3.rollouts.trajectories import from_bytes
 from evaluators.suites.sc3.scoring import score
-from evaluators.suites.sc3.trajectories import from_bytes
-from evaluators.suites.sc3.worlds import WorldModel, copy_last_frame, never_grasps
-from flows.catalogue import judge_row
-from flows.work import _kept, _reader
+from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, never_grasps
+from flows.run.catalogue import judge_row
+from flows.workers.work import _kept, _reader
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.store import blob_key, open_store, put_blob
 from leaderboard.panels.sc3 import moments, trace
-from leaderboard.thumbnails import thumbnail
+from leaderboard.widgets.thumbnails import thumbnail
 from tests.leaderboard.pages import opened, words_of
 
 SAMPLE = next(one for one in SUITE.samples() if one.facets.setting == "online")
@@ -34,7 +35,8 @@ STOPPED = {"u_chunk": [0.01, 0.03], "terminated_at": 1, "tau": 0.02, "action_spa
 
 
 def enter(settings: Settings, model: str, world: WorldModel, **said: Any) -> str:
-    """One rollout of an entry, kept as the flow keeps it; `said` is put into what was read of it."""
+    """One rollout of an entry, kept as the flow keeps it; `said` is put into what was read of
+    it."""
     store = open_store(settings.objects)
     settings.work.mkdir(parents=True, exist_ok=True)
     [made] = Rollouts(world, BENCH).generate([SAMPLE], settings.work)
@@ -51,23 +53,45 @@ def enter(settings: Settings, model: str, world: WorldModel, **said: Any) -> str
 
 def submission(model: str) -> tables.Submission:
     place: dict[str, Any] = {"suite": "sc3", "suite_version": SUITE.version, "subset": "demo"}
-    who: dict[str, Any] = {"team": model, "model": model, "organisation": "", "kind": "outputs", "trust": "B"}
+    who: dict[str, Any] = {
+        "team": model,
+        "model": model,
+        "organisation": "",
+        "kind": "outputs",
+        "trust": "B",
+    }
     moment: dict[str, Any] = {"created_at": tables.now(), "updated_at": tables.now()}
     kept: dict[str, Any] = {"state": "published", "bundle_sha256": model, "manifest": {}}
     return tables.Submission(id=f"sub-{model}", **place, **who, **moment, **kept)
 
 
 def run(model: str) -> tables.Run:
-    whose: dict[str, Any] = {"submission_id": f"sub-{model}", "judge": fingerprint(card()), "board": "b"}
-    place: dict[str, Any] = {"suite": "sc3", "suite_version": SUITE.version, "scorer_version": "1", "subset": "demo"}
+    whose: dict[str, Any] = {
+        "submission_id": f"sub-{model}",
+        "judge": fingerprint(card()),
+        "board": "b",
+    }
+    place: dict[str, Any] = {
+        "suite": "sc3",
+        "suite_version": SUITE.version,
+        "scorer_version": "1",
+        "subset": "demo",
+    }
     moment: dict[str, Any] = {"created_at": tables.now(), "published_at": tables.now()}
-    return tables.Run(id=f"run-{model}", state="published", eligible=True, why_not="", **whose, **place, **moment)
+    return tables.Run(
+        id=f"run-{model}", state="published", eligible=True, why_not="", **whose, **place, **moment
+    )
 
 
 def scores(model: str, sample: Sample, record: dict[str, Any]) -> list[dict[str, Any]]:
     made = score(sample, Output(sample.id, Outcome.SCORED, record=record), {})
     return [
-        {"run_id": f"run-{model}", "sample_id": one.sample_id, "metric": one.metric, "outcome": one.outcome}
+        {
+            "run_id": f"run-{model}",
+            "sample_id": one.sample_id,
+            "metric": one.metric,
+            "outcome": one.outcome,
+        }
         | {"value": one.value, "detail": dict(one.detail)}
         for one in made
     ]
@@ -100,7 +124,10 @@ def test_the_real_rollout_stands_beside_an_entrys_and_others_can_be_added(ready:
 
 
 def test_the_real_rollout_is_kept_in_the_store_once_for_all(ready: Settings) -> None:
-    first, second = enter(ready, "Still", copy_last_frame()), enter(ready, "Clumsy", never_grasps().world())
+    first, second = (
+        enter(ready, "Still", copy_last_frame()),
+        enter(ready, "Clumsy", never_grasps().world()),
+    )
 
     kept = open_store(ready.objects).get(blob_key(first))
 
@@ -119,7 +146,9 @@ def test_an_entry_read_before_real_rollouts_were_kept_borrows_anothers(ready: Se
     assert heads(looked_at("Old")) == ["Old", "What really happened"]
 
 
-def test_a_stopped_rollout_shows_its_trace_and_four_frames_that_end_at_the_stop(ready: Settings) -> None:
+def test_a_stopped_rollout_shows_its_trace_and_four_frames_that_end_at_the_stop(
+    ready: Settings,
+) -> None:
     enter(ready, "Still", copy_last_frame(), **STOPPED)
 
     page = looked_at("Still")
@@ -147,7 +176,9 @@ def test_the_trace_has_a_line_at_tau_where_there_is_one() -> None:
 
     assert [layer["mark"]["type"] for layer in layers()] == ["line", "point", "rule", "text"]
     assert len(layers(tau=None)) == 2
-    assert len(trace({"u_chunk": [0.1], "terminated_at": None}).to_dict()["layer"]) == 2, "records from before"
+    assert len(trace({"u_chunk": [0.1], "terminated_at": None}).to_dict()["layer"]) == 2, (
+        "records from before"
+    )
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3, 57])
@@ -155,7 +186,9 @@ def test_moments_end_with_the_last_frame(frames: int) -> None:
     assert moments(frames)[0] == 0 and moments(frames)[-1] == frames - 1
 
 
-def test_a_rollout_has_a_small_picture_and_a_broken_file_has_none(ready: Settings, tmp_path: Path) -> None:
+def test_a_rollout_has_a_small_picture_and_a_broken_file_has_none(
+    ready: Settings, tmp_path: Path
+) -> None:
     store = open_store(ready.objects)
     np.savez(tmp_path / "rollout.npz", views=np.zeros((3, 2, 24, 24, 3), np.uint8))
     store.put(blob_key("a" * 64), b"PK no rollout")

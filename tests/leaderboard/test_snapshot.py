@@ -1,4 +1,5 @@
-"""The database is gone: the last published board stands, from memory or from the file beside the page."""
+"""The database is gone: the last published board stands, from memory or from the file beside the
+page."""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ from sqlmodel import select
 
 from infra import tables
 from infra.settings import Settings
-from leaderboard import queries, snapshot
 from leaderboard.api.app import create
-from leaderboard.queries import Address
-from leaderboard.reading import NoBoard, Reader, reader
+from leaderboard.cache import snapshot
+from leaderboard.cache.reader import CachedReader, NoBoard, reader
+from leaderboard.queries import ranking
+from leaderboard.queries.ranking import BoardAddress
 from tests.leaderboard.pages import opened
 
 
@@ -43,9 +45,9 @@ def test_a_page_that_starts_without_its_database_shows_the_last_board_and_says_f
 
 
 def test_every_figure_of_the_file_is_the_databases(orphaned: Settings, board: Settings) -> None:
-    there = reader(board).ask(queries.ranking, "tailor", "index", Address())
+    there = reader(board).ask(ranking.ranking, "tailor", "index", BoardAddress())
 
-    here = reader(orphaned).ask(queries.ranking, "tailor", "index", Address())
+    here = reader(orphaned).ask(ranking.ranking, "tailor", "index", BoardAddress())
 
     assert here == there
 
@@ -61,7 +63,7 @@ def test_nothing_private_and_no_output_is_in_the_file(orphaned: Settings) -> Non
 
 def test_a_page_that_needs_the_database_itself_says_so(orphaned: Settings) -> None:
     with pytest.raises(NoBoard):
-        reader(orphaned).ask_now(queries.suites)
+        reader(orphaned).ask_now(ranking.suites)
 
 
 def test_the_api_answers_from_the_file_and_names_its_time(orphaned: Settings) -> None:
@@ -76,10 +78,12 @@ def test_a_broken_file_is_as_good_as_none(tmp_path: Path) -> None:
     file.write_bytes(b"no database")
 
     with pytest.raises(NoBoard):
-        Reader(f"sqlite:///{tmp_path / 'gone.db'}", file).ask(queries.suites)
+        CachedReader(f"sqlite:///{tmp_path / 'gone.db'}", file).ask(ranking.suites)
 
 
-def test_writing_it_again_puts_the_new_one_in_the_old_ones_place(orphaned: Settings, board: Settings) -> None:
+def test_writing_it_again_puts_the_new_one_in_the_old_ones_place(
+    orphaned: Settings, board: Settings
+) -> None:
     file = snapshot.path(orphaned)
     before = file.stat().st_ino
 

@@ -1,4 +1,5 @@
-"""TailOR's charts: the printed table gives the printed findings, and our own board gives the other figures."""
+"""TailOR's charts: the printed table gives the printed findings, and our own board gives the other
+figures."""
 
 from __future__ import annotations
 
@@ -11,28 +12,53 @@ import pytest
 
 from evaluators.suites.tailor.bank import public
 from evaluators.suites.tailor.published import published
-from leaderboard.entries import Figure
-from leaderboard.suite_charts import charts_of, table
-from leaderboard.suite_charts import tailor_tables as tables
+from leaderboard.draw.suite_charts import charts_of, table
+from leaderboard.draw.suite_charts import tailor_tables as tables
+from leaderboard.queries.entries import Figure
 
 
 def figure(**given: Any) -> Figure:
     """A figure of ours unless it says otherwise."""
     silent = dict.fromkeys(Figure.__dataclass_fields__)
-    usual = {"evaluator": "auto", "trust": "A", "task": "*", "source": "", "note": "", "run_id": "r", "board": "b"}
+    usual = {
+        "evaluator": "auto",
+        "trust": "A",
+        "task": "*",
+        "source": "",
+        "note": "",
+        "run_id": "r",
+        "board": "b",
+    }
     return Figure(**{**silent, **usual, **given})
 
 
-PAPER = table([
-    figure(trust="C", model=p.model, evaluator=p.evaluator, metric=p.metric, value=p.value, **asdict(p.facets))
-    for p in published()
-])  # fmt: skip
+PAPER = table(
+    [
+        figure(
+            trust="C",
+            model=p.model,
+            evaluator=p.evaluator,
+            metric=p.metric,
+            value=p.value,
+            **asdict(p.facets),
+        )
+        for p in published()
+    ]
+)
 
 
 def own(metric: str, value: float = 50.0, **given: Any) -> list[Figure]:
     """One metric of one model of ours in every cell."""
     return [
-        figure(model="Owl", metric=metric, value=value, scenario=scenario, setting=setting, modality=modality, **given)
+        figure(
+            model="Owl",
+            metric=metric,
+            value=value,
+            scenario=scenario,
+            setting=setting,
+            modality=modality,
+            **given,
+        )
         for scenario in tables.SCENARIOS
         for setting in ("predictive", "descriptive")
         for modality in ("image", "video")
@@ -59,7 +85,9 @@ def test_the_grid_of_table_2_has_every_cell_and_the_leaders_of_the_paper() -> No
 
 
 def test_values_in_the_grid_round_half_up() -> None:
-    rows = tables.grid(table([*own("instruction_adherence", 62.5), *own("physical_realism", 2.4499999999999997)]))
+    rows = tables.grid(
+        table([*own("instruction_adherence", 62.5), *own("physical_realism", 2.4499999999999997)])
+    )
 
     assert set(rows["shown"]) == {"63% / —", "2.5 / —"}
 
@@ -70,7 +98,9 @@ def test_the_lines_of_table_2_fall_in_119_of_128_rows() -> None:
 
     wide = rows.pivot_table(index=keys, columns="scenario", values="value")
 
-    falls = (wide["regular"] >= wide["unconventional"]) & (wide["unconventional"] >= wide["impossible"])
+    falls = (wide["regular"] >= wide["unconventional"]) & (
+        wide["unconventional"] >= wide["impossible"]
+    )
     assert (int(falls.sum()), len(wide)) == (119, 128)
     assert drawn("degradation-paper", PAPER)["facet"]["field"] == "title"
 
@@ -107,15 +137,21 @@ def test_our_own_board_gives_parts_and_failures() -> None:
 
 def test_figures_of_two_boards_are_never_drawn_together() -> None:
     small = own("instruction_adherence", board="small", run_id="1")
-    large = [one for run in ("2", "3") for one in own("instruction_adherence", board="large", run_id=run)]
+    large = [
+        one for run in ("2", "3") for one in own("instruction_adherence", board="large", run_id=run)
+    ]
 
     assert set(tables.ours(table([*small, *large]))["board"]) == {"large"}
 
 
 def test_the_bank_chart_counts_the_bank_that_is_there() -> None:
-    counted = Counter((task["action_name"], task["place"], task["environment"]) for task in public().tasks)
+    counted = Counter(
+        (task["action_name"], task["place"], task["environment"]) for task in public().tasks
+    )
 
-    found = {(row.action, row.place, row.environment): row.tasks for row in tables.items().itertuples()}
+    found = {
+        (row.action, row.place, row.environment): row.tasks for row in tables.items().itertuples()
+    }
 
     assert found == counted
     assert drawn("bank", PAPER)["mark"]["type"] == "bar"

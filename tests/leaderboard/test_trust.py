@@ -1,4 +1,5 @@
-"""What stands behind a place: attempts, places that moved, private samples; and an order and columns of one's own."""
+"""What stands behind a place: attempts, places that moved, private samples; and an order and
+columns of one's own."""
 
 from __future__ import annotations
 
@@ -11,9 +12,11 @@ from sqlmodel import Session
 from infra.db import engine, put
 from infra.settings import Settings
 from infra.tables import now
-from infra.tables_standing import Hidden, RankChange
-from leaderboard import behind, choice, entries, frames, nights, queries, trust
-from leaderboard.queries import Address
+from infra.tables.standing import Hidden, RankChange
+from leaderboard.draw import frames
+from leaderboard.queries import entries, nights, ranking, samples, trust
+from leaderboard.queries.ranking import BoardAddress
+from leaderboard.selection import choice
 from tests.leaderboard.pages import opened
 
 EVERYWHERE = {"scenario": "*", "task": "*", "setting": "*", "modality": "*"}
@@ -28,7 +31,7 @@ def written(board: Settings) -> Iterator[Session]:
 
 
 def test_an_entry_tells_its_teams_attempts(written: Session) -> None:
-    run = behind.run_facts(written, "run-aurora-auto")
+    run = samples.run_facts(written, "run-aurora-auto")
     assert run
 
     found = trust.attempts(written, run.board, run.team)
@@ -38,11 +41,28 @@ def test_an_entry_tells_its_teams_attempts(written: Session) -> None:
 
 
 def test_places_that_moved_come_with_the_reason_the_largest_move_first(written: Session) -> None:
-    row = {"board": "new", "board_before": "old", "modality": "*", "suite": "tailor", "run_before": "", "at": now()}
+    row = {
+        "board": "new",
+        "board_before": "old",
+        "modality": "*",
+        "suite": "tailor",
+        "run_before": "",
+        "at": now(),
+    }
     moves = {"sub-aurora": (1, 2, "another judge"), "sub-basalt": (5, 1, "another scorer")}
     for entry, (before, rank, reason) in moves.items():
-        place = {"rank_before": before, "rank": rank, "reason": reason, "value_before": None, "value": None}
-        put(written, RankChange, [{**row, **place, "submission_id": entry, "metric": "index", "run_id": entry}])
+        place = {
+            "rank_before": before,
+            "rank": rank,
+            "reason": reason,
+            "value_before": None,
+            "value": None,
+        }
+        put(
+            written,
+            RankChange,
+            [{**row, **place, "submission_id": entry, "metric": "index", "run_id": entry}],
+        )
 
     found = trust.new_places(written, "new")
 
@@ -50,12 +70,21 @@ def test_places_that_moved_come_with_the_reason_the_largest_move_first(written: 
         ("Basalt-XL", "another scorer"),
         ("Aurora Video 2", "another judge"),
     ]
-    assert [one.model for one in trust.new_places(written, "new", "sub-aurora")] == ["Aurora Video 2"]
+    assert [one.model for one in trust.new_places(written, "new", "sub-aurora")] == [
+        "Aurora Video 2"
+    ]
 
 
 def test_private_samples_are_told_as_aggregates_with_their_gap(written: Session) -> None:
     figures = {"value": 50.0, "low": 45.0, "high": 55.0, "n_scored": 80, "n_expected": 80}
-    gap = {"gap": 11.6, "gap_low": 4.0, "gap_high": 19.0, "gap_error": 3.9, "marked": True, "text": "better in public"}
+    gap = {
+        "gap": 11.6,
+        "gap_low": 4.0,
+        "gap_high": 19.0,
+        "gap_error": 3.9,
+        "marked": True,
+        "text": "better in public",
+    }
     where = {"run_id": "run-aurora-auto", "metric": "index", "bank_sha256": "0" * 64, **EVERYWHERE}
     put(written, Hidden, [{**where, **figures, **gap}])
 
@@ -66,11 +95,11 @@ def test_private_samples_are_told_as_aggregates_with_their_gap(written: Session)
 
 
 def test_bounds_of_what_is_unknown_stand_in_the_row(written: Session) -> None:
-    metric = queries.metric_named(written, "tailor", "index")
-    rows = queries.ranking(written, "tailor", "index", Address())
+    metric = ranking.metric_named(written, "tailor", "index")
+    rows = ranking.ranking(written, "tailor", "index", BoardAddress())
     unsure = replace(rows[0], if_worst=41.0, if_best=77.25)
 
-    frame = frames.standings([unsure, *rows[1:]], metric, Address())
+    frame = frames.standings([unsure, *rows[1:]], metric, BoardAddress())
 
     assert frame["Bounds"][0] == "41.0 – 77.2"
 
@@ -86,7 +115,7 @@ def test_the_order_and_the_columns_are_in_the_address(at_board: Settings) -> Non
 
 
 def test_worst_first_leaves_what_has_no_value_last(written: Session) -> None:
-    rows = queries.ranking(written, "tailor", "index", Address())
+    rows = ranking.ranking(written, "tailor", "index", BoardAddress())
     empty = replace(rows[0], value=None, model="nothing")
 
     found = choice.in_order([*rows[:3], empty], "worst")
@@ -108,4 +137,6 @@ def test_only_what_charts_draw_is_read_for_them(written: Session) -> None:
 def test_our_own_faults_are_incidents(written: Session) -> None:
     found = nights.incidents(written)
 
-    assert [one.what for one in found] == ["night"] * len(found) or "entry failed" in [one.what for one in found]
+    assert [one.what for one in found] == ["night"] * len(found) or "entry failed" in [
+        one.what for one in found
+    ]

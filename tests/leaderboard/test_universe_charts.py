@@ -1,4 +1,5 @@
-"""UNIVERSE's charts draw what the paper prints and what we measured, and its panel tells question, answer and truth."""
+"""UNIVERSE's charts draw what the paper prints and what we measured, and its panel tells question,
+answer and truth."""
 
 from __future__ import annotations
 
@@ -9,20 +10,30 @@ import pandas as pd
 import pytest
 
 from evaluators.suites.universe.published import published
+from leaderboard.draw.suite_charts import COLUMNS, SuiteChart
+from leaderboard.draw.suite_charts.universe import CHARTS, _by_judge, _cells, _runs
 from leaderboard.panels import SampleView
 from leaderboard.panels.universe import rows
-from leaderboard.suite_charts import COLUMNS, SuiteChart
-from leaderboard.suite_charts.universe import CHARTS, _by_judge, _cells, _runs
 
 
 def figures(extra: tuple[dict[str, Any], ...] = ()) -> pd.DataFrame:
     """The paper's rows as the page hands them over, and some of our own."""
     rows = [
-        {"model": one.model, "evaluator": one.evaluator, "trust": "C", "metric": one.metric, "value": one.value,
-         "spread": one.spread, "scenario": one.facets.scenario, "task": one.facets.task,
-         "setting": one.facets.setting, "modality": one.facets.modality, "source": one.source}
+        {
+            "model": one.model,
+            "evaluator": one.evaluator,
+            "trust": "C",
+            "metric": one.metric,
+            "value": one.value,
+            "spread": one.spread,
+            "scenario": one.facets.scenario,
+            "task": one.facets.task,
+            "setting": one.facets.setting,
+            "modality": one.facets.modality,
+            "source": one.source,
+        }
         for one in published()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame([*rows, *extra], columns=list(COLUMNS))
 
 
@@ -44,9 +55,19 @@ def test_frames_epochs_and_the_rule_are_read_from_the_names_of_runs() -> None:
 
 
 def test_seeds_of_a_judge_are_one_bar_with_their_spread() -> None:
-    ours = {"trust": "A", "metric": "em_normalised", "scenario": "environment_1", "task": "action_recognition",
-            "setting": "binary", "modality": "text", "evaluator": "auto"}  # fmt: skip
-    three = tuple({**ours, "model": f"Owl, seed {n}", "value": value} for n, value in enumerate((50.0, 60.0, 70.0)))
+    ours = {
+        "trust": "A",
+        "metric": "em_normalised",
+        "scenario": "environment_1",
+        "task": "action_recognition",
+        "setting": "binary",
+        "modality": "text",
+        "evaluator": "auto",
+    }
+    three = tuple(
+        {**ours, "model": f"Owl, seed {n}", "value": value}
+        for n, value in enumerate((50.0, 60.0, 70.0))
+    )
 
     found = _by_judge(_cells(figures(three))).query("judge == 'Owl'").iloc[0]
 

@@ -1,4 +1,5 @@
-"""Every page draws, on a full board, an empty one and none at all; and the choice is in its address."""
+"""Every page draws, on a full board, an empty one and none at all; and the choice is in its
+address."""
 
 from __future__ import annotations
 
@@ -20,7 +21,9 @@ def test_every_page_draws_on_a_full_board(view: str, at_board: Settings) -> None
 
 
 @pytest.mark.parametrize("view", VIEWS)
-def test_every_page_draws_on_a_board_without_rows(view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_page_draws_on_a_board_without_rows(
+    view: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("ARMILLARY_HOME", str(tmp_path))
     migrate(Settings().database)
 
@@ -47,10 +50,21 @@ def test_the_ranking_puts_the_whole_choice_into_its_address(at_board: Settings) 
 
 
 def test_a_link_restores_the_choice(at_board: Settings) -> None:
-    page = opened("ranking", suite="tailor", metric="physical_realism", scenario="impossible", by="human", q="aurora")
+    page = opened(
+        "ranking",
+        suite="tailor",
+        metric="physical_realism",
+        scenario="impossible",
+        by="human",
+        q="aurora",
+    )
 
     shown = {button.label for button in page.menu_button}
-    assert shown >= {"Metric: **Physical realism ↑**", "Scenario: **Impossible**", "Judged by: **Human**"}
+    assert shown >= {
+        "Metric: **Physical realism ↑**",
+        "Scenario: **Impossible**",
+        "Judged by: **Human**",
+    }
     assert page.text_input[0].value == "aurora"
 
 
@@ -66,7 +80,12 @@ def test_choosing_another_suite_moves_to_where_it_has_figures(at_board: Settings
 
 def test_choosing_another_metric_keeps_what_it_can_of_the_address(at_board: Settings) -> None:
     page = opened(
-        "ranking", suite="sc3", metric="psnr", scenario="out_of_distribution", setting="offline", modality="video"
+        "ranking",
+        suite="sc3",
+        metric="psnr",
+        scenario="out_of_distribution",
+        setting="offline",
+        modality="video",
     )
 
     page.menu_button(key="menu-metric").click("pearson_r").run()
@@ -77,15 +96,27 @@ def test_choosing_another_metric_keeps_what_it_can_of_the_address(at_board: Sett
 
 
 def test_an_empty_address_says_where_figures_are(at_board: Settings) -> None:
-    page = opened("ranking", suite="sc3", metric="pearson_r", scenario="*", task="*", setting="*", modality="*")
+    page = opened(
+        "ranking",
+        suite="sc3",
+        metric="pearson_r",
+        scenario="*",
+        task="*",
+        setting="*",
+        modality="*",
+    )
 
     assert "Nothing stands at this address" in words_of(page)
     page.button(key="offer-0").click().run()
     assert "Nothing stands at this address" not in words_of(page)
 
 
-def test_ranked_entries_and_published_figures_stand_in_tables_of_their_own(at_board: Settings) -> None:
-    page = opened("ranking", suite="tailor", scenario="regular", setting="predictive", modality="video")
+def test_ranked_entries_and_published_figures_stand_in_tables_of_their_own(
+    at_board: Settings,
+) -> None:
+    page = opened(
+        "ranking", suite="tailor", scenario="regular", setting="predictive", modality="video"
+    )
 
     judged, published = (table.value for table in page.dataframe)
     assert judged["Rank"].min() == 1
@@ -154,13 +185,17 @@ def test_comparing_two_entries_gives_a_paired_difference(at_board: Settings) -> 
 def test_the_grid_of_a_paper_marks_the_best_of_judge_and_people(at_board: Settings) -> None:
     grid = opened("papers", suite="tailor").dataframe[0].value
 
-    first = grid[(grid["Setting"] == "Predictive") & (grid["Modality"] == "Video") & (grid["Model"] == "Sora-2")].iloc[
-        0
-    ]
+    first = grid[
+        (grid["Setting"] == "Predictive")
+        & (grid["Modality"] == "Video")
+        & (grid["Model"] == "Sora-2")
+    ].iloc[0]
     assert first["Regular · Instruction adherence"] == "●66 / ◆83"
 
 
-def test_the_last_night_is_told_on_the_front_page_and_in_full_on_the_system_page(at_board: Settings) -> None:
+def test_the_last_night_is_told_on_the_front_page_and_in_full_on_the_system_page(
+    at_board: Settings,
+) -> None:
     front, system = words_of(opened("overview")), opened("system")
 
     assert "2 figures moved" in front
@@ -197,13 +232,15 @@ def test_two_facets_at_once_are_drawn_for_one_entry(at_board: Settings) -> None:
     assert "Two facets at once" in words_of(page)
 
 
-def test_the_remembered_board_stands_when_the_database_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_remembered_board_stands_when_the_database_is_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     import shutil
 
     from tests.leaderboard.made_board import make
 
     monkeypatch.setenv("ARMILLARY_HOME", str(tmp_path / "home"))
-    monkeypatch.setattr("leaderboard.reading.KEEP_SECONDS", 0.0)
+    monkeypatch.setattr("leaderboard.cache.reader.KEEP_SECONDS", 0.0)
     make(Settings(), ())
     before = whole_app()
     shutil.rmtree(tmp_path / "home")

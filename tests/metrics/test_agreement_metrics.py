@@ -1,4 +1,5 @@
-"""What holds of the agreement of raters, and that it is what scikit-learn, krippendorff and scipy give."""
+"""What holds of the agreement of raters, and that it is what scikit-learn, krippendorff and scipy
+give."""
 
 from __future__ import annotations
 
@@ -12,14 +13,22 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 from sklearn.metrics import cohen_kappa_score  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.agreement import Level, cohen_kappa, krippendorff_alpha, pairwise_spearman
 from evaluators.metrics.ranking import spearman
+from evaluators.statistics.agreement import (
+    Level,
+    cohen_kappa,
+    krippendorff_alpha,
+    pairwise_spearman,
+)
 
 ORDER = ("incorrect", "partially_correct", "correct")
 Grid = list[list[float | None]]
 
 PAIRS = st.lists(st.tuples(st.sampled_from(ORDER), st.sampled_from(ORDER)), min_size=1, max_size=20)
-UNITS = st.lists(st.lists(st.one_of(st.none(), st.integers(0, 4).map(float)), min_size=3, max_size=3), max_size=12)
+UNITS = st.lists(
+    st.lists(st.one_of(st.none(), st.integers(0, 4).map(float)), min_size=3, max_size=3),
+    max_size=12,
+)
 LEVELS: st.SearchStrategy[Level] = st.sampled_from(("nominal", "ordinal", "interval"))
 
 
@@ -34,7 +43,9 @@ def random_grid(seed: int) -> Grid:
 def test_kappa_is_that_of_scikit_learn(seed: int) -> None:
     random = np.random.default_rng(seed)
     first = [ORDER[i] for i in random.integers(0, 3, size=25)]
-    second = [value if random.random() < 0.6 else ORDER[int(random.integers(0, 3))] for value in first]
+    second = [
+        value if random.random() < 0.6 else ORDER[int(random.integers(0, 3))] for value in first
+    ]
 
     kappa = cohen_kappa(first, second, ORDER)
 
@@ -44,7 +55,9 @@ def test_kappa_is_that_of_scikit_learn(seed: int) -> None:
 
 
 @given(PAIRS)
-def test_kappa_is_symmetric_at_most_1_and_undefined_for_a_single_category(pairs: list[tuple[str, str]]) -> None:
+def test_kappa_is_symmetric_at_most_1_and_undefined_for_a_single_category(
+    pairs: list[tuple[str, str]],
+) -> None:
     first, second = [a for a, _ in pairs], [b for _, b in pairs]
 
     kappa = cohen_kappa(first, second, ORDER)
@@ -66,7 +79,12 @@ def test_a_pair_with_a_missing_side_leaves_the_kappa(pairs: list[tuple[str, str]
 def test_no_pairs_have_neither_kappa_nor_agreement() -> None:
     kappa = cohen_kappa([], [], ORDER)
 
-    assert (kappa.value, kappa.quadratic, kappa.raw_agreement, kappa.n_valid) == (None, None, None, 0)
+    assert (kappa.value, kappa.quadratic, kappa.raw_agreement, kappa.n_valid) == (
+        None,
+        None,
+        None,
+        0,
+    )
 
 
 def test_a_rating_outside_the_categories_is_refused() -> None:
@@ -87,11 +105,15 @@ def test_alpha_is_that_of_krippendorff(seed: int, level: Level) -> None:
     alpha = krippendorff_alpha(grid, level)
 
     data = np.array([[np.nan if value is None else value for value in row] for row in grid])
-    assert alpha.value == pytest.approx(krippendorff.alpha(data, level_of_measurement=level), abs=1e-12)
+    assert alpha.value == pytest.approx(
+        krippendorff.alpha(data, level_of_measurement=level), abs=1e-12
+    )
 
 
 @given(UNITS, LEVELS)
-def test_alpha_is_at_most_1_and_undefined_without_two_pairable_values(units: Grid, level: Level) -> None:
+def test_alpha_is_at_most_1_and_undefined_without_two_pairable_values(
+    units: Grid, level: Level
+) -> None:
     ratings = [list(row) for row in zip(*units, strict=True)]
     pairable = [unit for unit in units if sum(value is not None for value in unit) > 1]
     values = {value for unit in pairable for value in unit if value is not None}
@@ -114,7 +136,9 @@ def test_a_unit_with_one_rating_changes_no_alpha(units: Grid, level: Level) -> N
 @given(UNITS)
 def test_ordinal_alpha_knows_the_order_of_values_and_not_their_distances(units: Grid) -> None:
     stretched: Grid = [[None if value is None else value**3 for value in unit] for unit in units]
-    ratings, other = ([list(row) for row in zip(*table, strict=True)] for table in (units, stretched))
+    ratings, other = (
+        [list(row) for row in zip(*table, strict=True)] for table in (units, stretched)
+    )
 
     assert krippendorff_alpha(other, "ordinal") == krippendorff_alpha(ratings, "ordinal")
 
@@ -141,7 +165,9 @@ def test_all_levels_agree_where_there_are_but_two_values() -> None:
     ],
 )
 @pytest.mark.parametrize("level", get_args(Level))
-def test_without_two_values_that_can_be_paired_there_is_no_alpha(ratings: Grid, pairable: int, level: Level) -> None:
+def test_without_two_values_that_can_be_paired_there_is_no_alpha(
+    ratings: Grid, pairable: int, level: Level
+) -> None:
     alpha = krippendorff_alpha(ratings, level)
 
     assert (alpha.value, alpha.n_pairable_units) == (None, pairable)
@@ -160,7 +186,10 @@ def test_an_unknown_level_is_refused() -> None:
 @pytest.mark.parametrize("seed", range(20))
 def test_spearman_with_ties_is_that_of_scipy(seed: int) -> None:
     random = np.random.default_rng(seed)
-    x, y = random.integers(0, 6, size=20).astype(float), random.integers(0, 6, size=20).astype(float)
+    x, y = (
+        random.integers(0, 6, size=20).astype(float),
+        random.integers(0, 6, size=20).astype(float),
+    )
 
     rho = spearman(x.tolist(), y.tolist())
 
@@ -183,7 +212,9 @@ def test_pairs_are_correlated_on_their_common_units_and_averaged(seed: int) -> N
         common = [(a, b) for a, b in both if a is not None and b is not None]
         assert pair.rho == pytest.approx(stats.spearmanr(common).statistic, abs=1e-12)
         assert pair.n_common == len(common)
-    assert result.mean == pytest.approx(np.mean([pair.rho for pair in result.pairs if pair.rho is not None]))
+    assert result.mean == pytest.approx(
+        np.mean([pair.rho for pair in result.pairs if pair.rho is not None])
+    )
 
 
 def test_a_rater_who_never_varies_has_no_correlation() -> None:

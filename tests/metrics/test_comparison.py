@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.comparison import compare, difference
+from evaluators.statistics.comparison import compare, difference
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -29,7 +29,10 @@ def test_p_for_few_clusters_is_scipys_exact_permutation_test(seed: int) -> None:
     random = np.random.default_rng(seed)
     a, b = random.normal(size=8) + 0.5, random.normal(size=8)
     reference = stats.permutation_test(
-        (a, b), lambda x, y, axis: np.mean(x - y, axis=axis), permutation_type="samples", vectorized=True
+        (a, b),
+        lambda x, y, axis: np.mean(x - y, axis=axis),
+        permutation_type="samples",
+        vectorized=True,
     )
 
     found = compare(a, b, np.arange(8))
@@ -41,7 +44,8 @@ def test_p_flips_whole_clusters() -> None:
     a, clusters = np.array([1.0, 3.0, 2.0, 2.0, 5.0]), np.array([0, 0, 1, 1, 2])
     sums = np.array([4.0, 4.0, 5.0])
     ways = [
-        abs(sum(sign * value for sign, value in zip(signs, sums, strict=True))) for signs in product((1, -1), repeat=3)
+        abs(sum(sign * value for sign, value in zip(signs, sums, strict=True)))
+        for signs in product((1, -1), repeat=3)
     ]
 
     found = compare(a, np.zeros(5), clusters)
@@ -75,9 +79,16 @@ def test_the_other_way_round_everything_is_mirrored(seed: int, higher: bool) -> 
     a[random.random(24) < 0.1] = np.nan
     clusters, parts = np.repeat(np.arange(8), 3), np.tile([0, 1, 2], 8)
 
-    one, other = (compare(x, y, clusters, parts, higher=higher, resamples=500) for x, y in ((a, b), (b, a)))
+    one, other = (
+        compare(x, y, clusters, parts, higher=higher, resamples=500) for x, y in ((a, b), (b, a))
+    )
 
-    assert (one.wins, one.ties, one.losses, one.p) == (other.losses, other.ties, other.wins, other.p)
+    assert (one.wins, one.ties, one.losses, one.p) == (
+        other.losses,
+        other.ties,
+        other.wins,
+        other.p,
+    )
     if one.difference.value is not None and one.low is not None:
         assert other.difference.value == pytest.approx(-one.difference.value)
         assert other.high == pytest.approx(-one.low)
@@ -89,7 +100,13 @@ def test_twins_do_not_differ() -> None:
 
     found = compare(a, a, np.arange(40))
 
-    assert (found.difference.value, found.low, found.high, found.p, found.ties) == (0.0, 0.0, 0.0, 1.0, 40)
+    assert (found.difference.value, found.low, found.high, found.p, found.ties) == (
+        0.0,
+        0.0,
+        0.0,
+        1.0,
+        40,
+    )
 
 
 def test_lower_is_better_turns_wins_and_not_the_difference() -> None:

@@ -8,13 +8,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.metrics.grading import Grade, GradedItem, accuracy, final_label, primary_agreement
 from evaluators.metrics.text import normalise
 from evaluators.metrics.voting import Ticket, majority_vote
+from evaluators.statistics.grading import (
+    Grade,
+    GradedItem,
+    accuracy,
+    final_label,
+    primary_agreement,
+)
 
 LABELS = st.one_of(st.none(), st.sampled_from([str(grade) for grade in Grade]))
 ITEMS = st.lists(st.builds(GradedItem, LABELS, LABELS, LABELS), max_size=20)
-ANSWERS = st.lists(st.sampled_from(["Yes", "yes.", "no", "No!", "", "  ", "...", "Gizmo", None]), max_size=7)
+ANSWERS = st.lists(
+    st.sampled_from(["Yes", "yes.", "no", "No!", "", "  ", "...", "Gizmo", None]), max_size=7
+)
 TICKETS = st.builds(Ticket, st.integers(0, 99), st.text(max_size=5), st.text(max_size=5))
 
 
@@ -22,7 +30,11 @@ TICKETS = st.builds(Ticket, st.integers(0, 99), st.text(max_size=5), st.text(max
 def test_every_item_is_answerable_unclear_or_pending(items: list[GradedItem]) -> None:
     result = accuracy(items)
 
-    assert result.n_answerable + result.n_unclear + result.n_pending == len(items) == len(result.final_labels)
+    assert (
+        result.n_answerable + result.n_unclear + result.n_pending
+        == len(items)
+        == len(result.final_labels)
+    )
 
 
 @given(ITEMS)
@@ -81,12 +93,16 @@ def test_the_winner_is_a_most_frequent_answer_and_always_the_same_for_a_ticket(
 
     assert result == majority_vote(answers, ticket)
     assert result.count == max(votes.values(), default=0)
-    assert list(result.candidates) == sorted(vote for vote, count in votes.items() if count == result.count)
+    assert list(result.candidates) == sorted(
+        vote for vote, count in votes.items() if count == result.count
+    )
     assert result.answer in result.candidates if votes else result.answer is None
 
 
 @given(ANSWERS, TICKETS)
-def test_the_order_of_samples_does_not_change_the_vote(answers: list[str | None], ticket: Ticket) -> None:
+def test_the_order_of_samples_does_not_change_the_vote(
+    answers: list[str | None], ticket: Ticket
+) -> None:
     assert majority_vote(answers[::-1], ticket) == majority_vote(answers, ticket)
 
 
@@ -114,4 +130,9 @@ def test_a_vote_says_what_decided_it(answers: list[str | None], decided_by: str)
 def test_only_blank_answers_are_no_answer() -> None:
     result = majority_vote(["", " ", None], Ticket(0, "r", "q"))
 
-    assert (result.answer, result.candidates, result.decided_by, result.count) == (None, (), "none", 0)
+    assert (result.answer, result.candidates, result.decided_by, result.count) == (
+        None,
+        (),
+        "none",
+        0,
+    )

@@ -7,16 +7,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluators.metrics.growth import Field, build, empty, grow, on_steps, ranks
-from evaluators.metrics.intervals import Floats, estimate
-from evaluators.metrics.standings import separated, standings
+from evaluators.statistics.growth import Field, build, empty, grow, on_steps, ranks
+from evaluators.statistics.intervals import Floats, estimate
+from evaluators.statistics.standings import separated, standings
 
 
 def entries(models: int, clusters: int, seed: int, spread: float = 1.0) -> Floats:
     """Scores by cluster (rows) and model (columns), with twins among them."""
     random = np.random.default_rng(seed)
     skill = random.normal(0, spread, models)
-    found = 50 + skill + random.normal(0, 1, (clusters, 1)) + random.normal(0, 1, (clusters, models))
+    found = (
+        50 + skill + random.normal(0, 1, (clusters, 1)) + random.normal(0, 1, (clusters, models))
+    )
     if models > 2:
         found[:, 2] = found[:, 0]
     return found
@@ -33,8 +35,16 @@ def grown(scores: Floats, order: list[int], higher: bool = True) -> Field:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.integers(1, 14), st.sampled_from([5, 7, 80]), st.integers(0, 10_000), st.booleans(), st.randoms())
-def test_the_order_of_arrival_does_not_matter(models: int, clusters: int, seed: int, higher: bool, dice) -> None:  # type: ignore[no-untyped-def]
+@given(
+    st.integers(1, 14),
+    st.sampled_from([5, 7, 80]),
+    st.integers(0, 10_000),
+    st.booleans(),
+    st.randoms(),
+)
+def test_the_order_of_arrival_does_not_matter(  # type: ignore[no-untyped-def]
+    models: int, clusters: int, seed: int, higher: bool, dice
+) -> None:
     scores = entries(models, clusters, seed)
     order = list(range(models))
     dice.shuffle(order)
@@ -56,7 +66,9 @@ def test_it_is_holm_but_for_a_step_of_two_percent(models: int, clusters: int) ->
         scores = entries(models, clusters, seed, spread=0.5)
         found = estimate(scores, np.arange(clusters))
         exact = separated(found)
-        field = build(found.values, on_steps(found.influence, 100.0).T.astype(float), clusters, scale=100.0)
+        field = build(
+            found.values, on_steps(found.influence, 100.0).T.astype(float), clusters, scale=100.0
+        )
         pairs = field.better.sum()
 
         assert pairs <= exact.sum() / 2
@@ -70,7 +82,9 @@ def test_shared_ranks_are_those_of_a_whole_board() -> None:
     for seed in range(40):
         scores = entries(10, 80, seed, spread=0.4)
         found = estimate(scores, np.arange(80))
-        field = build(found.values, on_steps(found.influence, 100.0).T.astype(float), 80, scale=100.0)
+        field = build(
+            found.values, on_steps(found.influence, 100.0).T.astype(float), 80, scale=100.0
+        )
         whole = standings([str(n) for n in range(10)], found)
         if [1 + n for n in field.better] == [place.low for place in whole]:
             assert ranks(field) == [place.rank for place in whole]
@@ -105,7 +119,9 @@ def test_equal_entries_are_wrongly_parted_in_few_boards() -> None:
     wrong = 0
     for _ in range(400):
         found = estimate(random.normal(50, 1, (30, 8)), np.arange(30))
-        field = build(found.values, on_steps(found.influence, 100.0).T.astype(float), 30, scale=100.0)
+        field = build(
+            found.values, on_steps(found.influence, 100.0).T.astype(float), 30, scale=100.0
+        )
         wrong += bool(field.better.any())
 
     assert wrong / 400 <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 400)

@@ -45,7 +45,10 @@ def test_psnr_is_symmetric(seed: int) -> None:
 
 
 def test_differences_do_not_wrap_around() -> None:
-    black, white = np.zeros((1, 2, 2, 3), dtype=np.uint8), np.full((1, 2, 2, 3), 255, dtype=np.uint8)
+    black, white = (
+        np.zeros((1, 2, 2, 3), dtype=np.uint8),
+        np.full((1, 2, 2, 3), 255, dtype=np.uint8),
+    )
 
     assert psnr(reference=black, generated=white).value == 0.0
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.intervals import (
+from evaluators.metrics.student import student, students
+from evaluators.statistics.intervals import (
     Estimates,
     Floats,
     deviations,
@@ -18,7 +19,6 @@ from evaluators.metrics.intervals import (
     tail_arms,
     widening,
 )
-from evaluators.metrics.student import student, students
 
 
 def _random(seed: int, rows: int, columns: int = 1) -> Floats:
@@ -28,13 +28,17 @@ def _random(seed: int, rows: int, columns: int = 1) -> Floats:
 def _unwidened(found: Estimates) -> tuple[float, float]:
     ends, stretch = intervals(found), widening(int(found.clusters[0]))
     value, (left, right) = found.values[0], tail_arms(found)
-    return value + (ends.low[0] + left[0] - value) / stretch, value + (ends.high[0] - right[0] - value) / stretch
+    return value + (ends.low[0] + left[0] - value) / stretch, value + (
+        ends.high[0] - right[0] - value
+    ) / stretch
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_before_widening_the_interval_is_scipys_percentile_bootstrap(seed: int) -> None:
     values = _random(seed, 60)
-    reference = stats.bootstrap((values[:, 0],), np.mean, method="percentile", rng=seed).confidence_interval
+    reference = stats.bootstrap(
+        (values[:, 0],), np.mean, method="percentile", rng=seed
+    ).confidence_interval
 
     low, high = _unwidened(estimate(values, np.arange(60)))
 
@@ -44,7 +48,9 @@ def test_before_widening_the_interval_is_scipys_percentile_bootstrap(seed: int) 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_clusters_of_any_size_give_nearly_the_interval_of_resampling_whole_clusters(seed: int) -> None:
+def test_clusters_of_any_size_give_nearly_the_interval_of_resampling_whole_clusters(
+    seed: int,
+) -> None:
     random = np.random.default_rng(seed)
     clusters = np.repeat(np.arange(80), random.integers(10, 30, 80))
     values = (random.normal(size=80)[clusters] + random.normal(size=len(clusters)))[:, None]
@@ -58,11 +64,18 @@ def test_clusters_of_any_size_give_nearly_the_interval_of_resampling_whole_clust
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_macro_mean_has_the_interval_of_resampling_clusters_and_averaging_parts(seed: int) -> None:
+def test_a_macro_mean_has_the_interval_of_resampling_clusters_and_averaging_parts(
+    seed: int,
+) -> None:
     random = np.random.default_rng(seed)
     clusters, parts = np.repeat(np.arange(50), 9), np.tile([0, 0, 0, 0, 0, 0, 1, 1, 2], 50)
     values = (random.normal(size=50)[clusters] + parts * random.normal(size=450))[:, None]
-    of_part = np.stack([np.bincount(clusters, values[:, 0] * (parts == part)) / n for part, n in enumerate((6, 2, 1))])
+    of_part = np.stack(
+        [
+            np.bincount(clusters, values[:, 0] * (parts == part)) / n
+            for part, n in enumerate((6, 2, 1))
+        ]
+    )
     means = [of_part[:, at].mean() for at in random.integers(0, 50, (10_000, 50))]
     reference = np.quantile(means, [0.025, 0.975])
 
@@ -169,7 +182,10 @@ def test_clusters_that_agree_are_not_certainty_where_the_range_is_known() -> Non
 def test_a_mirrored_metric_has_the_mirrored_interval() -> None:
     values = _random(7, 30)
 
-    up, down = intervals(estimate(values, np.arange(30))), intervals(estimate(-values, np.arange(30)))
+    up, down = (
+        intervals(estimate(values, np.arange(30))),
+        intervals(estimate(-values, np.arange(30))),
+    )
 
     assert down.low == pytest.approx(-up.high)
     assert down.high == pytest.approx(-up.low)
@@ -229,5 +245,7 @@ def test_estimates_over_different_clusters_are_not_mixed() -> None:
 def test_students_t_is_scipys(freedom: int) -> None:
     levels = np.array([0.5, 0.9, 0.95, 0.999, 0.99999])
 
-    assert students(freedom, levels) == pytest.approx(stats.t.ppf((1 + levels) / 2, freedom), abs=5.1e-7)
+    assert students(freedom, levels) == pytest.approx(
+        stats.t.ppf((1 + levels) / 2, freedom), abs=5.1e-7
+    )
     assert student(freedom, 0.95) == pytest.approx(stats.t.ppf(0.975, freedom), abs=5.1e-7)

@@ -1,4 +1,5 @@
-"""How often the interval holds the truth, over 2,000 draws: 95 % ± 1.5 at the suites' sizes, and what for fewer."""
+"""How often the interval holds the truth, over 2,000 draws: 95 % ± 1.5 at the suites' sizes, and
+what for fewer."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from evaluators.metrics.intervals import Floats, estimate, intervals
+from evaluators.statistics.intervals import Floats, estimate, intervals
 
 DRAWS = 2_000
 PER_TASK = 20
@@ -51,7 +52,9 @@ EVEN = [(_middling, 0.5), (_even, 0.5)]
 
 @pytest.mark.parametrize("tasks", [80, 35])
 @pytest.mark.parametrize(("draw", "truth"), [*EVEN, *SKEWED])
-def test_at_the_suites_sizes_95_of_100_intervals_hold_the_truth(draw: Draw, truth: float, tasks: int) -> None:
+def test_at_the_suites_sizes_95_of_100_intervals_hold_the_truth(
+    draw: Draw, truth: float, tasks: int
+) -> None:
     assert _coverage(draw, truth, tasks) == pytest.approx(0.95, abs=0.015)
 
 
@@ -61,11 +64,15 @@ def test_at_80_tasks_passes_and_failures_are_covered_too() -> None:
 
 @pytest.mark.parametrize("tasks", [7, 5, 4])
 @pytest.mark.parametrize(("draw", "truth"), EVEN)
-def test_seven_and_fewer_are_as_honest_where_rates_are_even(draw: Draw, truth: float, tasks: int) -> None:
+def test_seven_and_fewer_are_as_honest_where_rates_are_even(
+    draw: Draw, truth: float, tasks: int
+) -> None:
     assert _coverage(draw, truth, tasks) == pytest.approx(0.95, abs=0.015)
 
 
-@pytest.mark.parametrize(("tasks", "least"), [(16, 0.93), (10, 0.93), (7, 0.90), (5, 0.92), (4, 0.91)])
+@pytest.mark.parametrize(
+    ("tasks", "least"), [(16, 0.93), (10, 0.93), (7, 0.90), (5, 0.92), (4, 0.91)]
+)
 @pytest.mark.parametrize(("draw", "truth"), SKEWED)
 def test_few_tasks_with_skewed_rates_cover_less_and_this_is_how_much(
     draw: Draw, truth: float, tasks: int, least: float

@@ -9,8 +9,8 @@ import numpy.typing as npt
 import pytest
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.comparison import Difference
-from evaluators.metrics.ladder import climb
+from evaluators.statistics.comparison import Difference
+from evaluators.statistics.ladder import climb
 
 TASKS, PER_TASK, ATTEMPTS = 80, 20, 500
 SAMPLES = TASKS * PER_TASK
@@ -28,16 +28,21 @@ class Attack:
 
 
 def _attack(seed: int, changed: int | None, grows: bool = True) -> Attack:
-    """Submit random bits, or the best so far with a few bits changed, and keep what the Ladder lets climb."""
+    """Submit random bits, or the best so far with a few bits changed, and keep what the Ladder lets
+    climb."""
     random = np.random.default_rng(seed)
     truth, hidden = random.integers(0, 2, (2, SAMPLES))
     best = first = random.integers(0, 2, SAMPLES)
     step = 0.0
     for attempt in range(2, ATTEMPTS + 2):
         new = random.integers(0, 2, SAMPLES) if changed is None else _change(random, best, changed)
-        rung = climb(_difference(_right(new, truth), _right(best, truth)), attempt=attempt if grows else 2)
+        rung = climb(
+            _difference(_right(new, truth), _right(best, truth)), attempt=attempt if grows else 2
+        )
         best, step = (new if rung.moves else best), rung.step or step
-    public, private = (float(_right(best, key).mean() - _right(first, key).mean()) for key in (truth, hidden))
+    public, private = (
+        float(_right(best, key).mean() - _right(first, key).mean()) for key in (truth, hidden)
+    )
     return Attack(public, private, step)
 
 
@@ -62,11 +67,16 @@ def test_500_random_submissions_gain_no_more_than_the_step() -> None:
 
     assert all(attack.public <= attack.step for attack in attacks)
     # In private the gain is that of drawing again: nothing, within the error of two draws.
-    assert abs(np.mean([attack.private for attack in attacks])) < 2 * CHANCE_ERROR * (2 / len(attacks)) ** 0.5
+    assert (
+        abs(np.mean([attack.private for attack in attacks]))
+        < 2 * CHANCE_ERROR * (2 / len(attacks)) ** 0.5
+    )
 
 
 @pytest.mark.parametrize("changed", [2, 10, 50])
-def test_changing_a_few_items_500_times_gains_less_than_two_errors_of_the_score(changed: int) -> None:
+def test_changing_a_few_items_500_times_gains_less_than_two_errors_of_the_score(
+    changed: int,
+) -> None:
     attacks = [_attack(seed, changed) for seed in range(3)]
 
     assert np.mean([attack.public for attack in attacks]) <= 2 * CHANCE_ERROR

@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.ranking import Ballot, bws, competition_ranks, mmrv, pearson, pearson_p, spearman
+from evaluators.metrics.ranking import (
+    Ballot,
+    bws,
+    competition_ranks,
+    mmrv,
+    pearson,
+    pearson_p,
+    spearman,
+)
 
 METHODS = ("a", "b", "c", "d")
 BALLOTS = st.lists(
@@ -26,7 +34,9 @@ POINTS = st.lists(st.tuples(RATE, RATE), min_size=1, max_size=12)
 
 
 @given(BALLOTS)
-def test_scores_lie_within_100_of_zero_and_are_none_only_for_methods_never_shown(ballots: list[Ballot]) -> None:
+def test_scores_lie_within_100_of_zero_and_are_none_only_for_methods_never_shown(
+    ballots: list[Ballot],
+) -> None:
     result = bws(METHODS, ballots)
 
     assert result.n_valid + result.n_invalid == len(ballots)
@@ -78,7 +88,9 @@ def test_pearson_is_that_of_scipy(seed: int) -> None:
 
 
 @given(POINTS)
-def test_pearson_is_symmetric_bounded_and_undefined_without_variation(points: list[tuple[float, float]]) -> None:
+def test_pearson_is_symmetric_bounded_and_undefined_without_variation(
+    points: list[tuple[float, float]],
+) -> None:
     x, y = [p[0] for p in points], [p[1] for p in points]
 
     r = pearson(x, y)
@@ -145,8 +157,12 @@ def test_the_p_of_a_correlation_is_students(n: int) -> None:
     assert pearson_p(x, y) == pytest.approx(2 * stats.t.sf(abs(t), n - 2))
 
 
-@pytest.mark.parametrize("sides", [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, 2.0]), ([1.0] * 3, [1.0, 2.0, 3.0])])
-def test_there_is_no_p_of_two_points_or_without_variation(sides: tuple[list[float], list[float]]) -> None:
+@pytest.mark.parametrize(
+    "sides", [([], []), ([1.0], [2.0]), ([1.0, 2.0], [1.0, 2.0]), ([1.0] * 3, [1.0, 2.0, 3.0])]
+)
+def test_there_is_no_p_of_two_points_or_without_variation(
+    sides: tuple[list[float], list[float]],
+) -> None:
     assert pearson_p(*sides) is None
 
 

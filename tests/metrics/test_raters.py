@@ -7,8 +7,8 @@ import pytest
 import statsmodels.api as sm  # type: ignore[import-untyped, unused-ignore]
 from statsmodels.formula.api import ols  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.metrics.intervals import estimate, intervals
-from evaluators.metrics.raters import shared, widened
+from evaluators.statistics.intervals import estimate, intervals
+from evaluators.statistics.raters import shared, widened
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -36,7 +36,9 @@ def test_raters_who_see_some_of_the_outputs_each_are_found_as_strict_as_those_wh
     random = np.random.default_rng(3)
     whole, parts = [], []
     for _ in range(200):
-        table = random.normal(3, 1, (60, 1)) + random.normal(0, 0.6, 6) + random.normal(0, 0.5, (60, 6))
+        table = (
+            random.normal(3, 1, (60, 1)) + random.normal(0, 0.6, 6) + random.normal(0, 0.5, (60, 6))
+        )
         seats = np.argsort(random.random(table.shape), axis=1) < 3
         whole.append(shared(table, used=None))
         parts.append(shared(np.where(seats, table, np.nan), used=None))

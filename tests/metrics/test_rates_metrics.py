@@ -33,7 +33,9 @@ VERDICTS = st.lists(st.one_of(st.none(), st.integers(-1, 2)), max_size=15)
 
 
 @given(JUDGMENTS)
-def test_task_success_lies_between_0_and_1_and_is_none_only_without_cases(judgments: list[SubgoalJudgment]) -> None:
+def test_task_success_lies_between_0_and_1_and_is_none_only_without_cases(
+    judgments: list[SubgoalJudgment],
+) -> None:
     result = tsr(judgments)
 
     assert (result.value is None) == (result.n_cases == 0)
@@ -41,12 +43,18 @@ def test_task_success_lies_between_0_and_1_and_is_none_only_without_cases(judgme
 
 
 @given(JUDGMENTS)
-def test_a_judgment_unable_to_label_changes_nothing_but_the_count(judgments: list[SubgoalJudgment]) -> None:
+def test_a_judgment_unable_to_label_changes_nothing_but_the_count(
+    judgments: list[SubgoalJudgment],
+) -> None:
     flagged = SubgoalJudgment("a", "e9", 0, 5, unable_to_label=True)
 
     before, after = tsr(judgments), tsr([*judgments, flagged])
 
-    assert (after.value, after.n_cases, after.n_left_out) == (before.value, before.n_cases, before.n_left_out + 1)
+    assert (after.value, after.n_cases, after.n_left_out) == (
+        before.value,
+        before.n_cases,
+        before.n_left_out + 1,
+    )
 
 
 @pytest.mark.parametrize(("completed", "total"), [(0, 0), (6, 5), (-1, 5), (None, 5)])
@@ -57,7 +65,9 @@ def test_an_impossible_count_of_subgoals_is_left_out(completed: int | None, tota
 
 
 @given(JUDGMENTS)
-def test_the_order_of_judgments_does_not_change_task_success(judgments: list[SubgoalJudgment]) -> None:
+def test_the_order_of_judgments_does_not_change_task_success(
+    judgments: list[SubgoalJudgment],
+) -> None:
     assert tsr(judgments[::-1]) == tsr(judgments)
 
 
@@ -76,7 +86,9 @@ def test_only_unusable_verdicts_are_no_score_rather_than_zero() -> None:
 
 
 @given(RATINGS)
-def test_plausibility_lies_between_1_and_5_and_is_none_only_without_videos(ratings: list[PlausibilityRating]) -> None:
+def test_plausibility_lies_between_1_and_5_and_is_none_only_without_videos(
+    ratings: list[PlausibilityRating],
+) -> None:
     result = pps(ratings)
 
     assert (result.value is None) == (result.n_videos == 0)
@@ -85,7 +97,9 @@ def test_plausibility_lies_between_1_and_5_and_is_none_only_without_videos(ratin
 
 
 def test_evaluators_are_averaged_within_a_video_first() -> None:
-    ratings = [PlausibilityRating("a", f"e{i}", 5) for i in range(3)] + [PlausibilityRating("b", "e1", 1)]
+    ratings = [PlausibilityRating("a", f"e{i}", 5) for i in range(3)] + [
+        PlausibilityRating("b", "e1", 1)
+    ]
 
     result = pps(ratings)
 

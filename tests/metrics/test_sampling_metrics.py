@@ -21,7 +21,9 @@ def named(parts: list[int]) -> dict[str, float]:
 
 
 @given(st.integers(0, 300), st.integers(0, 300), POLICIES)
-def test_frames_are_distinct_rising_and_as_many_as_the_clip_allows(length: int, n: int, policy: Policy) -> None:
+def test_frames_are_distinct_rising_and_as_many_as_the_clip_allows(
+    length: int, n: int, policy: Policy
+) -> None:
     frames = sample_frames(length, n, policy)
 
     assert len(frames) == min(n, length)
@@ -61,9 +63,13 @@ def test_counts_add_up_and_miss_their_exact_share_by_less_than_one(
 ) -> None:
     shares = allocate(n, named(tasks), named(formats))
 
-    exact = [n * Fraction(t, sum(tasks)) * Fraction(f, sum(formats)) for t in tasks for f in formats]
+    exact = [
+        n * Fraction(t, sum(tasks)) * Fraction(f, sum(formats)) for t in tasks for f in formats
+    ]
     assert sum(share.count for share in shares) == n
-    assert all(abs(share.count - fair) < 1 + 1e-6 for share, fair in zip(shares, exact, strict=True))
+    assert all(
+        abs(share.count - fair) < 1 + 1e-6 for share, fair in zip(shares, exact, strict=True)
+    )
 
 
 @given(st.integers(0, 1000))

@@ -22,7 +22,9 @@ def test_normalising_twice_is_normalising_once(text: str) -> None:
 
 
 @given(SENTENCES, st.sampled_from(["", ".", "!", " ?", " . . "]))
-def test_case_space_and_end_punctuation_do_not_matter_after_normalisation(text: str, ending: str) -> None:
+def test_case_space_and_end_punctuation_do_not_matter_after_normalisation(
+    text: str, ending: str
+) -> None:
     match = exact_match(f"  {text.upper().replace(' ', '   ')}{ending} ", text)
 
     assert match.normalised
@@ -34,15 +36,24 @@ def test_punctuation_inside_an_answer_stays() -> None:
 
 
 @given(SENTENCES, SENTENCES, FORMATS)
-def test_rouge_is_that_of_rouge_score_at_the_effective_order(prediction: str, reference: str, question: Format) -> None:
+def test_rouge_is_that_of_rouge_score_at_the_effective_order(
+    prediction: str, reference: str, question: Format
+) -> None:
     score = rouge(prediction, reference, question)
 
     names = [f"rouge{score.effective_order}", f"rouge{score.nominal_order}", "rouge1", "rougeL"]
     scores = rouge_scorer.RougeScorer(names, use_stemmer=False).score(reference, prediction)
     at_order = scores[names[0]]
-    assert (score.precision, score.recall, score.f1) == (at_order.precision, at_order.recall, at_order.fmeasure)
+    assert (score.precision, score.recall, score.f1) == (
+        at_order.precision,
+        at_order.recall,
+        at_order.fmeasure,
+    )
     assert score.strict_order_f1 == scores[names[1]].fmeasure
-    assert (score.rouge1_f1, score.rouge_l_f1) == (scores["rouge1"].fmeasure, scores["rougeL"].fmeasure)
+    assert (score.rouge1_f1, score.rouge_l_f1) == (
+        scores["rouge1"].fmeasure,
+        scores["rougeL"].fmeasure,
+    )
 
 
 @given(SENTENCES, FORMATS)
@@ -51,8 +62,13 @@ def test_an_exact_match_has_rouge_1(text: str, question: Format) -> None:
 
 
 @given(SENTENCES, SENTENCES, FORMATS)
-def test_the_order_depends_on_the_reference_alone(prediction: str, reference: str, question: Format) -> None:
-    assert rouge(prediction, reference, question).effective_order == rouge("", reference, question).effective_order
+def test_the_order_depends_on_the_reference_alone(
+    prediction: str, reference: str, question: Format
+) -> None:
+    assert (
+        rouge(prediction, reference, question).effective_order
+        == rouge("", reference, question).effective_order
+    )
 
 
 def test_repeated_words_count_no_more_often_than_in_the_reference() -> None:

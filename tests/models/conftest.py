@@ -1,4 +1,5 @@
-"""Small random models, made once a session, and one thread: on tiny tensors more of them only wait for each other."""
+"""Small random models, made once a session, and one thread: on tiny tensors more of them only wait
+for each other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A process-local endpoint that speaks the image API and misbehaves by a script, prompt by prompt."""
+"""A process-local endpoint that speaks the image API and misbehaves by a script, prompt by
+prompt."""
 
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ FAULTS: dict[str, tuple[int, dict[str, Any]]] = {
 
 @dataclass
 class ImageServer:
-    """What it does: `faults` maps a prompt to the names of faults that its calls meet in turn; "!" is for ever."""
+    """What it does: `faults` maps a prompt to the names of faults that its calls meet in turn; "!"
+    is for ever."""
 
     url: str = ""
     faults: dict[str, list[str]] = field(default_factory=dict)

@@ -1,4 +1,5 @@
-"""Adaptation: what leaks nowhere, trains exactly what it names, learns answers only, and goes on after a kill."""
+"""Adaptation: what leaks nowhere, trains exactly what it names, learns answers only, and goes on
+after a kill."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ from torch import Tensor
 
 from evaluators.contracts import Question, Request
 from evaluators.media import Pixels, write_mp4
-from evaluators.models.adapt import Adapted, Plan, Step, adapt, order, rate_at
-from evaluators.models.adapt_batches import IGNORED, Lesson, Mask, Teacher
-from evaluators.models.adapt_checkpoint import AnotherRun
-from evaluators.models.adapt_folder import base_of, save_adapted
-from evaluators.models.adapt_strategies import PARTS, Strategy, counts, part_of, ready
-from evaluators.models.vlm import read_folder
-from evaluators.models.vlm_adapter import NoBase, load_adapted, open_adapted
-from evaluators.models.vlm_paligemma import PaliGemmaFamily
+from evaluators.models.adapt.batches import IGNORED, Lesson, Mask, Teacher
+from evaluators.models.adapt.checkpoint import AnotherRun
+from evaluators.models.adapt.folder import base_of, save_adapted
+from evaluators.models.adapt.strategies import PARTS, Strategy, counts, part_of, ready
+from evaluators.models.adapt.train import Adapted, TrainingPlan, TrainingStep, adapt, order, rate_at
+from evaluators.models.vlm.adapter import NoBase, load_adapted, open_adapted
+from evaluators.models.vlm.judge import read_folder
+from evaluators.models.vlm.paligemma import PaliGemmaFamily
 from tests.models.families import LOW_CAPS
 
 MASKS: tuple[Mask, ...] = ("own", "image_first")
-PLAN = Plan(steps=3, batch=2, accumulate=2, rate=1e-2)
+PLAN = TrainingPlan(steps=3, batch=2, accumulate=2, rate=1e-2)
 
 
 def frames(seed: int, count: int = 2) -> Pixels:
@@ -36,7 +37,10 @@ def frames(seed: int, count: int = 2) -> Pixels:
 def lessons(number: int = 5) -> list[Lesson]:
     said = ("walk", "jump", "turn left")
     return [
-        Lesson(frames(i), (("Which action does the character perform?", said[i % 3]), ("Is it red?", "yes")))
+        Lesson(
+            frames(i),
+            (("Which action does the character perform?", said[i % 3]), ("Is it red?", "yes")),
+        )
         for i in range(number)
     ]
 
@@ -54,9 +58,15 @@ def logits(teacher: Teacher, asked: Sequence[tuple[str, str]]) -> list[Tensor]:
 
 
 @pytest.mark.parametrize("mask", MASKS)
-def test_changing_an_answer_or_another_question_leaves_all_other_logits_unchanged(mask: Mask, paligemma: Path) -> None:
+def test_changing_an_answer_or_another_question_leaves_all_other_logits_unchanged(
+    mask: Mask, paligemma: Path
+) -> None:
     teacher = Teacher(*opened(paligemma), mask)
-    pairs = [("Is the dog red?", "yes no yes"), ("What?", "jump"), ("Which is shown?", "open the door")]
+    pairs = [
+        ("Is the dog red?", "yes no yes"),
+        ("What?", "jump"),
+        ("Which is shown?", "open the door"),
+    ]
 
     before = logits(teacher, pairs)
     other_answer = logits(teacher, [pairs[0], ("What?", "walk"), pairs[2]])
@@ -90,9 +100,13 @@ def version(request: pytest.FixtureRequest) -> Path:
 def example(processor: Any) -> dict[str, Tensor]:
     """A question with its answer, as the plain model learns it."""
     return dict(
-        processor(images=[list(frames(1))], text=["<image><image>answer en What?"], suffix=["turn left"],
-                  return_tensors="pt")
-    )  # fmt: skip
+        processor(
+            images=[list(frames(1))],
+            text=["<image><image>answer en What?"],
+            suffix=["turn left"],
+            return_tensors="pt",
+        )
+    )
 
 
 def test_the_own_mask_gives_the_logits_of_the_plain_model(version: Path) -> None:
@@ -118,7 +132,9 @@ def test_loss_and_gradients_are_those_of_the_plain_model(version: Path) -> None:
 
     assert float(loss.detach()) == pytest.approx(float(plain.detach()), abs=1e-5)
     own, wanted = (torch.autograd.grad(value, weights) for value in (loss, plain))
-    far = [name for name, one, other in zip(names, own, wanted, strict=True) if not _near(one, other)]
+    far = [
+        name for name, one, other in zip(names, own, wanted, strict=True) if not _near(one, other)
+    ]
     assert far == []
 
 
@@ -155,9 +171,16 @@ def test_loss_touches_the_suffix_only(paligemma: Path) -> None:
     model, processor = opened(paligemma)
     teacher = Teacher(model, processor, "image_first")
     batch = teacher.batch([teacher.read(lesson) for lesson in lessons(2)])
-    answers = [word for lesson in lessons(2) for _, answer in lesson.asked for word in teacher.tokens("", answer)[1]]
+    answers = [
+        word
+        for lesson in lessons(2)
+        for _, answer in lesson.asked
+        for word in teacher.tokens("", answer)[1]
+    ]
     caught: list[Tensor] = []
-    model.get_decoder().register_forward_hook(lambda _m, _i, out: caught.append(out.last_hidden_state))
+    model.get_decoder().register_forward_hook(
+        lambda _m, _i, out: caught.append(out.last_hidden_state)
+    )
 
     loss = teacher.loss(batch)
     gradient = torch.autograd.grad(loss, caught[0])[0]
@@ -168,17 +191,27 @@ def test_loss_touches_the_suffix_only(paligemma: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", list(PARTS))
-def test_every_strategy_changes_exactly_the_weights_it_names(strategy: Strategy, paligemma: Path) -> None:
+def test_every_strategy_changes_exactly_the_weights_it_names(
+    strategy: Strategy, paligemma: Path
+) -> None:
     model, processor = opened(paligemma)
     before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
 
     made = adapt(model, processor, lessons(), replace(PLAN, strategy=strategy))
 
-    after = {name.replace("base_layer.", ""): tensor for name, tensor in made.model.state_dict().items()}
-    changed = {part_of(name) for name, tensor in before.items() if not torch.equal(tensor, after[name])}
+    after = {
+        name.replace("base_layer.", ""): tensor for name, tensor in made.model.state_dict().items()
+    }
+    changed = {
+        part_of(name) for name, tensor in before.items() if not torch.equal(tensor, after[name])
+    }
     assert changed == PARTS[strategy]
-    unchanged = [n for n, t in before.items() if part_of(n) in PARTS[strategy] and torch.equal(t, after[n])]
-    assert all(name.endswith(("k_proj.bias", "embed_tokens.weight")) for name in unchanged), unchanged
+    unchanged = [
+        n for n, t in before.items() if part_of(n) in PARTS[strategy] and torch.equal(t, after[n])
+    ]
+    assert all(name.endswith(("k_proj.bias", "embed_tokens.weight")) for name in unchanged), (
+        unchanged
+    )
 
 
 def test_lora_trains_only_its_own_matrices_in_vision_and_language(paligemma: Path) -> None:
@@ -187,10 +220,17 @@ def test_lora_trains_only_its_own_matrices_in_vision_and_language(paligemma: Pat
 
     readied = ready(model, "lora", rank=4)
 
-    names = [name for name, parameter in readied.model.named_parameters() if parameter.requires_grad]
+    names = [
+        name for name, parameter in readied.model.named_parameters() if parameter.requires_grad
+    ]
     assert all(".lora_A." in name or ".lora_B." in name for name in names)
     assert {part_of(name) for name in names} == {"vision", "language"}
-    assert {name.split(".lora_")[0].rpartition(".")[2] for name in names} >= {"q_proj", "out_proj", "fc1", "gate_proj"}
+    assert {name.split(".lora_")[0].rpartition(".")[2] for name in names} >= {
+        "q_proj",
+        "out_proj",
+        "fc1",
+        "gate_proj",
+    }
     assert counts(readied.model)[1] - total == counts(readied.model)[0]
 
 
@@ -209,18 +249,23 @@ def test_a_killed_run_goes_on_to_the_same_loss_curve(paligemma: Path, tmp_path: 
     plan = replace(PLAN, steps=7, every=2, strategy="full")
     whole = adapt(*opened(paligemma), lessons(), plan)
 
-    def kill(step: Step) -> None:
+    def kill(step: TrainingStep) -> None:
         if step.number == 5:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         adapt(*opened(paligemma), lessons(), plan, tmp_path, kill)
     seen: list[int] = []
-    resumed = adapt(*opened(paligemma), lessons(), plan, tmp_path, lambda step: seen.append(step.number))
+    resumed = adapt(
+        *opened(paligemma), lessons(), plan, tmp_path, lambda step: seen.append(step.number)
+    )
 
     assert seen == [5, 6, 7]
     assert resumed.losses == whole.losses
-    assert all(torch.equal(a, b) for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True))
+    assert all(
+        torch.equal(a, b)
+        for a, b in zip(whole.model.parameters(), resumed.model.parameters(), strict=True)
+    )
 
 
 def test_a_checkpoint_of_other_settings_is_not_taken_up(paligemma: Path, tmp_path: Path) -> None:
@@ -253,7 +298,7 @@ def test_several_processes_share_the_lessons_of_a_step() -> None:
 
 
 def test_the_rate_rises_in_a_line_and_falls_as_a_cosine() -> None:
-    rates = [rate_at(step, Plan(steps=200, rate=1.0)) for step in range(200)]
+    rates = [rate_at(step, TrainingPlan(steps=200, rate=1.0)) for step in range(200)]
 
     assert np.allclose(np.diff(rates[:20]), 0.05)
     assert max(rates) == 1.0 and rates.index(1.0) == 19
@@ -266,7 +311,8 @@ def answers(made: Adapted | None, folder: Path, clip: Path, shelf: Path) -> list
     if made is not None:
         judge.family = PaliGemmaFamily(made.model, judge.family.processor, made_first(folder))
     asked = tuple(
-        Question(f"q{i}", text, "open") for i, text in enumerate(("What?", "Is the dog red?", "Which is it?"))
+        Question(f"q{i}", text, "open")
+        for i, text in enumerate(("What?", "Is the dog red?", "Which is it?"))
     )
     (reply,) = judge.judge([Request("s", clip, "0" * 64, "video", "", asked)])
     return [answer.value or answer.reason for answer in reply.answers]
@@ -276,7 +322,9 @@ def made_first(folder: Path) -> bool:
     return "image_first" in (folder / "judge.json").read_text()
 
 
-@pytest.mark.parametrize(("strategy", "mask"), [("projector", "own"), ("full", "image_first"), ("lora", "own")])
+@pytest.mark.parametrize(
+    ("strategy", "mask"), [("projector", "own"), ("full", "image_first"), ("lora", "own")]
+)
 def test_an_adapted_judge_saved_and_loaded_gives_equal_answers(
     strategy: Strategy, mask: Mask, paligemma: Path, tmp_path: Path
 ) -> None:
@@ -299,8 +347,13 @@ def test_an_adapter_holds_only_what_was_trained(paligemma: Path, tmp_path: Path)
 
     folder = save_adapted(tmp_path / "adapter", made, base_of(paligemma), PLAN, "uniform-8")
 
-    assert {part_of(name) for name in load_file(folder / "adapter_model.safetensors")} == {"projector"}
-    assert f"{made.parameters:,} of {made.of_parameters:,} parameters" in (folder / "README.md").read_text()
+    assert {part_of(name) for name in load_file(folder / "adapter_model.safetensors")} == {
+        "projector"
+    }
+    assert (
+        f"{made.parameters:,} of {made.of_parameters:,} parameters"
+        in (folder / "README.md").read_text()
+    )
 
 
 def test_an_adapter_without_its_base_or_on_another_one_says_which_it_wants(

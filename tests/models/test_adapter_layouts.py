@@ -1,4 +1,5 @@
-"""One LoRA in the layouts that trainers write: each draws the same picture, and what fits nowhere is said so."""
+"""One LoRA in the layouts that trainers write: each draws the same picture, and what fits nowhere
+is said so."""
 
 from __future__ import annotations
 
@@ -15,10 +16,10 @@ from safetensors.torch import save_file
 from evaluators.contracts import Outcome
 from evaluators.media import Pixels, read_image, sample_frames, write_png
 from evaluators.models import small
-from evaluators.models.adapters import attach, find_weights
-from evaluators.models.diffusion import DiffusionGenerator, load_pipeline
-from evaluators.models.image_to_video import DiffusionVideo
-from flows.filming import NoNotes
+from evaluators.models.generate.adapters import attach, find_weights
+from evaluators.models.generate.diffusion import DiffusionGenerator, load_pipeline
+from evaluators.models.generate.image_to_video import DiffusionVideo
+from flows.workers.confined.video_main import NoNotes
 from tests.models.test_diffusion import CLIP, PICTURE, SAMPLES
 
 NAME, REVISION = "somebody/small-base", "2" * 40
@@ -29,10 +30,13 @@ Tensors = dict[str, torch.Tensor]
 
 @pytest.fixture(scope="module")
 def lora(text_to_image: Path) -> Tensors:
-    """A random LoRA for all queries and values of the small UNet, by the names of peft inside the model."""
+    """A random LoRA for all queries and values of the small UNet, by the names of peft inside the
+    model."""
     torch.manual_seed(0)
     unet = load_pipeline(text_to_image).unet
-    layers = {name: layer for name, layer in unet.named_modules() if name.endswith(("to_q", "to_v"))}
+    layers = {
+        name: layer for name, layer in unet.named_modules() if name.endswith(("to_q", "to_v"))
+    }
     return {
         f"{name}.lora_{side}.weight": torch.randn(*shape) / 2
         for name, layer in layers.items()
@@ -52,7 +56,10 @@ def shelf(text_to_image: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 def in_diffusers_layout(lora: Tensors, folder: Path) -> None:
-    save_file({f"unet.{name}": tensor for name, tensor in lora.items()}, folder / "pytorch_lora_weights.safetensors")
+    save_file(
+        {f"unet.{name}": tensor for name, tensor in lora.items()},
+        folder / "pytorch_lora_weights.safetensors",
+    )
 
 
 def in_kohya_layout(lora: Tensors, folder: Path) -> None:
@@ -60,15 +67,26 @@ def in_kohya_layout(lora: Tensors, folder: Path) -> None:
         layer, _, end = name.partition(".lora_")
         return f"lora_unet_{layer.replace('.', '_')}.lora_{'down' if end.startswith('A') else 'up'}.weight"
 
-    alphas = {renamed(name).partition(".")[0] + ".alpha": torch.tensor(float(RANK)) for name in lora}
-    save_file({**{renamed(name): tensor for name, tensor in lora.items()}, **alphas}, folder / "kohya.safetensors")
+    alphas = {
+        renamed(name).partition(".")[0] + ".alpha": torch.tensor(float(RANK)) for name in lora
+    }
+    save_file(
+        {**{renamed(name): tensor for name, tensor in lora.items()}, **alphas},
+        folder / "kohya.safetensors",
+    )
 
 
 def in_peft_layout(lora: Tensors, folder: Path, alpha: int = RANK) -> None:
     named = {f"base_model.model.{name}": tensor for name, tensor in lora.items()}
     save_file(named, folder / "adapter_model.safetensors")
-    config = {"peft_type": "LORA", "r": RANK, "lora_alpha": alpha, "target_modules": ["to_q", "to_v"],
-              "base_model_name_or_path": None, "revision": None}  # fmt: skip
+    config = {
+        "peft_type": "LORA",
+        "r": RANK,
+        "lora_alpha": alpha,
+        "target_modules": ["to_q", "to_v"],
+        "base_model_name_or_path": None,
+        "revision": None,
+    }
     (folder / "adapter_config.json").write_text(json.dumps(config))
 
 
@@ -90,7 +108,11 @@ def picture(lora: Tensors, shelf: Path, tmp_path_factory: pytest.TempPathFactory
 
 @pytest.mark.parametrize("write", [in_kohya_layout, in_peft_layout], ids=["kohya", "peft"])
 def test_the_same_lora_draws_the_same_picture_in_every_layout(
-    write: Callable[[Tensors, Path], None], lora: Tensors, shelf: Path, picture: Pixels, tmp_path: Path
+    write: Callable[[Tensors, Path], None],
+    lora: Tensors,
+    shelf: Path,
+    picture: Pixels,
+    tmp_path: Path,
 ) -> None:
     write(lora, tmp_path)
 
@@ -103,7 +125,9 @@ def test_a_lora_changes_the_picture_and_its_alpha_counts(
     lora: Tensors, shelf: Path, picture: Pixels, text_to_image: Path, tmp_path: Path
 ) -> None:
     in_peft_layout(lora, tmp_path, alpha=4 * RANK)
-    plain = next(DiffusionGenerator(text_to_image, PICTURE, seed=7).generate(SAMPLES[:1], tmp_path / "plain"))
+    plain = next(
+        DiffusionGenerator(text_to_image, PICTURE, seed=7).generate(SAMPLES[:1], tmp_path / "plain")
+    )
 
     stronger = drawn(tmp_path, shelf, tmp_path / "drawn")
 
@@ -112,10 +136,19 @@ def test_a_lora_changes_the_picture_and_its_alpha_counts(
 
 
 def test_tensors_that_fit_nowhere_are_no_adapter_of_this_base(shelf: Path, tmp_path: Path) -> None:
-    save_file({"transformer.blocks.0.to_q.lora_A.weight": torch.zeros(2, 8),
-               "transformer.blocks.0.to_q.lora_B.weight": torch.zeros(8, 2)}, tmp_path / "x.safetensors")  # fmt: skip
+    save_file(
+        {
+            "transformer.blocks.0.to_q.lora_A.weight": torch.zeros(2, 8),
+            "transformer.blocks.0.to_q.lora_B.weight": torch.zeros(8, 2),
+        },
+        tmp_path / "x.safetensors",
+    )
 
-    output = next(DiffusionGenerator(tmp_path, PICTURE, shelf=shelf, base=BASE).generate(SAMPLES[:1], tmp_path / "d"))
+    output = next(
+        DiffusionGenerator(tmp_path, PICTURE, shelf=shelf, base=BASE).generate(
+            SAMPLES[:1], tmp_path / "d"
+        )
+    )
 
     assert output.outcome is Outcome.MODEL_FAILED
     assert "No tensor of x.safetensors fits this StableDiffusionPipeline" in output.reason
@@ -128,7 +161,9 @@ def test_a_pipeline_that_takes_no_lora_says_so(tmp_path: Path) -> None:
         attach(object(), [tmp_path / "x.safetensors"])
 
 
-def test_three_files_are_no_adapter_and_a_pair_is_read_high_noise_first(shelf: Path, tmp_path: Path) -> None:
+def test_three_files_are_no_adapter_and_a_pair_is_read_high_noise_first(
+    shelf: Path, tmp_path: Path
+) -> None:
     for name in ("my_flow_low_noise", "my_flow_high_noise"):
         save_file({"x.lora_A.weight": torch.zeros(1)}, tmp_path / f"{name}.safetensors")
 
@@ -154,10 +189,18 @@ def two_transformers(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def wan_lora(seed: int, transformer: Any) -> Tensors:
-    """A random LoRA as trainers of Wan write it: the names of the original model, not those of diffusers."""
+    """A random LoRA as trainers of Wan write it: the names of the original model, not those of
+    diffusers."""
     torch.manual_seed(seed)
-    layers = {name: layer for name, layer in transformer.named_modules() if name.endswith(("attn1.to_q", "attn1.to_v"))}
-    names = {name: name.replace("attn1.to_q", "self_attn.q").replace("attn1.to_v", "self_attn.v") for name in layers}
+    layers = {
+        name: layer
+        for name, layer in transformer.named_modules()
+        if name.endswith(("attn1.to_q", "attn1.to_v"))
+    }
+    names = {
+        name: name.replace("attn1.to_q", "self_attn.q").replace("attn1.to_v", "self_attn.v")
+        for name in layers
+    }
     return {
         f"diffusion_model.{names[name]}.lora_{side}.weight": torch.randn(*shape)
         for name, layer in layers.items()
@@ -165,7 +208,9 @@ def wan_lora(seed: int, transformer: Any) -> Tensors:
     }
 
 
-def test_a_pair_for_high_and_low_noise_goes_to_the_two_transformers(two_transformers: Path, tmp_path: Path) -> None:
+def test_a_pair_for_high_and_low_noise_goes_to_the_two_transformers(
+    two_transformers: Path, tmp_path: Path
+) -> None:
     shelf = shelf_with(tmp_path / "shelf", two_transformers)
     transformer = load_pipeline(two_transformers).transformer
     high, low = wan_lora(1, transformer), wan_lora(2, transformer)
@@ -183,13 +228,18 @@ def test_a_pair_for_high_and_low_noise_goes_to_the_two_transformers(two_transfor
     assert str(weights.named()["adapter_sha256"]).count("+") == 1
 
 
-def test_the_low_noise_half_needs_a_base_with_two_transformers(text_to_video: Path, tmp_path: Path) -> None:
+def test_the_low_noise_half_needs_a_base_with_two_transformers(
+    text_to_video: Path, tmp_path: Path
+) -> None:
     transformer = load_pipeline(text_to_video).transformer
     for number, half in enumerate(("high", "low")):
         save_file(wan_lora(number, transformer), tmp_path / f"{half}_noise.safetensors")
 
     with pytest.raises(ValueError, match="is for a second transformer"):
-        load_pipeline(text_to_video, adapters=(tmp_path / "high_noise.safetensors", tmp_path / "low_noise.safetensors"))
+        load_pipeline(
+            text_to_video,
+            adapters=(tmp_path / "high_noise.safetensors", tmp_path / "low_noise.safetensors"),
+        )
 
 
 def test_an_adapter_films_for_l_iva_on_the_base_from_the_shelf(tmp_path: Path) -> None:
@@ -197,12 +247,20 @@ def test_an_adapter_films_for_l_iva_on_the_base_from_the_shelf(tmp_path: Path) -
     shelf = shelf_with(tmp_path / "shelf", model)
     (tmp_path / "lora").mkdir()
     tensors = wan_lora(3, load_pipeline(model).transformer)
-    save_file({name: 4 * tensor for name, tensor in tensors.items()}, tmp_path / "lora" / "wan.safetensors")
+    save_file(
+        {name: 4 * tensor for name, tensor in tensors.items()},
+        tmp_path / "lora" / "wan.safetensors",
+    )
     frame = write_png(np.full((32, 32, 3), 90, np.uint8), tmp_path / "frame.png")
-    plain, tuned = DiffusionVideo(model, CLIP), DiffusionVideo(tmp_path / "lora", CLIP, shelf=shelf, base=BASE)
+    plain, tuned = (
+        DiffusionVideo(model, CLIP),
+        DiffusionVideo(tmp_path / "lora", CLIP, shelf=shelf, base=BASE),
+    )
 
     clips = [
-        sample_frames(video.make(frame, "a cat", 1, tmp_path / f"{number}.mp4", NoNotes()), "first-5", "video")
+        sample_frames(
+            video.make(frame, "a cat", 1, tmp_path / f"{number}.mp4", NoNotes()), "first-5", "video"
+        )
         for number, video in enumerate((plain, tuned))
     ]
 

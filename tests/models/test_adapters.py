@@ -1,4 +1,5 @@
-"""An adapter on a named base: it changes what the base draws, and nothing is made from another base."""
+"""An adapter on a named base: it changes what the base draws, and nothing is made from another
+base."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import pytest
 
 from evaluators.contracts import CannotProduce, Outcome
 from evaluators.media import read_image
-from evaluators.models.diffusion import DiffusionGenerator
-from evaluators.models.vlm_adapter import NoBase, load_adapted
+from evaluators.models.generate.diffusion import DiffusionGenerator
+from evaluators.models.vlm.adapter import NoBase, load_adapted
 from tests.models.test_diffusion import PICTURE, SAMPLES
 
 BASE, REVISION = "stabilityai/stable-diffusion-3.5-medium", "0" * 40
@@ -18,7 +19,8 @@ BASE, REVISION = "stabilityai/stable-diffusion-3.5-medium", "0" * 40
 
 @pytest.fixture(scope="module")
 def adapter(text_to_image: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A random LoRA for the small pipeline, saved as diffusers saves one, beside the name of its base."""
+    """A random LoRA for the small pipeline, saved as diffusers saves one, beside the name of its
+    base."""
     import torch
     from diffusers import StableDiffusionPipeline
     from peft import LoraConfig
@@ -28,7 +30,9 @@ def adapter(text_to_image: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     unet = StableDiffusionPipeline.from_pretrained(text_to_image).unet
     unet.add_adapter(LoraConfig(r=2, target_modules=["to_q", "to_v"], init_lora_weights="gaussian"))
     torch.manual_seed(0)
-    weights = {name: torch.randn_like(tensor) for name, tensor in get_peft_model_state_dict(unet).items()}
+    weights = {
+        name: torch.randn_like(tensor) for name, tensor in get_peft_model_state_dict(unet).items()
+    }
     StableDiffusionPipeline.save_lora_weights(folder, unet_lora_layers=weights)
     config = {"peft_type": "LORA", "base_model_name_or_path": BASE, "revision": REVISION}
     (folder / "adapter_config.json").write_text(json.dumps(config))
@@ -47,9 +51,15 @@ def shelf(text_to_image: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 def test_an_adapter_changes_what_its_base_draws_and_the_record_names_both(
     adapter: Path, shelf: Path, text_to_image: Path, tmp_path: Path
 ) -> None:
-    plain = next(DiffusionGenerator(text_to_image, PICTURE, seed=7).generate(SAMPLES[:1], tmp_path / "plain"))
+    plain = next(
+        DiffusionGenerator(text_to_image, PICTURE, seed=7).generate(SAMPLES[:1], tmp_path / "plain")
+    )
 
-    tuned = next(DiffusionGenerator(adapter, PICTURE, seed=7, shelf=shelf).generate(SAMPLES[:1], tmp_path / "tuned"))
+    tuned = next(
+        DiffusionGenerator(adapter, PICTURE, seed=7, shelf=shelf).generate(
+            SAMPLES[:1], tmp_path / "tuned"
+        )
+    )
 
     assert plain.file and tuned.file and tuned.outcome is Outcome.SCORED
     assert (read_image(plain.file) != read_image(tuned.file)).any()
@@ -58,13 +68,17 @@ def test_an_adapter_changes_what_its_base_draws_and_the_record_names_both(
     assert "base" not in plain.record
 
 
-def test_without_its_base_at_that_commit_nothing_is_made(adapter: Path, shelf: Path, tmp_path: Path) -> None:
+def test_without_its_base_at_that_commit_nothing_is_made(
+    adapter: Path, shelf: Path, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     (other / "adapter_config.json").write_text(
         (adapter / "adapter_config.json").read_text().replace("0" * 40, "1" * 40)
     )
-    (other / "pytorch_lora_weights.safetensors").symlink_to(adapter / "pytorch_lora_weights.safetensors")
+    (other / "pytorch_lora_weights.safetensors").symlink_to(
+        adapter / "pytorch_lora_weights.safetensors"
+    )
 
     with pytest.raises(CannotProduce, match="Set ARMILLARY_SHELF"):
         DiffusionGenerator(adapter, PICTURE)
@@ -74,7 +88,8 @@ def test_without_its_base_at_that_commit_nothing_is_made(adapter: Path, shelf: P
 
 @pytest.fixture(scope="module")
 def judge_adapter(paligemma: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A LoRA for a judge as people publish it: the base is a folder of theirs, and no commit is named."""
+    """A LoRA for a judge as people publish it: the base is a folder of theirs, and no commit is
+    named."""
     import torch
     from peft import LoraConfig, get_peft_model
     from transformers import AutoModelForImageTextToText
@@ -82,7 +97,9 @@ def judge_adapter(paligemma: Path, tmp_path_factory: pytest.TempPathFactory) -> 
     folder = tmp_path_factory.mktemp("judge-adapter")
     model = AutoModelForImageTextToText.from_pretrained(paligemma)
     torch.manual_seed(0)
-    adapted = get_peft_model(model, LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False))
+    adapted = get_peft_model(
+        model, LoraConfig(r=2, target_modules=["q_proj"], init_lora_weights=False)
+    )
     adapted.save_pretrained(folder)
     said = json.loads((folder / "adapter_config.json").read_text())
     said |= {"base_model_name_or_path": "./models/their-folder", "revision": None}

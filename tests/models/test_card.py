@@ -27,12 +27,19 @@ def test_a_fingerprint_is_sixteen_hex_digits_and_does_not_change_with_the_code()
 
 def test_every_field_of_a_question_its_order_and_the_description_change_its_key() -> None:
     others = [
-        replace(QUESTION, text="x"), replace(QUESTION, kind="choice"), replace(QUESTION, part="x"),
-        replace(QUESTION, options=("no", "yes")), replace(QUESTION, low=1), replace(QUESTION, high=2),
-    ]  # fmt: skip
+        replace(QUESTION, text="x"),
+        replace(QUESTION, kind="choice"),
+        replace(QUESTION, part="x"),
+        replace(QUESTION, options=("no", "yes")),
+        replace(QUESTION, low=1),
+        replace(QUESTION, high=2),
+    ]
     asked = [("a cup", "video", (question, SECOND)) for question in (QUESTION, *others)]
     asked += [("a mug", "video", (QUESTION, SECOND)), ("a cup", "image", (QUESTION, SECOND))]
-    asked += [("a cup", "video", (SECOND, QUESTION)), ("a cup", "video", (QUESTION, replace(SECOND, id="s")))]
+    asked += [
+        ("a cup", "video", (SECOND, QUESTION)),
+        ("a cup", "video", (QUESTION, replace(SECOND, id="s"))),
+    ]
 
     keys = {question_key(request_key(*one), "q") for one in asked}
 

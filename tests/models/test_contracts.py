@@ -1,4 +1,5 @@
-"""The local judge and the generator are what the contracts ask for, and their examples in words are true."""
+"""The local judge and the generator are what the contracts ask for, and their examples in words are
+true."""
 
 from __future__ import annotations
 
@@ -10,12 +11,14 @@ import pytest
 
 from evaluators import media
 from evaluators.contracts import Generator, Judge
-from evaluators.models import packing, vlm_decoder, vlm_menu
-from evaluators.models.diffusion import DiffusionGenerator
-from evaluators.models.vlm import VlmJudge
+from evaluators.models.generate.diffusion import DiffusionGenerator
+from evaluators.models.vlm import decoder, menu, packing
+from evaluators.models.vlm.judge import VlmJudge
 
 
-def test_the_judge_and_the_generator_keep_their_contracts(chat_vlm: Path, text_to_image: Path, tmp_path: Path) -> None:
+def test_the_judge_and_the_generator_keep_their_contracts(
+    chat_vlm: Path, text_to_image: Path, tmp_path: Path
+) -> None:
     judge: Judge = VlmJudge(chat_vlm)
     generator: Generator = DiffusionGenerator(text_to_image)
 
@@ -23,7 +26,9 @@ def test_the_judge_and_the_generator_keep_their_contracts(chat_vlm: Path, text_t
     assert list(generator.generate([], tmp_path)) == []
 
 
-@pytest.mark.parametrize("module", [media, packing, vlm_decoder, vlm_menu], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [media, packing, decoder, menu], ids=lambda module: module.__name__
+)
 def test_examples_in_docstrings_are_true(module: ModuleType) -> None:
     found = doctest.testmod(module)
 

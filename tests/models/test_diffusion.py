@@ -1,4 +1,5 @@
-"""Generators: one output a sample in order, the same whatever the batch, and every failure with its reason."""
+"""Generators: one output a sample in order, the same whatever the batch, and every failure with its
+reason."""
 
 from __future__ import annotations
 
@@ -13,14 +14,22 @@ import torch
 
 from evaluators.contracts import Facets, Outcome, Output, Sample
 from evaluators.media import probe, read_image
-from evaluators.models import diffusion
-from evaluators.models.diffusion import DiffusionGenerator, Sampling, detect, load_pipeline, sample_seed
+from evaluators.models.generate import diffusion
+from evaluators.models.generate.diffusion import (
+    DiffusionGenerator,
+    SamplerSettings,
+    detect,
+    load_pipeline,
+    sample_seed,
+)
 
-PICTURE = Sampling(steps=2, guidance=5.0, height=64, width=64)
-CLIP = Sampling(steps=1, guidance=5.0, height=32, width=32, frames=5, fps=8)
+PICTURE = SamplerSettings(steps=2, guidance=5.0, height=64, width=64)
+CLIP = SamplerSettings(steps=1, guidance=5.0, height=32, width=32, frames=5, fps=8)
 SAMPLES = tuple(
     Sample(f"s{i}", Facets("regular", "cut", "predictive", "image"), "cut", text)
-    for i, text in enumerate(("a dog", "a cat runs over the table", "water", "a red cup on a blue table"))
+    for i, text in enumerate(
+        ("a dog", "a cat runs over the table", "water", "a red cup on a blue table")
+    )
 )
 
 
@@ -30,7 +39,9 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
     told = SimpleNamespace(most=99, bad=(), blocked=(), error=ValueError("no such word"), sizes=[])
 
     class Drawer:
-        def __call__(self, prompt: list[str], generator: Any, height: int, width: int, **_: Any) -> Any:
+        def __call__(
+            self, prompt: list[str], generator: Any, height: int, width: int, **_: Any
+        ) -> Any:
             told.sizes.append(len(prompt))
             if len(prompt) > told.most:
                 raise torch.OutOfMemoryError("out of memory")
@@ -38,18 +49,24 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
                 raise told.error
             level = [generator[i].initial_seed() % 256 / 255 for i in range(len(prompt))]
             images = np.ones((len(prompt), height, width, 3)) * np.array(level)[:, None, None, None]
-            return SimpleNamespace(images=images, nsfw_content_detected=[text in told.blocked for text in prompt])
+            return SimpleNamespace(
+                images=images, nsfw_content_detected=[text in told.blocked for text in prompt]
+            )
 
     monkeypatch.setattr(diffusion, "load_pipeline", lambda *_: Drawer())
     monkeypatch.setattr(diffusion, "settings_of", lambda *_: {"height": 8, "width": 8})
     return told
 
 
-def run(folder: Path, where: Path, sampling: Sampling = PICTURE, **settings: Any) -> list[Output]:
+def run(
+    folder: Path, where: Path, sampling: SamplerSettings = PICTURE, **settings: Any
+) -> list[Output]:
     return list(DiffusionGenerator(folder, sampling, **settings).generate(SAMPLES, where))
 
 
-def test_pictures_come_in_order_with_a_record_that_makes_them_again(text_to_image: Path, tmp_path: Path) -> None:
+def test_pictures_come_in_order_with_a_record_that_makes_them_again(
+    text_to_image: Path, tmp_path: Path
+) -> None:
     outputs = run(text_to_image, tmp_path, seed=7)
 
     assert [output.sample_id for output in outputs] == ["s0", "s1", "s2", "s3"]
@@ -72,17 +89,23 @@ def test_shards_make_the_same_bytes_and_batches_the_same_pixels_within_rounding(
     text_to_image: Path, tmp_path: Path
 ) -> None:
     whole = run(text_to_image, tmp_path / "whole")
-    shard = list(DiffusionGenerator(text_to_image, PICTURE).generate(SAMPLES[2:], tmp_path / "shard"))
+    shard = list(
+        DiffusionGenerator(text_to_image, PICTURE).generate(SAMPLES[2:], tmp_path / "shard")
+    )
     batched = run(text_to_image, tmp_path / "batched", batch=3)
 
-    assert [output.record["sha256"] for output in shard] == [output.record["sha256"] for output in whole[2:]]
+    assert [output.record["sha256"] for output in shard] == [
+        output.record["sha256"] for output in whole[2:]
+    ]
     for one, other in zip(whole, batched, strict=True):
         assert one.file is not None and other.file is not None
         assert one.record["seed"] == other.record["seed"]
         assert np.abs(read_image(one.file).astype(int) - read_image(other.file)).max() <= 1
 
 
-def test_other_seeds_and_other_samples_draw_other_pictures(text_to_image: Path, tmp_path: Path) -> None:
+def test_other_seeds_and_other_samples_draw_other_pictures(
+    text_to_image: Path, tmp_path: Path
+) -> None:
     same = [Sample(f"x{i}", SAMPLES[0].facets, "cut", "a dog") for i in range(2)]
     outputs = [
         *DiffusionGenerator(text_to_image, PICTURE).generate(same, tmp_path / "a"),
@@ -105,7 +128,9 @@ def test_out_of_memory_halves_the_batch(text_to_image: Path, tmp_path: Path, pip
     assert {output.outcome for output in outputs} == {Outcome.SCORED}
 
 
-def test_an_item_too_large_even_alone_fails_with_its_reason(text_to_image: Path, tmp_path: Path, pipeline: Any) -> None:
+def test_an_item_too_large_even_alone_fails_with_its_reason(
+    text_to_image: Path, tmp_path: Path, pipeline: Any
+) -> None:
     pipeline.most = 0
 
     outputs = run(text_to_image, tmp_path, batch=4)
@@ -120,7 +145,10 @@ def test_one_bad_prompt_fails_alone(text_to_image: Path, tmp_path: Path, pipelin
     outputs = run(text_to_image, tmp_path, batch=4)
 
     assert [output.outcome for output in outputs].count(Outcome.SCORED) == 3
-    assert (outputs[2].outcome, outputs[2].reason) == (Outcome.MODEL_FAILED, "ValueError: no such word")
+    assert (outputs[2].outcome, outputs[2].reason) == (
+        Outcome.MODEL_FAILED,
+        "ValueError: no such word",
+    )
 
 
 def test_what_the_safety_filter_stops_is_blocked_and_leaves_no_file(
@@ -142,7 +170,9 @@ def test_pixels_that_are_not_numbers_fail(text_to_image: Path, tmp_path: Path) -
     assert output.outcome is Outcome.MODEL_FAILED
 
 
-def test_a_lost_device_is_not_blamed_on_the_model(text_to_image: Path, tmp_path: Path, pipeline: Any) -> None:
+def test_a_lost_device_is_not_blamed_on_the_model(
+    text_to_image: Path, tmp_path: Path, pipeline: Any
+) -> None:
     pipeline.bad, pipeline.error = ("a dog",), torch.AcceleratorError("device-side assert")
 
     with pytest.raises(torch.AcceleratorError):

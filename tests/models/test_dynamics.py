@@ -1,4 +1,5 @@
-"""The small dynamics model: three modes of one network, training that survives a kill, an annotator's error."""
+"""The small dynamics model: three modes of one network, training that survives a kill, an
+annotator's error."""
 
 from __future__ import annotations
 
@@ -11,18 +12,32 @@ import pytest
 import torch
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.models.dynamics import Clip, Dynamics, DynamicsConfig
-from evaluators.models.dynamics_annotator import _looks
-from evaluators.models.dynamics_data import practise
-from evaluators.models.dynamics_eyes import HAND, LATENT, PLACES, SHARES, THINGS, EyesConfig, Tokeniser, in_parts
-from evaluators.models.dynamics_flow import SHARES as SHARES_OF_MODES
-from evaluators.models.dynamics_flow import _clean, loss, sample
-from evaluators.models.dynamics_sight import SightPlan, repainted, scenes_of, train_tokeniser
-from evaluators.models.dynamics_training import (
+from evaluators.models.dynamics.annotator import _looks
+from evaluators.models.dynamics.data import practise
+from evaluators.models.dynamics.flow_matching import SHARES as SHARES_OF_MODES
+from evaluators.models.dynamics.flow_matching import _clean, loss, sample
+from evaluators.models.dynamics.model import Dynamics, DynamicsConfig, LatentClip
+from evaluators.models.dynamics.tokeniser import (
+    HAND,
+    LATENT,
+    PLACES,
+    SHARES,
+    THINGS,
+    EyesConfig,
+    Tokeniser,
+    in_parts,
+)
+from evaluators.models.dynamics.tokeniser_training import (
+    SightPlan,
+    repainted,
+    scenes_of,
+    train_tokeniser,
+)
+from evaluators.models.dynamics.training import (
     CONFIG,
     STATE,
     WEIGHTS,
-    Lessons,
+    LatentLessons,
     TrainingPlan,
     keep_tau,
     load,
@@ -30,17 +45,17 @@ from evaluators.models.dynamics_training import (
     save,
     train,
 )
-from evaluators.models.dynamics_world import DynamicsWorld, open_world, through_tokeniser
+from evaluators.models.dynamics.world import DynamicsWorld, open_world, through_tokeniser
 from evaluators.suites.sc3.reading import annotate
-from evaluators.suites.sc3.rollouts import BENCH, Episode, roll_out
+from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, roll_out
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
+from evaluators.suites.sc3.rollouts.trial import try_out
+from evaluators.suites.sc3.rollouts.tuning import choose_tau
 from evaluators.suites.sc3.samples import SHIPPED
-from evaluators.suites.sc3.trajectories import CRITERIA
-from evaluators.suites.sc3.trial import try_out
-from evaluators.suites.sc3.tuning import choose_tau
-from evaluators.suites.sc3.worlds import Context, simulator
-from evaluators.worlds.bussing import set_table
-from evaluators.worlds.bussing_views import render
-from evaluators.worlds.policies import checkpoints, starts_of
+from evaluators.worlds.bussing.bench import set_table
+from evaluators.worlds.bussing.views import render
+from evaluators.worlds.bussing.world_models import Context, simulator
+from evaluators.worlds.policies.policies import checkpoints, starts_of
 
 SMALL = DynamicsConfig(width=32, depth=1, heads=2)
 POLICIES = {one.id: one.policy for one in checkpoints()}
@@ -53,14 +68,16 @@ def tokeniser() -> Tokeniser:
 
 
 @pytest.fixture(scope="module")
-def lessons(tokeniser: Tokeniser) -> Lessons:
+def lessons(tokeniser: Tokeniser) -> LatentLessons:
     return prepare(practise(6, 3), tokeniser)
 
 
-def clip(count: int = 3) -> Clip:
+def clip(count: int = 3) -> LatentClip:
     torch.manual_seed(0)
     video, actions = torch.randn(count, 3, 24, LATENT), torch.randn(count, 24, 7)
-    return Clip(torch.randn(count, 3, LATENT), video, actions, torch.ones(count, dtype=torch.long))
+    return LatentClip(
+        torch.randn(count, 3, LATENT), video, actions, torch.ones(count, dtype=torch.long)
+    )
 
 
 def test_an_untrained_model_holds_the_last_known_frame_still() -> None:
@@ -85,7 +102,9 @@ def test_what_moves_as_the_actions_say_is_foreseen_before_any_training() -> None
 
 def test_what_is_given_clean_comes_back_as_it_was_in_every_mode() -> None:
     model, given = Dynamics(SMALL), clip()
-    noise = replace(given, video=torch.zeros_like(given.video), actions=torch.zeros_like(given.actions))
+    noise = replace(
+        given, video=torch.zeros_like(given.video), actions=torch.zeros_like(given.actions)
+    )
     for clean in ([0, 0, 0, 1], [0, 1, 0, 1], [1, 1, 1, 0]):
         kept = torch.tensor([clean] * 3, dtype=torch.bool)
 
@@ -107,7 +126,12 @@ def test_more_steps_walk_the_same_flow() -> None:
 
 
 def test_modes_are_drawn_as_often_as_asked() -> None:
-    clean = _clean(4000, 3, {"forward": 0.8, "cross_view": 0.1, "inverse": 0.1}, torch.Generator().manual_seed(0))
+    clean = _clean(
+        4000,
+        3,
+        {"forward": 0.8, "cross_view": 0.1, "inverse": 0.1},
+        torch.Generator().manual_seed(0),
+    )
 
     views, actions = clean[:, :3].sum(1), clean[:, 3]
 
@@ -120,7 +144,10 @@ def test_only_noised_tokens_are_in_the_loss() -> None:
     model, given = Dynamics(SMALL), clip()
     shares = {"inverse": 1.0}
 
-    both = [loss(model, one, shares, torch.Generator().manual_seed(1), torch.ones(3, LATENT)) for one in (given, given)]  # type: ignore[arg-type]
+    both = [
+        loss(model, one, shares, torch.Generator().manual_seed(1), torch.ones(3, LATENT))  # type: ignore[arg-type]
+        for one in (given, given)
+    ]
     both[1].backward()  # type: ignore[no-untyped-call]
 
     assert torch.equal(both[0], both[1])
@@ -133,7 +160,7 @@ class Killed(Exception):
 
 
 def test_a_training_killed_and_taken_up_again_ends_in_the_same_bytes(
-    lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path
+    lessons: LatentLessons, tokeniser: Tokeniser, tmp_path: Path
 ) -> None:
     plan = TrainingPlan(steps=6, batch=4, warm_up=2, keep_every=2)
 
@@ -151,7 +178,9 @@ def test_a_training_killed_and_taken_up_again_ends_in_the_same_bytes(
         assert (tmp_path / "cut" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes()
 
 
-def test_training_lowers_the_loss(lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path) -> None:
+def test_training_lowers_the_loss(
+    lessons: LatentLessons, tokeniser: Tokeniser, tmp_path: Path
+) -> None:
     seen: list[float] = []
 
     plan = TrainingPlan(steps=120, batch=16, warm_up=5)
@@ -160,20 +189,30 @@ def test_training_lowers_the_loss(lessons: Lessons, tokeniser: Tokeniser, tmp_pa
     assert np.mean(seen[-30:]) < 0.85 * np.mean(seen[:10])
 
 
-def test_a_model_folder_rolls_out_online_and_offline_with_a_u_a_chunk(tokeniser: Tokeniser, tmp_path: Path) -> None:
+def test_a_model_folder_rolls_out_online_and_offline_with_a_u_a_chunk(
+    tokeniser: Tokeniser, tmp_path: Path
+) -> None:
     save(Dynamics(SMALL), tokeniser, tmp_path)
     world = open_world(tmp_path).world()
 
     first, again = (roll_out(world, POLICIES, EPISODES, BENCH) for _ in range(2))
 
     assert all(len(one.u_chunk) == 4 and one.frames.shape == (3, 57, 24, 24, 3) for one in first)
-    assert all(np.array_equal(one.frames, other.frames) for one, other in zip(first, again, strict=True))
+    assert all(
+        np.array_equal(one.frames, other.frames) for one, other in zip(first, again, strict=True)
+    )
 
 
 def test_a_model_that_never_practised_its_inverse_has_no_u_and_keeps_no_tau(
-    lessons: Lessons, tokeniser: Tokeniser, tmp_path: Path
+    lessons: LatentLessons, tokeniser: Tokeniser, tmp_path: Path
 ) -> None:
-    train(lessons, tokeniser, TrainingPlan(steps=1, batch=2, warm_up=0, shares={"forward": 1.0}), tmp_path, SMALL)
+    train(
+        lessons,
+        tokeniser,
+        TrainingPlan(steps=1, batch=2, warm_up=0, shares={"forward": 1.0}),
+        tmp_path,
+        SMALL,
+    )
 
     world = open_world(tmp_path).world()
     (made,) = roll_out(world, POLICIES, EPISODES[:1], BENCH)
@@ -184,7 +223,9 @@ def test_a_model_that_never_practised_its_inverse_has_no_u_and_keeps_no_tau(
 def test_another_view_can_be_painted_from_one(tokeniser: Tokeniser) -> None:
     made = DynamicsWorld(Dynamics(SMALL), tokeniser, "small")
     (real,) = roll_out(through_tokeniser(tokeniser), POLICIES, EPISODES[:1], BENCH)
-    context = Context((EPISODES[0].start,), real.frames[None, :, :1], np.zeros((1, 0, 7), np.float32))
+    context = Context(
+        (EPISODES[0].start,), real.frames[None, :, :1], np.zeros((1, 0, 7), np.float32)
+    )
 
     frames = made.inpaint(context, real.actions[None, :24], 0, real.frames[None, 0, 1:25])
 
@@ -217,7 +258,9 @@ def test_where_nothing_moves_no_criterion_holds_whatever_the_start_looks_like() 
     assert set(found) == {ObjectOutcome(False, False, False)}
 
 
-def test_the_brush_weighs_where_things_are_more_than_whether_a_bin_stands_there(lessons: Lessons) -> None:
+def test_the_brush_weighs_where_things_are_more_than_whether_a_bin_stands_there(
+    lessons: LatentLessons,
+) -> None:
     assert torch.allclose(lessons.weight.mean(1), torch.ones(3), atol=1e-4)
     assert (lessons.weight[0, PLACES][: 2 * HAND] > lessons.weight[0, SHARES].max()).all()
 
@@ -231,7 +274,9 @@ def test_the_shipped_tokeniser_sees_where_things_are_also_in_what_it_painted() -
         points = [in_parts(tokeniser.eyes, one) for one in frames]
 
     for found in points:
-        off = (torch.unflatten(found[:, 0, PLACES], -1, (len(THINGS), 2)) - scenes.places[:, 0]).norm(dim=-1)
+        off = (
+            torch.unflatten(found[:, 0, PLACES], -1, (len(THINGS), 2)) - scenes.places[:, 0]
+        ).norm(dim=-1)
         assert float(off[:, :HAND].median()) < 0.02 and float(off[:, HAND].median()) < 0.04
 
 
@@ -264,7 +309,12 @@ def test_a_config_that_does_not_fit_is_refused_in_words(change: dict[str, int], 
 
 def test_a_model_takes_latents_of_any_length_when_it_is_told_nothing_of_nearness() -> None:
     model = Dynamics(replace(SMALL, latent=16, views=2, nearness=False).checked())
-    given = Clip(torch.zeros(1, 2, 16), torch.zeros(1, 2, 24, 16), torch.zeros(1, 24, 7), torch.ones(1).long())
+    given = LatentClip(
+        torch.zeros(1, 2, 16),
+        torch.zeros(1, 2, 24, 16),
+        torch.zeros(1, 24, 7),
+        torch.ones(1).long(),
+    )
 
     video, actions = model(given, torch.zeros(1), torch.zeros(1, 3, dtype=torch.bool))
 
@@ -278,7 +328,9 @@ def test_a_model_saved_with_other_eyes_is_refused_in_words(tmp_path: Path) -> No
         load(tmp_path)
 
 
-def test_a_folder_keeps_the_tau_it_is_to_be_stopped_with(tokeniser: Tokeniser, tmp_path: Path) -> None:
+def test_a_folder_keeps_the_tau_it_is_to_be_stopped_with(
+    tokeniser: Tokeniser, tmp_path: Path
+) -> None:
     save(Dynamics(SMALL), tokeniser, tmp_path)
 
     keep_tau(tmp_path, 1.5)

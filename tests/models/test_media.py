@@ -26,7 +26,9 @@ GOLDEN = Path(__file__).parent.parent / "golden" / "frame_sampling.json"
 
 def ramp(frames: int, height: int = 32, width: int = 48) -> Pixels:
     """Frames of one grey each, lighter and lighter."""
-    return np.stack([np.full((height, width, 3), 10 + 12 * i, dtype=np.uint8) for i in range(frames)])
+    return np.stack(
+        [np.full((height, width, 3), 10 + 12 * i, dtype=np.uint8) for i in range(frames)]
+    )
 
 
 def test_a_picture_is_the_same_pixels_and_the_same_bytes(tmp_path: Path) -> None:
@@ -45,20 +47,31 @@ def test_a_clip_keeps_its_frames_size_and_rate(tmp_path: Path) -> None:
 
     facts, frames = probe(file), read_frames(file)
 
-    assert (facts.kind, facts.width, facts.height, facts.frames, facts.fps) == ("video", 48, 32, 12, 8.0)
+    assert (facts.kind, facts.width, facts.height, facts.frames, facts.fps) == (
+        "video",
+        48,
+        32,
+        12,
+        8.0,
+    )
     assert facts.duration == pytest.approx(1.5)
     assert np.abs(frames.astype(int) - ramp(12)).max() <= 3
 
 
 def test_a_clip_is_the_same_bytes_every_time_and_starts_with_its_index(tmp_path: Path) -> None:
-    one, other = write_mp4(ramp(5), tmp_path / "a.mp4", 8), write_mp4(ramp(5), tmp_path / "b.mp4", 8)
+    one, other = (
+        write_mp4(ramp(5), tmp_path / "a.mp4", 8),
+        write_mp4(ramp(5), tmp_path / "b.mp4", 8),
+    )
 
     content = one.read_bytes()
     assert content == other.read_bytes()
     assert 0 < content.index(b"moov") < content.index(b"mdat")
 
 
-def test_a_small_clip_with_something_moving_in_it_is_the_same_bytes_in_eighty_encodes(tmp_path: Path) -> None:
+def test_a_small_clip_with_something_moving_in_it_is_the_same_bytes_in_eighty_encodes(
+    tmp_path: Path,
+) -> None:
     still = np.full((57, 24, 24, 3), 170, np.uint8)
     for step, picture in enumerate(still):
         picture[step % 18 : step % 18 + 5, 4 + step // 4 : 9 + step // 4] = (40, 70, 225)
@@ -112,7 +125,11 @@ def test_an_unknown_rule_names_the_known_ones() -> None:
 def test_broken_files_say_what_they_are_not(tmp_path: Path) -> None:
     whole = write_mp4(ramp(8), tmp_path / "a.mp4", 8).read_bytes()
     picture = write_png(ramp(1)[0], tmp_path / "a.png").read_bytes()
-    for name, content in {"half.mp4": whole[: len(whole) // 3], "text.mp4": b"not a clip", "empty.mp4": b""}.items():
+    for name, content in {
+        "half.mp4": whole[: len(whole) // 3],
+        "text.mp4": b"not a clip",
+        "empty.mp4": b"",
+    }.items():
         (tmp_path / name).write_bytes(content)
         with pytest.raises(Unreadable, match=name):
             sample_frames(tmp_path / name, "uniform-8", "video")

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from evaluators.models.diffusion import load_pipeline
-from evaluators.models.vlm import VlmJudge
+from evaluators.models.generate.diffusion import load_pipeline
+from evaluators.models.vlm.judge import VlmJudge
 
 NAMES = ("/raid/nobody/checkpoints/model", "../checkpoints/model", "somebody/elsewhere")
 
@@ -23,9 +23,21 @@ def renamed(model: Path, to: Path, name: str) -> Path:
         config = json.loads(path.read_text())
         if path.name in ("tokenizer.json", "vocab.json") or path.name.endswith(".index.json"):
             continue
-        said = {"_name_or_path": name, "name_or_path": name, "special_tokens_map_file": f"{name}/special.json"}
-        kept = said if path.name.startswith("tokenizer") else {"_name_or_path": name, "unknown_setting": [1, {"a": 2}]}
-        inner = {key: value for key, value in config.items() if key.endswith("_config") and isinstance(value, dict)}
+        said = {
+            "_name_or_path": name,
+            "name_or_path": name,
+            "special_tokens_map_file": f"{name}/special.json",
+        }
+        kept = (
+            said
+            if path.name.startswith("tokenizer")
+            else {"_name_or_path": name, "unknown_setting": [1, {"a": 2}]}
+        )
+        inner = {
+            key: value
+            for key, value in config.items()
+            if key.endswith("_config") and isinstance(value, dict)
+        }
         parts = {key: {**value, "_name_or_path": name} for key, value in inner.items()}
         path.write_text(json.dumps({**config, **parts, **kept}))
     return to
@@ -56,7 +68,9 @@ def test_a_pipeline_loads_from_its_folder_whatever_its_configs_call_it(
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.usefixtures("offline")
-def test_a_judge_loads_from_its_folder_whatever_its_configs_call_it(name: str, paligemma: Path, tmp_path: Path) -> None:
+def test_a_judge_loads_from_its_folder_whatever_its_configs_call_it(
+    name: str, paligemma: Path, tmp_path: Path
+) -> None:
     judge = VlmJudge(renamed(paligemma, tmp_path / "model", name))
 
     assert Path(judge.family.model.name_or_path) == (tmp_path / "model").resolve()

@@ -1,4 +1,5 @@
-"""PaliGemma whose images do not see the question: another judge, compared with its mask written out."""
+"""PaliGemma whose images do not see the question: another judge, compared with its mask written
+out."""
 
 from __future__ import annotations
 
@@ -10,11 +11,15 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models.vlm import VlmJudge
-from evaluators.models.vlm_paligemma import PaliGemmaFamily
+from evaluators.models.vlm.judge import VlmJudge
+from evaluators.models.vlm.paligemma import PaliGemmaFamily
 from tests.models.families import clip, family
 
-QUESTIONS = ("Is the dog red?", "What?", "Rate how realistic the motion looks from 0 to 5, and take your time.")
+QUESTIONS = (
+    "Is the dog red?",
+    "What?",
+    "Rate how realistic the motion looks from 0 to 5, and take your time.",
+)
 LIMIT = 5
 
 
@@ -26,31 +31,47 @@ def shared(request: pytest.FixtureRequest, models: Path) -> PaliGemmaFamily:
 
 
 def masks(images: int, question: int, answer: int, window: int) -> dict[str, Tensor]:
-    """Written out by hand: images see images, a question sees them and itself, an answer what is before it."""
+    """Written out by hand: images see images, a question sees them and itself, an answer what is
+    before it."""
     total = images + question + answer
     place = torch.arange(total)
     behind = place[:, None] - place[None, :]
     block = torch.zeros(total, total, dtype=torch.bool)
     block[:images, :images] = True
     block[images : images + question, images : images + question] = True
-    both = {"full_attention": block | (behind >= 0), "sliding_attention": block | ((behind >= 0) & (behind < window))}
+    both = {
+        "full_attention": block | (behind >= 0),
+        "sliding_attention": block | ((behind >= 0) & (behind < window)),
+    }
     low = torch.finfo(torch.float32).min
-    return {kind: torch.zeros(seen.shape).masked_fill(~seen, low)[None, None] for kind, seen in both.items()}
+    return {
+        kind: torch.zeros(seen.shape).masked_fill(~seen, low)[None, None]
+        for kind, seen in both.items()
+    }
 
 
 def by_hand(one: PaliGemmaFamily, frames: Pixels, prompt: str) -> tuple[tuple[int, ...], Tensor]:
     """One question alone, no cache: the whole sequence again for every token."""
     prepared = one.prepare(frames, [(prompt, ())])
     model: Any = one.model
-    features = model.get_image_features(prepared.pixels).pooler_output.reshape(1, prepared.images, -1)
+    features = model.get_image_features(prepared.pixels).pooler_output.reshape(
+        1, prepared.images, -1
+    )
     said: list[int] = []
     first = None
     while len(said) < LIMIT and (not said or said[-1] not in one.decoder.ends):
         words = model.get_input_embeddings()(torch.tensor([[*prepared.asks[0].tokens, *said]]))
         whole = torch.cat([features, words], 1)
-        mask = masks(prepared.images, len(prepared.asks[0].tokens), len(said), model.config.text_config.sliding_window)
+        mask = masks(
+            prepared.images,
+            len(prepared.asks[0].tokens),
+            len(said),
+            model.config.text_config.sliding_window,
+        )
         places = torch.arange(1, whole.shape[1] + 1)[None]
-        hidden = model.get_decoder()(inputs_embeds=whole, attention_mask=mask, position_ids=places, use_cache=False)
+        hidden = model.get_decoder()(
+            inputs_embeds=whole, attention_mask=mask, position_ids=places, use_cache=False
+        )
         cap = model.config.text_config.final_logit_softcapping
         logits = cap * torch.tanh(model.lm_head(hidden.last_hidden_state[0, -1]) / cap)
         first = logits if first is None else first
@@ -80,7 +101,10 @@ def test_it_is_another_computation_than_the_exact_one(shared: PaliGemmaFamily) -
 
     here, there = shared.answer([prepared], LIMIT)[0], exact.answer([prepared], LIMIT)[0]
 
-    assert all(float((one.first - other.first).abs().max()) > 1e-3 for one, other in zip(here, there, strict=True))
+    assert all(
+        float((one.first - other.first).abs().max()) > 1e-3
+        for one, other in zip(here, there, strict=True)
+    )
 
 
 def test_it_has_a_card_of_its_own(paligemma: Path) -> None:

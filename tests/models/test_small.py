@@ -1,4 +1,5 @@
-"""Small random models are ordinary folders: small, the same every time, loaded by the ordinary classes."""
+"""Small random models are ordinary folders: small, the same every time, loaded by the ordinary
+classes."""
 
 from __future__ import annotations
 
@@ -26,7 +27,10 @@ MAKERS: dict[str, Callable[[Path], Path]] = {
 
 def contents(folder: Path) -> dict[str, str]:
     files = sorted(path for path in folder.rglob("*") if path.is_file())
-    return {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
 
 
 @pytest.mark.parametrize("name", MAKERS)
@@ -44,7 +48,9 @@ def test_a_folder_is_small_safe_and_says_what_it_is(name: str, tmp_path: Path) -
 def test_the_same_seed_is_the_same_bytes_and_another_is_not(name: str, tmp_path: Path) -> None:
     make: Any = MAKERS[name]
 
-    one, again, other = (contents(make(tmp_path / str(i), seed)) for i, seed in enumerate((3, 3, 4)))
+    one, again, other = (
+        contents(make(tmp_path / str(i), seed)) for i, seed in enumerate((3, 3, 4))
+    )
 
     assert one == again
     assert one != other
@@ -62,10 +68,15 @@ def test_making_one_leaves_the_random_state_alone(tmp_path: Path) -> None:
 
 def test_clip_compares_words_with_pictures(tmp_path: Path) -> None:
     folder = small.make_clip(tmp_path)
-    model, processor = hf.CLIPModel.from_pretrained(folder), hf.AutoProcessor.from_pretrained(folder)
+    model, processor = (
+        hf.CLIPModel.from_pretrained(folder),
+        hf.AutoProcessor.from_pretrained(folder),
+    )
     pictures = list(np.random.default_rng(0).integers(0, 256, (3, 40, 32, 3), dtype=np.uint8))
 
-    given = processor(text=["a dog", "two cats"], images=pictures, return_tensors="pt", padding=True)
+    given = processor(
+        text=["a dog", "two cats"], images=pictures, return_tensors="pt", padding=True
+    )
 
     assert model(**given).logits_per_image.shape == (3, 2)
 
@@ -73,12 +84,19 @@ def test_clip_compares_words_with_pictures(tmp_path: Path) -> None:
 def test_an_image_to_video_pipeline_begins_with_the_picture(tmp_path: Path) -> None:
     from PIL import Image
 
-    from evaluators.models.diffusion import load_pipeline
+    from evaluators.models.generate.diffusion import load_pipeline
 
     pipeline = load_pipeline(small.make_image_to_video(tmp_path))
     picture = Image.new("RGB", (32, 32), (200, 10, 10))
 
     with torch.inference_mode():
-        made = pipeline(image=picture, prompt="a dog runs", height=32, width=32, num_frames=5, num_inference_steps=1)
+        made = pipeline(
+            image=picture,
+            prompt="a dog runs",
+            height=32,
+            width=32,
+            num_frames=5,
+            num_inference_steps=1,
+        )
 
     assert made.frames[0].shape == (5, 32, 32, 3)

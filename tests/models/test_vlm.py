@@ -1,4 +1,5 @@
-"""The local judge: replies in order, answers on the menu, and nothing that went wrong turned into a score."""
+"""The local judge: replies in order, answers on the menu, and nothing that went wrong turned into a
+score."""
 
 from __future__ import annotations
 
@@ -15,14 +16,16 @@ import torch
 from evaluators.contracts import Outcome, Question, Request
 from evaluators.judges.card import fingerprint
 from evaluators.media import sha256_file, write_mp4, write_png
-from evaluators.models.vlm import VlmJudge, revision
-from evaluators.models.vlm_decoder import Told
+from evaluators.models.vlm.decoder import DecodedAnswer
+from evaluators.models.vlm.judge import VlmJudge, revision
 from tests.models.families import clip
 
 QUESTIONS = (
     Question("held", "Is the cup held?", "yes_no", options=("yes", "no")),
     Question("real", "How real is it?", "rating", low=0, high=5),
-    Question("what", "Which action is it?", "choice", options=("walk", "walk left", "open the door")),
+    Question(
+        "what", "Which action is it?", "choice", options=("walk", "walk left", "open the door")
+    ),
 )
 OPEN = Question("name", "Who is it?", "open")
 
@@ -43,36 +46,54 @@ def media(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def ask(file: Path, questions: Sequence[Question] = QUESTIONS, modality: str = "video") -> Request:
-    return Request(file.stem, file, sha256_file(file), modality, "a dog <image> runs", tuple(questions))
+    return Request(
+        file.stem, file, sha256_file(file), modality, "a dog <image> runs", tuple(questions)
+    )
 
 
-def test_replies_come_in_order_and_every_answer_is_on_its_menu(judge: VlmJudge, media: Path) -> None:
+def test_replies_come_in_order_and_every_answer_is_on_its_menu(
+    judge: VlmJudge, media: Path
+) -> None:
     requests = [ask(media / f"{i}.mp4", QUESTIONS[: 1 + i % 3]) for i in range(5)]
 
     replies = list(judge.judge(requests))
 
     assert [reply.sample_id for reply in replies] == ["0", "1", "2", "3", "4"]
     for request, reply in zip(requests, replies, strict=True):
-        assert [answer.question_id for answer in reply.answers] == [question.id for question in request.questions]
+        assert [answer.question_id for answer in reply.answers] == [
+            question.id for question in request.questions
+        ]
         assert {answer.outcome for answer in reply.answers} == {Outcome.SCORED}
-        assert all(a.value in (q.options or "012345") for a, q in zip(reply.answers, request.questions, strict=True))
+        assert all(
+            a.value in (q.options or "012345")
+            for a, q in zip(reply.answers, request.questions, strict=True)
+        )
 
 
-def test_raw_scores_are_kept_and_the_answer_is_the_best_of_them(judge: VlmJudge, media: Path) -> None:
+def test_raw_scores_are_kept_and_the_answer_is_the_best_of_them(
+    judge: VlmJudge, media: Path
+) -> None:
     reply = next(judge.judge([ask(media / "0.mp4")]))
 
     raw = json.loads(reply.raw)
-    assert [answer.value for answer in reply.answers] == [max(raw[q.id], key=raw[q.id].get) for q in QUESTIONS]
+    assert [answer.value for answer in reply.answers] == [
+        max(raw[q.id], key=raw[q.id].get) for q in QUESTIONS
+    ]
     assert reply.tokens_in > 0
 
 
-def test_answers_do_not_depend_on_the_batch_or_on_other_questions(judge: VlmJudge, media: Path) -> None:
+def test_answers_do_not_depend_on_the_batch_or_on_other_questions(
+    judge: VlmJudge, media: Path
+) -> None:
     requests = [ask(media / f"{i}.mp4") for i in range(4)]
     together = [json.loads(reply.raw) for reply in judge.judge(requests)]
     judge.memory = 1
 
     apart = [
-        {q.id: json.loads(next(judge.judge([replace(request, questions=(q,))])).raw)[q.id] for q in QUESTIONS}
+        {
+            q.id: json.loads(next(judge.judge([replace(request, questions=(q,))])).raw)[q.id]
+            for q in QUESTIONS
+        }
         for request in requests
     ]
 
@@ -87,16 +108,26 @@ def test_a_picture_is_judged_as_one_frame(judge: VlmJudge, media: Path) -> None:
     assert {answer.outcome for answer in reply.answers} == {Outcome.SCORED}
 
 
-def test_a_broken_clip_is_an_error_of_its_own_and_spoils_no_neighbour(judge: VlmJudge, media: Path) -> None:
-    replies = list(judge.judge([ask(media / "0.mp4"), ask(media / "broken.mp4"), ask(media / "1.mp4")]))
+def test_a_broken_clip_is_an_error_of_its_own_and_spoils_no_neighbour(
+    judge: VlmJudge, media: Path
+) -> None:
+    replies = list(
+        judge.judge([ask(media / "0.mp4"), ask(media / "broken.mp4"), ask(media / "1.mp4")])
+    )
 
-    assert [reply.answers[0].outcome for reply in replies] == [Outcome.SCORED, Outcome.JUDGE_ERROR, Outcome.SCORED]
+    assert [reply.answers[0].outcome for reply in replies] == [
+        Outcome.SCORED,
+        Outcome.JUDGE_ERROR,
+        Outcome.SCORED,
+    ]
     assert replies[1].answers[0].value is None
     assert "broken.mp4" in replies[1].answers[0].reason
 
 
 def test_a_closed_question_without_a_menu_is_not_answered(judge: VlmJudge, media: Path) -> None:
-    reply = next(judge.judge([ask(media / "0.mp4", [Question("q", "Which?", "choice"), *QUESTIONS])]))
+    reply = next(
+        judge.judge([ask(media / "0.mp4", [Question("q", "Which?", "choice"), *QUESTIONS])])
+    )
 
     assert [a.outcome for a in reply.answers] == [Outcome.JUDGE_ERROR, *[Outcome.SCORED] * 3]
 
@@ -109,9 +140,15 @@ def test_an_open_answer_that_does_not_end_is_not_a_value(judge: VlmJudge, media:
     assert "Cut off after 4 tokens" in answer.reason
 
 
-def test_an_open_answer_that_ends_is_its_words(judge: VlmJudge, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_open_answer_that_ends_is_its_words(
+    judge: VlmJudge, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     words = (*judge.family.option("walk"), judge.family.end)
-    monkeypatch.setattr(judge.family, "answer", lambda *_: [[Told(torch.empty(0), tokens=words, ended=True)]])
+    monkeypatch.setattr(
+        judge.family,
+        "answer",
+        lambda *_: [[DecodedAnswer(torch.empty(0), tokens=words, ended=True)]],
+    )
 
     reply = next(judge.judge([ask(media / "0.mp4", [OPEN])]))
 
@@ -149,11 +186,15 @@ def test_a_clip_that_fails_alone_is_a_judge_error(
 
     replies = list(judge.judge([ask(media / "0.mp4"), ask(media / "1.mp4")]))
 
-    assert {answer.outcome for reply in replies for answer in reply.answers} == {Outcome.JUDGE_ERROR}
+    assert {answer.outcome for reply in replies for answer in reply.answers} == {
+        Outcome.JUDGE_ERROR
+    }
     assert "no such kernel" in replies[0].answers[0].reason
 
 
-def test_the_memory_budget_bounds_the_batch(judge: VlmJudge, media: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_memory_budget_bounds_the_batch(
+    judge: VlmJudge, media: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     right, sizes = judge.family.answer, []
 
     def counted(clips: Any, limit: int) -> Any:
@@ -169,14 +210,20 @@ def test_the_memory_budget_bounds_the_batch(judge: VlmJudge, media: Path, monkey
 
 
 def test_words_of_others_cannot_spell_control_tokens(judge: VlmJudge, media: Path) -> None:
-    prepared = judge._prepare(ask(media / "0.mp4", [Question("q", "Is <image> there?<end_of_utterance>", "yes_no")]))
+    prepared = judge._prepare(
+        ask(media / "0.mp4", [Question("q", "Is <image> there?<end_of_utterance>", "yes_no")])
+    )
 
     assert not prepared.problem
     assert prepared.clip.longest < 400
 
 
-@pytest.mark.parametrize("changed", [{"frames": "first-4"}, {"limit": 5}, {"prompt": "{question}"}, {"model_id": "x"}])
-def test_every_setting_that_can_change_an_answer_changes_the_fingerprint(chat_vlm: Path, changed: Any) -> None:
+@pytest.mark.parametrize(
+    "changed", [{"frames": "first-4"}, {"limit": 5}, {"prompt": "{question}"}, {"model_id": "x"}]
+)
+def test_every_setting_that_can_change_an_answer_changes_the_fingerprint(
+    chat_vlm: Path, changed: Any
+) -> None:
     plain, other = VlmJudge(chat_vlm), VlmJudge(chat_vlm, **changed)
 
     assert fingerprint(plain.card) != fingerprint(other.card)
@@ -195,10 +242,12 @@ def test_other_weights_are_another_revision(chat_vlm: Path, tmp_path: Path) -> N
     assert revision(copy) != revision(chat_vlm)
 
 
-def test_an_unknown_architecture_is_refused_with_the_known_ones(tmp_path: Path, models: Path) -> None:
+def test_an_unknown_architecture_is_refused_with_the_known_ones(
+    tmp_path: Path, models: Path
+) -> None:
     from types import SimpleNamespace
 
-    from evaluators.models.vlm import _family
+    from evaluators.models.vlm.judge import _family
 
     with pytest.raises(ValueError, match="Known are paligemma, idefics3"):
         _family(SimpleNamespace(config=SimpleNamespace(model_type="gpt2")), None, False)

@@ -1,4 +1,5 @@
-"""What the judge says of many questions packed together is what generate() says of each asked alone."""
+"""What the judge says of many questions packed together is what generate() says of each asked
+alone."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models import vlm_attention, vlm_decoder
-from evaluators.models.packing import Tables, visible
-from evaluators.models.vlm_chat import ChatFamily
-from evaluators.models.vlm_drawing import drawn
+from evaluators.models.vlm import attention, decoder
+from evaluators.models.vlm.chat import ChatFamily
+from evaluators.models.vlm.packing import Tables, visible
+from evaluators.models.vlm.sampling import drawn
 from tests.models.families import LOW_CAPS, WINDOW, Family, alone, clip, family
 
 LIMIT = 6
@@ -37,7 +38,8 @@ QUESTIONS = (
 
 @dataclass(frozen=True)
 class Gap:
-    """How far packed answers are from lone ones: how many differ in a token, and the largest difference of a logit."""
+    """How far packed answers are from lone ones: how many differ in a token, and the largest
+    difference of a logit."""
 
     tokens: int
     logits: float
@@ -45,7 +47,10 @@ class Gap:
 
 def gap(one: Family, clips: Sequence[Pixels], asked: Sequence[Sequence[str]]) -> Gap:
     """Ask all together in one batch, and each alone."""
-    prepared = [one.prepare(frames, [(text, ()) for text in texts]) for frames, texts in zip(clips, asked, strict=True)]
+    prepared = [
+        one.prepare(frames, [(text, ()) for text in texts])
+        for frames, texts in zip(clips, asked, strict=True)
+    ]
     with torch.inference_mode():
         told = one.answer(prepared, LIMIT)  # type: ignore[arg-type]
     wrong, worst = 0, 0.0
@@ -114,12 +119,14 @@ def test_the_prefix_is_longer_than_the_window(name: str, folder: Path) -> None:
 
 
 @torch.inference_mode()
-def test_attention_in_strips_is_eager_attention(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_attention_in_strips_is_eager_attention(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     one = family("paligemma-window", folder)
     prepared = one.prepare(clip(90), [(text, ()) for text in QUESTIONS])
-    monkeypatch.setattr(vlm_attention, "STRIP", 7)
+    monkeypatch.setattr(attention, "STRIP", 7)
     in_strips = one.answer([prepared], LIMIT)[0]  # type: ignore[list-item]
-    monkeypatch.setattr(vlm_decoder, "in_strips", lambda _: nullcontext())
+    monkeypatch.setattr(decoder, "in_strips", lambda _: nullcontext())
 
     eager = one.answer([prepared], LIMIT)[0]  # type: ignore[list-item]
 
@@ -137,7 +144,7 @@ def leaking(tables: Tables) -> Tables:
 def test_a_mask_that_lets_questions_see_each_other_is_caught(
     name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vlm_decoder, "visible", lambda tables, *rest: visible(leaking(tables), *rest))
+    monkeypatch.setattr(decoder, "visible", lambda tables, *rest: visible(leaking(tables), *rest))
 
     found = gap(family(name, folder), [clip(50), clip(51)], [QUESTIONS[:4]] * 2)
 
@@ -146,11 +153,13 @@ def test_a_mask_that_lets_questions_see_each_other_is_caught(
 
 
 @pytest.mark.parametrize("name", CAUSAL)
-def test_a_mask_of_truth_values_is_caught(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mask_of_truth_values_is_caught(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def truth(seen: Tensor, dtype: torch.dtype) -> Tensor:
         return seen.to(dtype)[:, None]
 
-    monkeypatch.setattr(vlm_decoder, "additive", truth)
+    monkeypatch.setattr(decoder, "additive", truth)
 
     found = gap(family(name, folder), [clip(60)], [QUESTIONS[:4]])
 
@@ -186,23 +195,31 @@ def test_a_forgotten_cap_on_logits_is_caught(folder: Path, monkeypatch: pytest.M
     assert found.logits > 0.1
 
 
-def test_a_forgotten_cap_on_attention_scores_is_caught(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    strips = vlm_attention.strips
+def test_a_forgotten_cap_on_attention_scores_is_caught(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    strips = attention.strips
 
-    def uncapped(*tensors: Any, softcap: float | None = None, **settings: Any) -> tuple[Tensor, None]:
+    def uncapped(
+        *tensors: Any, softcap: float | None = None, **settings: Any
+    ) -> tuple[Tensor, None]:
         return strips(*tensors, **settings)
 
-    monkeypatch.setattr(vlm_attention, "strips", uncapped)
+    monkeypatch.setattr(attention, "strips", uncapped)
 
     found = gap(family("paligemma-capped", folder), [clip(70)], [QUESTIONS[:4]])
 
     assert found.logits > 0.1
 
 
-def test_a_cap_that_the_plain_model_ignores_is_ignored(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cap_that_the_plain_model_ignores_is_ignored(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     plain = family("idefics3", folder)
     text = plain.model.config.get_text_config()
-    monkeypatch.setattr(text, "final_logit_softcapping", LOW_CAPS["final_logit_softcapping"], raising=False)
+    monkeypatch.setattr(
+        text, "final_logit_softcapping", LOW_CAPS["final_logit_softcapping"], raising=False
+    )
 
     found = gap(ChatFamily(plain.model, plain.processor), [clip(70)], [QUESTIONS[:4]])
 
@@ -213,7 +230,9 @@ def test_a_cap_that_the_plain_model_ignores_is_ignored(folder: Path, monkeypatch
 def test_words_are_drawn_as_often_as_the_plain_models_logits_say(folder: Path) -> None:
     one, temperature, draws = family("paligemma-capped", folder), 0.05, 4000
     read: list[Tensor] = []
-    hook = one.model.lm_head.register_forward_hook(lambda _module, hidden, _logits: read.append(hidden[0][0, -1]))
+    hook = one.model.lm_head.register_forward_hook(
+        lambda _module, hidden, _logits: read.append(hidden[0][0, -1])
+    )
     _, first = alone(one, clip(70), QUESTIONS[0], 1)
     hook.remove()
 
@@ -222,14 +241,17 @@ def test_words_are_drawn_as_often_as_the_plain_models_logits_say(folder: Path) -
 
     word = int(first.argmax())
     share, bare = float((words == word).float().mean()), one.model.lm_head(read[0])
-    expected, uncapped = (float(torch.softmax(logits / temperature, -1)[word]) for logits in (first, bare))
+    expected, uncapped = (
+        float(torch.softmax(logits / temperature, -1)[word]) for logits in (first, bare)
+    )
     error = (expected * (1 - expected) / draws) ** 0.5
     assert abs(share - expected) < 4 * error
     assert abs(uncapped - expected) > 8 * error
 
 
 def option_scores_alone(one: Family, frames: Pixels, prompt: str, option: Sequence[int]) -> float:
-    """The log-probability of an option by feeding the whole sequence, images and all, token after token."""
+    """The log-probability of an option by feeding the whole sequence, images and all, token after
+    token."""
     given: dict[str, Any] = dict(
         one.processor(images=[list(frames)], text=[_text(one, frames, prompt)], return_tensors="pt")
     )
@@ -244,19 +266,32 @@ def option_scores_alone(one: Family, frames: Pixels, prompt: str, option: Sequen
 
 
 def _text(one: Family, frames: Pixels, prompt: str) -> str:
-    return one.text(len(frames), prompt) if hasattr(one, "text") else "<image>" * len(frames) + prompt
+    return (
+        one.text(len(frames), prompt) if hasattr(one, "text") else "<image>" * len(frames) + prompt
+    )
 
 
 def _longer(given: dict[str, Any], words: Sequence[int]) -> dict[str, Tensor]:
-    """The inputs with some words of an answer behind them; an answer is of token type one to PaliGemma."""
+    """The inputs with some words of an answer behind them; an answer is of token type one to
+    PaliGemma."""
     more = torch.tensor([list(words)], dtype=torch.long)
-    fills = {"input_ids": more, "attention_mask": torch.ones_like(more), "token_type_ids": torch.ones_like(more),
-             "mm_token_type_ids": torch.zeros_like(more)}  # fmt: skip
-    return {key: torch.cat([given[key], fill.to(given[key].dtype)], 1) for key, fill in fills.items() if key in given}
+    fills = {
+        "input_ids": more,
+        "attention_mask": torch.ones_like(more),
+        "token_type_ids": torch.ones_like(more),
+        "mm_token_type_ids": torch.zeros_like(more),
+    }
+    return {
+        key: torch.cat([given[key], fill.to(given[key].dtype)], 1)
+        for key, fill in fills.items()
+        if key in given
+    }
 
 
 @pytest.mark.parametrize("name", FAMILIES)
-def test_menus_of_many_tokens_score_as_if_each_option_were_spelled_out(name: str, folder: Path) -> None:
+def test_menus_of_many_tokens_score_as_if_each_option_were_spelled_out(
+    name: str, folder: Path
+) -> None:
     one = family(name, folder)
     menu = tuple(one.option(word) for word in ("walk", "turn left", "jump over the table", "A"))
     asked = [(QUESTIONS[0], menu), (QUESTIONS[2], ()), (QUESTIONS[3], menu[::-1])]

@@ -1,4 +1,5 @@
-"""Servers that can be killed at any moment and started again with the same commands, ports and data."""
+"""Servers that can be killed at any moment and started again with the same commands, ports and
+data."""
 
 from __future__ import annotations
 
@@ -16,7 +17,12 @@ Start = Callable[[], AbstractContextManager[Running]]
 class Again:
     """One server of one or more processes; `ready` says whether it answers."""
 
-    def __init__(self, starts: Sequence[Start], ready: Callable[[], bool] = lambda: True, seconds: float = 180) -> None:
+    def __init__(
+        self,
+        starts: Sequence[Start],
+        ready: Callable[[], bool] = lambda: True,
+        seconds: float = 180,
+    ) -> None:
         self._starts, self._ready, self._seconds = starts, ready, seconds
         self._running: list[Running] = []
         self._stack = ExitStack()
@@ -31,7 +37,12 @@ class Again:
             raise
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, at: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        value: BaseException | None,
+        at: TracebackType | None,
+    ) -> None:
         self._stack.close()
 
     def start(self) -> None:

@@ -1,6 +1,7 @@
 """Become another program, as another user if need be, that the kernel ends when our parent dies.
 
-Started as a script: bound.py PARENT SIGNAL USER GROUP PROGRAM ARGUMENT...; a USER of -1 stays who we are.
+Started as a script: bound.py PARENT SIGNAL USER GROUP PROGRAM ARGUMENT...; a USER of -1 stays who
+we are.
 """
 
 from __future__ import annotations

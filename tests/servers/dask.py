@@ -24,7 +24,7 @@ class DaskCluster:
 
     def slots(self) -> int:
         """How many shards it runs at once."""
-        from flows.cluster import check
+        from flows.workers.dask_cluster import check
 
         return check(self.engine, 60)
 
@@ -37,21 +37,42 @@ def serve(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterato
     (port,) = free_ports(1)
     quiet = {**environment, "DASK_DISTRIBUTED__DASHBOARD__LINK": "", "PYTHONPATH": str(ROOT)}
     with ExitStack() as stack:
-        scheduler = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port)]
+        scheduler = [
+            sys.executable,
+            "-m",
+            "distributed.cli.dask_scheduler",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
         scheduler += ["--no-dashboard", "--no-show"]
-        processes = [stack.enter_context(running(scheduler, folder / "scheduler.log", environment=quiet, folder=ROOT))]
+        processes = [
+            stack.enter_context(
+                running(scheduler, folder / "scheduler.log", environment=quiet, folder=ROOT)
+            )
+        ]
         for number in range(workers):
-            command = [sys.executable, "-m", "flows.cli", "worker", "--scheduler", f"127.0.0.1:{port}"]
+            command = [
+                sys.executable,
+                "-m",
+                "flows.cli.app",
+                "worker",
+                "--scheduler",
+                f"127.0.0.1:{port}",
+            ]
             command += ["--name", f"worker-{number}"]
             log = folder / f"worker-{number}.log"
-            processes.append(stack.enter_context(running(command, log, environment=quiet, folder=ROOT)))
+            processes.append(
+                stack.enter_context(running(command, log, environment=quiet, folder=ROOT))
+            )
         cluster = DaskCluster(f"dask://127.0.0.1:{port}", tuple(processes[1:]))
         wait_until(lambda: _there(cluster) == workers, processes, 300)
         yield cluster
 
 
 def _there(cluster: DaskCluster) -> int:
-    from flows.cluster import NoCluster
+    from flows.workers.dask_cluster import NoCluster
 
     try:
         return cluster.slots()

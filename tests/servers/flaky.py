@@ -26,7 +26,8 @@ class Fault(Enum):
 
 @contextmanager
 def flaky(endpoint: str, faults: Iterable[Fault]) -> Iterator[str]:
-    """Give the address of a proxy that spends one fault on each request, and passes the rest unspoilt."""
+    """Give the address of a proxy that spends one fault on each request, and passes the rest
+    unspoilt."""
     target, coming, lock = urlsplit(endpoint).netloc, iter(faults), threading.Lock()
 
     class Proxy(BaseHTTPRequestHandler):

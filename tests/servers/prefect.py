@@ -39,20 +39,36 @@ def serve() -> Iterator[PrefectServer]:
     """Run `prefect server start` with a new database; about 25 seconds."""
     if find_spec("prefect") is None:
         raise Unavailable("Prefect is not installed.")
-    with tempfile.TemporaryDirectory(prefix="armillary-prefect-", ignore_cleanup_errors=True) as name:
+    with tempfile.TemporaryDirectory(
+        prefix="armillary-prefect-", ignore_cleanup_errors=True
+    ) as name:
         folder, (port,) = Path(name), free_ports(1)
         client_home = folder / "client"
         client_home.mkdir()
-        command = [sys.executable, "-m", "prefect", "server", "start", "--host", "127.0.0.1", "--port", str(port)]
+        command = [
+            sys.executable,
+            "-m",
+            "prefect",
+            "server",
+            "start",
+            "--host",
+            "127.0.0.1",
+            "--port",
+            str(port),
+        ]
         # Prefect also reads settings from the working folder: give it one without any.
-        with running(command, folder / "prefect.log", environment=_settings(folder), folder=folder) as process:
+        with running(
+            command, folder / "prefect.log", environment=_settings(folder), folder=folder
+        ) as process:
             wait_until(lambda: answers(port, "/api/health"), [process], 600)
             yield PrefectServer(f"http://127.0.0.1:{port}/api", client_home, (process.pid,))
 
 
 def _settings(folder: Path) -> dict[str, str]:
     """Our own variables without the developer's Prefect settings, and those of this server."""
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")}
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith("PREFECT_")
+    }
     return inherited | {
         "DO_NOT_TRACK": "1",
         "PREFECT_HOME": str(folder / "server"),

@@ -59,7 +59,8 @@ def running(
     end: signal.Signals = signal.SIGTERM,
     orphaned: signal.Signals = signal.SIGKILL,
 ) -> Iterator[Running]:
-    """Run the command; `end` asks it to go, and `orphaned` reaches it when the thread that started it dies."""
+    """Run the command; `end` asks it to go, and `orphaned` reaches it when the thread that started
+    it dies."""
     binding = (os.getpid(), int(orphaned), identity.user, identity.group)
     with log.open("ab") as output:
         process = subprocess.Popen(
@@ -78,13 +79,15 @@ def running(
 
 
 def wait_until(ready: Callable[[], bool], processes: Sequence[Running], seconds: float) -> None:
-    """Wait for the servers to answer; if one of them ends or time runs out, show what it printed."""
+    """Wait for the servers to answer; if one of them ends or time runs out, show what it
+    printed."""
     deadline = time.monotonic() + seconds
     while not ready():
         for running in processes:
             if running.process.poll() is not None:
                 raise RuntimeError(
-                    f"{running.log.stem} ended with code {running.process.returncode}:\n{running.tail()}"
+                    f"{running.log.stem} ended with code "
+                    f"{running.process.returncode}:\n{running.tail()}"
                 )
         if time.monotonic() > deadline:
             logs = "\n".join(f"{running.log.stem}:\n{running.tail()}" for running in processes)

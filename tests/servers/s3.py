@@ -76,7 +76,8 @@ class S3Server:
 
 @contextmanager
 def serve() -> Iterator[S3Server]:
-    """Run Swift's four processes over an empty folder; about 3 seconds, and half a minute more the first time."""
+    """Run Swift's four processes over an empty folder; about 3 seconds, and half a minute more the
+    first time."""
     with killable() as (server, again):
         yield replace(server, pids=again.pids)
 
@@ -92,9 +93,13 @@ def killable() -> Iterator[tuple[S3Server, Again]]:
         secret = secrets.token_hex(16)
         _configure(folder, ports, secret)
         _make_rings(venv, folder, ports)
-        server = S3Server(f"http://127.0.0.1:{ports['proxy']}", f"{ACCOUNT}:{USER}", secret, REGION, ())
+        server = S3Server(
+            f"http://127.0.0.1:{ports['proxy']}", f"{ACCOUNT}:{USER}", secret, REGION, ()
+        )
         starts = [partial(_run, venv, folder, part) for part in ports]
-        with Again(starts, lambda: all(answers(port, "/healthcheck") for port in ports.values()), 90) as again:
+        with Again(
+            starts, lambda: all(answers(port, "/healthcheck") for port in ports.values()), 90
+        ) as again:
             yield server, again
 
 
@@ -115,20 +120,33 @@ def _configure(folder: Path, ports: Mapping[str, int], secret: str) -> None:
     _write(
         folder / "swift.conf",
         {
-            "swift-hash": {"swift_hash_path_prefix": "armillary", "swift_hash_path_suffix": "tests"},
+            "swift-hash": {
+                "swift_hash_path_prefix": "armillary",
+                "swift_hash_path_suffix": "tests",
+            },
             "storage-policy:0": {"name": "single", "default": "yes"},
         },
     )
     for part in STORAGE:
-        _write(folder / f"{part}.conf", _common(folder, ports[part]) | _pipeline(part, ("healthcheck",), {}))
+        _write(
+            folder / f"{part}.conf",
+            _common(folder, ports[part]) | _pipeline(part, ("healthcheck",), {}),
+        )
     settings = {
         "s3api": {"location": REGION},
         "tempauth": {f"user_{ACCOUNT}_{USER}": f"{secret} .admin"},
         "versioned_writes": {"allow_object_versioning": "true"},
         # On a busy machine a late answer is no reason to think that the only disk has gone.
-        "proxy": {"account_autocreate": "true", "node_timeout": "60", "error_suppression_limit": "1000000"},
+        "proxy": {
+            "account_autocreate": "true",
+            "node_timeout": "60",
+            "error_suppression_limit": "1000000",
+        },
     }
-    _write(folder / "proxy.conf", _common(folder, ports["proxy"]) | _pipeline("proxy", PIPELINE, settings))
+    _write(
+        folder / "proxy.conf",
+        _common(folder, ports["proxy"]) | _pipeline("proxy", PIPELINE, settings),
+    )
 
 
 Sections = dict[str, dict[str, str]]
@@ -153,7 +171,9 @@ def _common(folder: Path, port: int) -> Sections:
     }
 
 
-def _pipeline(app: str, filters: tuple[str, ...], settings: Mapping[str, dict[str, str]]) -> Sections:
+def _pipeline(
+    app: str, filters: tuple[str, ...], settings: Mapping[str, dict[str, str]]
+) -> Sections:
     sections = {"pipeline:main": {"pipeline": " ".join((*filters, f"{app}-server"))}}
     for name in filters:
         sections[f"filter:{name}"] = {"use": f"egg:swift#{name}"} | settings.get(name, {})
@@ -170,7 +190,9 @@ def _write(path: Path, sections: Sections) -> None:
 
 def _make_rings(venv: Path, folder: Path, ports: Mapping[str, int]) -> None:
     storage = json.dumps({part: ports[part] for part in STORAGE})
-    subprocess.run([venv / "bin/python", "-c", RINGS, folder, storage], check=True, capture_output=True)
+    subprocess.run(
+        [venv / "bin/python", "-c", RINGS, folder, storage], check=True, capture_output=True
+    )
 
 
 def _run(venv: Path, folder: Path, part: str) -> AbstractContextManager[Running]:

@@ -17,7 +17,8 @@ TOOLS = Path(__file__).resolve().parents[2] / ".armillary-tools"
 
 
 def installed(name: str, requirement: str) -> Path:
-    """Return the virtual environment with the requirement in it; the first caller makes it, the others wait."""
+    """Return the virtual environment with the requirement in it; the first caller makes it, the
+    others wait."""
     TOOLS.mkdir(exist_ok=True)
     (TOOLS / ".gitignore").write_text("*\n")
     venv, wanted = TOOLS / name, f"{requirement} on Python {platform.python_version()}\n"
@@ -26,8 +27,17 @@ def installed(name: str, requirement: str) -> Path:
         mark = venv / "installed.txt"
         if not mark.exists() or mark.read_text() != wanted:
             shutil.rmtree(venv, ignore_errors=True)
-            _run([sys.executable, "-m", "venv", str(venv)], f"make a virtual environment for {name}")
-            pip = [str(venv / "bin/python"), "-m", "pip", "--disable-pip-version-check", "--retries", "1"]
+            _run(
+                [sys.executable, "-m", "venv", str(venv)], f"make a virtual environment for {name}"
+            )
+            pip = [
+                str(venv / "bin/python"),
+                "-m",
+                "pip",
+                "--disable-pip-version-check",
+                "--retries",
+                "1",
+            ]
             _run([*pip, "install", "--quiet", requirement], f"install {requirement}")
             mark.write_text(wanted)
     return venv
@@ -42,7 +52,9 @@ def _locked(path: Path) -> Iterator[None]:
 
 
 def _run(command: Sequence[str], doing: str) -> None:
-    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
     if done.returncode:
         lines = (done.stderr or done.stdout).strip().splitlines() or ["no message"]
         raise Unavailable(f"Could not {doing}: {lines[-1]}")

@@ -28,4 +28,4 @@ def db(tmp_path: Path) -> Iterator[Session]:
 def _tiny_is_a_suite(monkeypatch: pytest.MonkeyPatch) -> None:
     """The made-up suite of these tests can be found by its name."""
     found = lambda name: tiny.SUITE if name == tiny.SUITE.name else suite_named(name)  # noqa: E731
-    monkeypatch.setattr("flows.seals.suite_named", found)
+    monkeypatch.setattr("flows.publish.seal_chain.suite_named", found)

@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import text
 from sqlmodel import Session
 
-from flows import receipts
-from flows.audit import audit
-from flows.seals import head, seal_catalogue, seal_run
+from flows.audit.audit import audit
+from flows.publish import receipts
+from flows.publish.seal_chain import head, seal_catalogue, seal_run
 from infra import tables
-from submissions.lifecycle import State, record
+from submissions.teams.lifecycle import State, record
 from tests.standing.tiny import SUITE, Dice, asked, enter
 
 WHOLE = "scenario = '*' AND task = '*' AND setting = '*' AND modality = '*'"
@@ -20,11 +20,15 @@ EDITS = (
     "UPDATE cell SET value = value + 1 WHERE run_id = '{run}' AND metric = 'index' AND {whole}",
     "UPDATE cell SET low = 0 WHERE run_id = '{run}' AND metric = 'harm' AND {whole}",
     "DELETE FROM cell WHERE run_id = '{run}' AND metric = 'gap' AND {whole}",
-    "INSERT INTO cell (run_id, metric, scenario, task, setting, modality, value, why_empty, source, note)"
+    "INSERT INTO cell (run_id, metric, scenario, task, setting, modality, value, why_empty, "
+    "source, note)"
     " VALUES ('{run}', 'index', 'easy', '*', '*', '*', 99, '', '', '')",
-    "UPDATE score SET value = 100 WHERE run_id = '{run}' AND metric = 'index' AND sample_id = 'task0.common.image'",
-    "UPDATE score SET outcome = 'x' WHERE run_id = '{run}' AND metric = 'harm' AND sample_id = 'task0.rare.image'",
-    "DELETE FROM score WHERE run_id = '{run}' AND metric = 'index' AND sample_id = 'task1.common.image'",
+    "UPDATE score SET value = 100 WHERE run_id = '{run}' AND metric = 'index' AND sample_id = "
+    "'task0.common.image'",
+    "UPDATE score SET outcome = 'x' WHERE run_id = '{run}' AND metric = 'harm' AND sample_id = "
+    "'task0.rare.image'",
+    "DELETE FROM score WHERE run_id = '{run}' AND metric = 'index' AND sample_id = "
+    "'task1.common.image'",
     "UPDATE run SET eligible = 0 WHERE id = '{run}'",
     "UPDATE submission SET trust = 'A' WHERE id = 'sub-b'",
     "UPDATE submission SET team = 'somebody else' WHERE id = 'sub-c'",
@@ -37,7 +41,8 @@ EDITS = (
     "UPDATE judge SET name = 'Another judge'",
     "UPDATE event SET text = 'nothing happened' WHERE subject = 'sub-b'",
     "UPDATE metric SET direction = 'lower' WHERE suite = 'tiny' AND name = 'index'",
-    "INSERT INTO output (submission_id, sample_id, outcome, reason, media_sha256, media_type, size, record)"
+    "INSERT INTO output (submission_id, sample_id, outcome, reason, media_sha256, media_type, "
+    "size, record)"
     " VALUES ('sub-a', 'task0.rare.image', 'scored', '', '', '', 0, '{{}}')",
 )
 
@@ -96,7 +101,9 @@ def test_a_run_that_was_put_on_the_board_by_hand_is_found(board: tuple[Session, 
     db.add(tables.Run(**{**own.model_dump(), "id": "run-by-hand"}))
     db.flush()
 
-    assert audit(db).findings == ("run run-by-hand of sub-a is on the board and was never published",)
+    assert audit(db).findings == (
+        "run run-by-hand of sub-a is on the board and was never published",
+    )
 
 
 def _alter(db: Session) -> None:
@@ -108,14 +115,18 @@ def _remove(db: Session) -> None:
 
 
 @pytest.mark.parametrize("tamper", [_alter, _remove])
-def test_the_chain_itself_cannot_be_touched(board: tuple[Session, str], tamper: Callable[[Session], None]) -> None:
+def test_the_chain_itself_cannot_be_touched(
+    board: tuple[Session, str], tamper: Callable[[Session], None]
+) -> None:
     tamper(board[0])
     board[0].expire_all()
 
     assert any("chain" in finding for finding in audit(board[0]).findings)
 
 
-def test_a_chain_that_was_written_anew_lacks_the_head_of_an_earlier_export(board: tuple[Session, str]) -> None:
+def test_a_chain_that_was_written_anew_lacks_the_head_of_an_earlier_export(
+    board: tuple[Session, str],
+) -> None:
     db, run = board
     last = head(db)
     assert last is not None

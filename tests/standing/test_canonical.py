@@ -9,11 +9,13 @@ import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from flows.canonical import canonical
+from flows.publish.canonical import canonical
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 PLAIN = st.none() | st.booleans() | st.integers(-(2**53) + 1, 2**53 - 1) | FLOATS | st.text()
-VALUES = st.recursive(PLAIN, lambda some: st.lists(some) | st.dictionaries(st.text(), some), max_leaves=8)
+VALUES = st.recursive(
+    PLAIN, lambda some: st.lists(some) | st.dictionaries(st.text(), some), max_leaves=8
+)
 
 
 @settings(max_examples=100, deadline=None)

@@ -6,7 +6,7 @@ import hashlib
 import json
 from datetime import UTC, datetime
 
-from flows.digests import digests
+from flows.publish.row_digests import digests
 
 NAMES = ["text", "key", "number", "nothing", "flag", "record", "moment", "bytes"]
 MOMENT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 from sqlmodel import col, select
 
-from flows import catalogue
+from flows.run import catalogue
 from infra.db import migrate, session
 from infra.tables import Cell
-from leaderboard.queries import Address, ranking
+from leaderboard.queries.ranking import BoardAddress, ranking
 
 
 def test_tailors_published_table_shows_no_rank_intervals_and_says_why(tmp_path: Path) -> None:
@@ -19,7 +19,7 @@ def test_tailors_published_table_shows_no_rank_intervals_and_says_why(tmp_path: 
         catalogue.load(db)
         cell = db.exec(select(Cell).where(col(Cell.run_id).startswith("paper-tailor"))).first()
         assert cell is not None
-        at = Address(cell.scenario, cell.task, cell.setting, cell.modality)
+        at = BoardAddress(cell.scenario, cell.task, cell.setting, cell.modality)
         found = ranking(db, "tailor", cell.metric, at)
 
     printed = [entry for entry in found if entry.trust == "C"]

@@ -1,4 +1,5 @@
-"""A receipt is canonical, and its numbers come out again from an export on a machine that has nothing else."""
+"""A receipt is canonical, and its numbers come out again from an export on a machine that has
+nothing else."""
 
 from __future__ import annotations
 
@@ -11,14 +12,15 @@ from pathlib import Path
 import pytest
 import rfc8785
 
-from flows import catalogue, receipt_files
-from flows.audit import audit
-from flows.canonical import canonical
-from flows.scoring_code import code_sha256
-from flows.seals import seal_catalogue
+from flows.audit import receipt_files
+from flows.audit.audit import audit
+from flows.publish.canonical import canonical
+from flows.publish.seal_chain import seal_catalogue
+from flows.run import catalogue
+from flows.run.scoring_code import code_sha256
 from infra.db import migrate, session
-from infra.tables_standing import Receipt
-from leaderboard import static_site
+from infra.tables.standing import Receipt
+from leaderboard.export import static_site
 from tests.command import Machine
 from tests.standing.judged import enter
 
@@ -44,14 +46,24 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_receipt_is_canonical_and_names_inputs_outputs_judge_code_and_environment(exported: Path) -> None:
+def test_a_receipt_is_canonical_and_names_inputs_outputs_judge_code_and_environment(
+    exported: Path,
+) -> None:
     data = (exported / "receipts" / f"{RUN}.json").read_bytes()
 
     receipt = json.loads(data)
 
     assert rfc8785.dumps(receipt) == data
     assert receipt["code"]["evaluators_sha256"] == code_sha256("tailor")
-    assert {"inputs", "outputs", "judge", "numbers", "environment", "suite", "board"} <= receipt.keys()
+    assert {
+        "inputs",
+        "outputs",
+        "judge",
+        "numbers",
+        "environment",
+        "suite",
+        "board",
+    } <= receipt.keys()
 
 
 def test_an_export_copied_to_an_empty_machine_verifies(exported: Path, tmp_path: Path) -> None:
@@ -71,7 +83,9 @@ def test_the_exports_head_is_that_of_the_chain(exported: Path) -> None:
     assert head["links"] > 20
 
 
-def test_a_number_or_an_answer_that_was_changed_in_the_copy_is_found(exported: Path, tmp_path: Path) -> None:
+def test_a_number_or_an_answer_that_was_changed_in_the_copy_is_found(
+    exported: Path, tmp_path: Path
+) -> None:
     copied = Path(shutil.copytree(exported / "receipts", tmp_path / "receipts"))
     cells, records = copied / f"{RUN}.cells.jsonl", copied / f"{RUN}.records.jsonl.gz"
 
@@ -81,7 +95,9 @@ def test_a_number_or_an_answer_that_was_changed_in_the_copy_is_found(exported: P
     shutil.copy(exported / "receipts" / cells.name, cells)
     text = gzip.decompress(records.read_bytes()).decode().replace('"no"', '"yes"', 1)
     records.write_bytes(gzip.compress(text.encode()))
-    assert any("records" in line for line in receipt_files.check(copied / f"{RUN}.json").differences)
+    assert any(
+        "records" in line for line in receipt_files.check(copied / f"{RUN}.json").differences
+    )
 
 
 def test_what_is_no_receipt_is_told_in_words(exported: Path, tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
-"""A new judge or scorer: one command brings stored outputs onto a new board, and says what changed."""
+"""A new judge or scorer: one command brings stored outputs onto a new board, and says what
+changed."""
 
 from __future__ import annotations
 
@@ -11,16 +12,16 @@ from sqlmodel import select
 from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge
 from evaluators.suites import suite_named
-from flows.audit import audit
-from flows.case import Stopped
-from flows.door import receive
-from flows.evaluate import run_here
-from flows.judges import open_judge
-from flows.rejudge import Rejudged, into_changelog, rejudge
+from flows.audit.audit import audit
+from flows.audit.rejudge import Rejudged, into_changelog, rejudge
+from flows.evaluate.door import receive
+from flows.evaluate.flow import run_here
+from flows.run.case import Stopped
+from flows.workers.judges import open_judge
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Output, Run
-from leaderboard.queries import Address, ranking
+from leaderboard.queries.ranking import BoardAddress, ranking
 from tests.bundles import declaration, drawn_outputs
 
 OTHER = "scripted-2"
@@ -42,11 +43,13 @@ def board(ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     def found(name: str, device: str):  # type: ignore[no-untyped-def]
         return second if name == OTHER else open_judge(name, device)
 
-    for module in ("flows.case", "flows.judges", "flows.work"):
+    for module in ("flows.run.case", "flows.workers.judges", "flows.workers.work"):
         monkeypatch.setattr(f"{module}.open_judge", found)
     for number in range(ENTRIES):
         model = {**declaration()["model"], "name": f"Painter {number}"}
-        bundle = drawn_outputs(tmp_path / f"{number}.zip", shift=60 * number, team=f"team {number}", model=model)
+        bundle = drawn_outputs(
+            tmp_path / f"{number}.zip", shift=60 * number, team=f"team {number}", model=model
+        )
         run_here(receive(Settings(), str(bundle), None, None).submission_id, Settings())
     return Settings()
 
@@ -55,17 +58,26 @@ def test_one_command_judges_stored_outputs_again_onto_a_new_board(
     board: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with session(board.database) as db:
-        before = {row.submission_id: row for row in ranking(db, "tailor", None, Address()) if row.trust != "C"}
+        before = {
+            row.submission_id: row
+            for row in ranking(db, "tailor", None, BoardAddress())
+            if row.trust != "C"
+        }
         outputs = len(db.exec(select(Output.sample_id)).all())
 
     (found,) = rejudge(board, "tailor", OTHER)
 
     with session(board.database) as db:
         runs = db.exec(select(Run).where(Run.state == "published", Run.board == found.board)).all()
-        shown = [row for row in ranking(db, "tailor", None, Address()) if row.trust != "C"]
+        shown = [row for row in ranking(db, "tailor", None, BoardAddress()) if row.trust != "C"]
         assert len(db.exec(select(Output.sample_id)).all()) == outputs
         assert audit(db).findings == ()
-    assert (found.entries, found.judged, found.failed, len(runs)) == (ENTRIES, ENTRIES * PICTURES, (), ENTRIES)
+    assert (found.entries, found.judged, found.failed, len(runs)) == (
+        ENTRIES,
+        ENTRIES * PICTURES,
+        (),
+        ENTRIES,
+    )
     assert {row.board for row in shown} == {found.board_before, found.board}
     assert {r.submission_id: r.value for r in shown if r.board == found.board_before} == {
         name: row.value for name, row in before.items()
@@ -92,14 +104,23 @@ def _is_told(found: Rejudged, folder: Path) -> None:
 def _a_new_scorer_asks_nobody(board: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     newer = replace(suite_named("tailor"), scorer_version="next")
     found = lambda name: newer if name == "tailor" else suite_named(name)  # noqa: E731
-    for module in ("flows.rejudge", "flows.case", "flows.staleness", "flows.seals"):
+    for module in (
+        "flows.audit.rejudge",
+        "flows.run.case",
+        "flows.nightly.staleness",
+        "flows.publish.seal_chain",
+    ):
         monkeypatch.setattr(f"{module}.suite_named", found)
 
     (made,) = rejudge(board, "tailor", OTHER)
 
     assert (made.entries, made.judged) == (ENTRIES, 0)
-    assert all(row.reason.startswith("scorer ") and row.reason.endswith(" now") for row in made.changes)
-    assert all(row.value == row.value_before and row.rank == row.rank_before for row in made.changes)
+    assert all(
+        row.reason.startswith("scorer ") and row.reason.endswith(" now") for row in made.changes
+    )
+    assert all(
+        row.value == row.value_before and row.rank == row.rank_before for row in made.changes
+    )
 
 
 def test_a_suite_that_is_scored_by_rule_has_no_judge_to_change(ready: Settings) -> None:

@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 from sqlmodel import select
 
-from flows import catalogue, receipt_files
+from flows.audit import receipt_files
+from flows.run import catalogue
 from infra.db import migrate, session
 from infra.tables import Cell
-from infra.tables_standing import Roster, Standing, Summary
+from infra.tables.standing import Roster, Standing, Summary
 from tests.servers.postgres import PostgresServer
 from tests.standing import judged
 from tests.standing.tiny import Dice, enter, load
@@ -32,7 +33,8 @@ def rows(url: str) -> list[list[dict[str, Any]]]:
 
 
 def exported(url: str, folder: Path) -> dict[str, bytes]:
-    """The files of an export that anybody verifies from: receipts, records, and cells with their intervals."""
+    """The files of an export that anybody verifies from: receipts, records, and cells with their
+    intervals."""
     migrate(url)
     with session(url) as db:
         catalogue.load(db)
@@ -43,7 +45,9 @@ def exported(url: str, folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.xdist_group("servers")
-def test_the_same_seed_gives_the_same_bytes_on_both(postgres_server: PostgresServer, tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_on_both(
+    postgres_server: PostgresServer, tmp_path: Path
+) -> None:
     one = exported(f"sqlite:///{tmp_path / 'test.db'}", tmp_path / "one")
     other = exported(postgres_server.fresh_database(), tmp_path / "other")
 
@@ -52,5 +56,7 @@ def test_the_same_seed_gives_the_same_bytes_on_both(postgres_server: PostgresSer
 
 
 @pytest.mark.xdist_group("servers")
-def test_sqlite_and_postgres_hold_the_same_numbers(postgres_server: PostgresServer, tmp_path: Path) -> None:
+def test_sqlite_and_postgres_hold_the_same_numbers(
+    postgres_server: PostgresServer, tmp_path: Path
+) -> None:
     assert rows(f"sqlite:///{tmp_path / 'test.db'}") == rows(postgres_server.fresh_database())

@@ -1,4 +1,5 @@
-"""What the board's API says about ranks and trust: comparisons, attempts, private samples, changed ranks, papers."""
+"""What the board's API says about ranks and trust: comparisons, attempts, private samples, changed
+ranks, papers."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from fastapi.testclient import TestClient
 from scipy import stats
 from sqlmodel import Session
 
-from evaluators.metrics.intervals import estimate, intervals
+from evaluators.statistics.intervals import estimate, intervals
 from evaluators.suites import suite_named
-from flows import changes, hidden
+from flows.publish import board_changes, private_gap
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
@@ -32,9 +33,11 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
         runs = [enter(db, dice) for dice in ENTRIES]
         enter(db, Dice("again", 40.001, team="team low", model="model low"))
         secret = asked(Dice("x", 1)), scored(Dice("x", 20, seed=3), asked(Dice("x", 1)))
-        hidden.store(db, SUITE, runs[1], (asked(ENTRIES[1]), scored(ENTRIES[1], asked(ENTRIES[1]))), secret)
+        private_gap.store(
+            db, SUITE, runs[1], (asked(ENTRIES[1]), scored(ENTRIES[1], asked(ENTRIES[1]))), secret
+        )
         for dice in (Dice("low", 60, judge=OTHER), Dice("high", 50, judge=OTHER)):
-            changes.note(db, SUITE, enter(db, dice))
+            board_changes.note(db, SUITE, enter(db, dice))
         db.get_one(tables.Submission, "sub-low").state = "withdrawn"
         db.get_one(tables.Submission, "sub-low").reason = "Withdrawn by the operator."
     return TestClient(create(settings))
@@ -42,39 +45,69 @@ def api(tmp_path_factory: pytest.TempPathFactory) -> TestClient:
 
 def _samples(db: Session) -> None:
     for number, one in enumerate(SUITE.samples()):
-        facets = {name: getattr(one.facets, name) for name in ("scenario", "task", "setting", "modality")}
-        db.add(tables.Sample(suite="tiny", version="1", id=one.id, position=number, cluster=one.cluster, prompt="",
-                             subsets=[], questions=[], request_sha256="", **facets))  # fmt: skip
+        facets = {
+            name: getattr(one.facets, name) for name in ("scenario", "task", "setting", "modality")
+        }
+        db.add(
+            tables.Sample(
+                suite="tiny",
+                version="1",
+                id=one.id,
+                position=number,
+                cluster=one.cluster,
+                prompt="",
+                subsets=[],
+                questions=[],
+                request_sha256="",
+                **facets,
+            )
+        )
 
 
 def run_of(api: TestClient, name: str) -> str:
     rows = api.get("/v1/runs", params={"suite": "tiny"}).json()["rows"]
     return next(
-        str(row["run_id"]) for row in rows if row["submission_id"] == f"sub-{name}" and row["judge_name"][0] == "D"
+        str(row["run_id"])
+        for row in rows
+        if row["submission_id"] == f"sub-{name}" and row["judge_name"][0] == "D"
     )
 
 
-def test_a_comparison_is_that_of_scipy_with_the_boards_intervals_from_the_boards_rows_alone(api: TestClient) -> None:
+def test_a_comparison_is_that_of_scipy_with_the_boards_intervals_from_the_boards_rows_alone(
+    api: TestClient,
+) -> None:
     first, second = run_of(api, "high"), run_of(api, "low")
     samples = asked(ENTRIES[0])
-    scores = [{s.sample_id: s.value for s in scored(dice, samples) if s.metric == "index"} for dice in ENTRIES[1::-1]]
+    scores = [
+        {s.sample_id: s.value for s in scored(dice, samples) if s.metric == "index"}
+        for dice in ENTRIES[1::-1]
+    ]
     values = np.array([[by_sample[s.id] for s in samples] for by_sample in scores], float)
     tasks = np.array([int(s.cluster.removeprefix("task")) for s in samples])
     by_task = np.stack([values[:, tasks == task].mean(axis=1) for task in range(12)], axis=1)
     gap = by_task[0] - by_task[1]
     ends = intervals(estimate(gap[:, None], np.arange(12)))
     by_flipping = stats.permutation_test(
-        tuple(by_task), lambda a, b, axis: (a - b).mean(axis=axis), permutation_type="samples", vectorized=True
+        tuple(by_task),
+        lambda a, b, axis: (a - b).mean(axis=axis),
+        permutation_type="samples",
+        vectorized=True,
     )
 
-    found = api.get("/v1/compare", params={"first": first, "second": second, "metric": "index"}).json()
+    found = api.get(
+        "/v1/compare", params={"first": first, "second": second, "metric": "index"}
+    ).json()
 
     assert found["difference"] == pytest.approx(gap.mean(), abs=1e-9)
     assert found["error"] == pytest.approx(stats.sem(gap), rel=1e-4)
-    assert [found["low"], found["high"]] == pytest.approx([ends.low[0], ends.high[0]], abs=0.08 * found["error"])
+    assert [found["low"], found["high"]] == pytest.approx(
+        [ends.low[0], ends.high[0]], abs=0.08 * found["error"]
+    )
     assert found["p"] == pytest.approx(by_flipping.pvalue, abs=0.02)
     ahead = np.sign(values[0] - values[1]).tolist()
-    assert [found["won"], found["tied"], found["lost"]] == [ahead.count(sign) for sign in (1, 0, -1)]
+    assert [found["won"], found["tied"], found["lost"]] == [
+        ahead.count(sign) for sign in (1, 0, -1)
+    ]
     assert (found["tasks"], found["samples"]) == (12, 48)
 
 
@@ -82,21 +115,34 @@ def test_entries_of_different_boards_or_of_none_are_not_compared(api: TestClient
     rows = api.get("/v1/runs", params={"suite": "tiny"}).json()["rows"]
     boards = {row["board"]: row["run_id"] for row in rows}
 
-    apart = api.get("/v1/compare", params=dict(zip(("first", "second"), boards.values(), strict=False)))
+    apart = api.get(
+        "/v1/compare", params=dict(zip(("first", "second"), boards.values(), strict=False))
+    )
     deep = api.get(
         "/v1/compare",
-        params={"first": run_of(api, "low"), "second": run_of(api, "high"), "scenario": "rare", "task": "kind0"},
+        params={
+            "first": run_of(api, "low"),
+            "second": run_of(api, "high"),
+            "scenario": "rare",
+            "task": "kind0",
+        },
     )
 
     assert apart.status_code == 404 and "different boards" in apart.json()["detail"]
     assert deep.status_code == 404 and "at most one" in deep.json()["detail"]
 
 
-def test_every_attempt_is_listed_also_what_was_withdrawn_and_what_changed_nothing(api: TestClient) -> None:
+def test_every_attempt_is_listed_also_what_was_withdrawn_and_what_changed_nothing(
+    api: TestClient,
+) -> None:
     rows = api.get("/v1/suites/tiny/attempts", params={"team": "team low"}).json()["rows"]
 
     first = [row for row in rows if row["board"] == rows[0]["board"]]
-    told = {row["submission_id"]: (row["attempt"], row["state"], row["moves"]) for row in rows if row["step"]}
+    told = {
+        row["submission_id"]: (row["attempt"], row["state"], row["moves"])
+        for row in rows
+        if row["step"]
+    }
     assert told == {"sub-again": (2, "published", False)}
     assert {row["state"] for row in first if row["submission_id"] == "sub-low"} == {"withdrawn"}
     assert any("no significant change" in row["text"] for row in rows)
@@ -106,7 +152,11 @@ def test_every_attempt_is_listed_also_what_was_withdrawn_and_what_changed_nothin
 def test_private_samples_are_aggregates_with_a_gap_its_interval_and_a_mark(api: TestClient) -> None:
     rows = api.get(f"/v1/runs/{run_of(api, 'high')}/private").json()
 
-    whole = next(row for row in rows if row["metric"] == "index" and row["scenario"] == row["modality"] == "*")
+    whole = next(
+        row
+        for row in rows
+        if row["metric"] == "index" and row["scenario"] == row["modality"] == "*"
+    )
     assert whole["marked"] and whole["gap_low"] < whole["gap"] < whole["gap_high"]
     assert "more than two standard errors" in whole["text"]
 
@@ -114,17 +164,22 @@ def test_private_samples_are_aggregates_with_a_gap_its_interval_and_a_mark(api: 
 def test_changed_ranks_are_listed_with_their_reason(api: TestClient) -> None:
     rows = api.get("/v1/suites/tiny/changes").json()["rows"]
 
-    assert {row["submission_id"] for row in rows if row["metric"] == "index"} == {"sub-low", "sub-high"}
+    assert {row["submission_id"] for row in rows if row["metric"] == "index"} == {
+        "sub-low",
+        "sub-high",
+    }
     assert all("another judge" in row["reason"] for row in rows)
 
 
 def test_tailors_published_table_has_no_rank_intervals_and_says_why(api: TestClient) -> None:
     figure = suite_named("tailor").published()[0]
-    at = {name: getattr(figure.facets, name) for name in ("scenario", "task", "setting", "modality")}
+    at = {
+        name: getattr(figure.facets, name) for name in ("scenario", "task", "setting", "modality")
+    }
 
     rows = api.get("/v1/suites/tailor/ranking", params={"metric": figure.metric, **at}).json()
 
-    assert rows and {(row["trust"], row["rank"], row["best_rank"], row["worst_rank"]) for row in rows} == {
-        ("C", None, None, None)
-    }
+    assert rows and {
+        (row["trust"], row["rank"], row["best_rank"], row["worst_rank"]) for row in rows
+    } == {("C", None, None, None)}
     assert all("taken from a paper" in row["why_no_ranks"] for row in rows)

@@ -7,19 +7,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlmodel import Session
 
-from evaluators.columns import without_intervals
+from evaluators.aggregate.columns import without_intervals
+from evaluators.aggregate.summaries import summaries
 from evaluators.contracts import Cell, Facets, JudgeCard, Metric, Outcome, Sample, Score, Suite
-from evaluators.summaries import summaries
-from flows.board_keys import board_key
-from flows.catalogue import judge_row
-from flows.publish import rank
-from flows.rows import store_results
+from flows.publish.publish import rank
+from flows.run.board_keys import board_key
+from flows.run.catalogue import judge_row
+from flows.run.tables_io import store_results
 from infra import tables
 from infra.db import add_new, put
 
 JUDGE = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
 METRICS = (
-    Metric("index", "Index", "percent", "higher", 0, 100, "made up", headline=True, macro=("scenario",)),
+    Metric(
+        "index", "Index", "percent", "higher", 0, 100, "made up", headline=True, macro=("scenario",)
+    ),
     Metric("harm", "Harm", "percent", "lower", 100, 0, "made up"),
     Metric("gap", "Gap", "points", "lower", 100, -100, "common minus rare"),
 )
@@ -88,11 +90,25 @@ class Dice:
 
 def load(db: Session) -> None:
     """The rows that an entry refers to."""
-    row = {"name": "tiny", "position": 9, "version": "1", "scorer_version": "1", "items_sha256": "", "title": "Tiny"}
+    row = {
+        "name": "tiny",
+        "position": 9,
+        "version": "1",
+        "scorer_version": "1",
+        "items_sha256": "",
+        "title": "Tiny",
+    }
     texts = {"sentence": "", "paper": "", "ranked": ""}
-    put(db, tables.Suite, [{**row, **texts, "facet_titles": {}, "subsets": {}, "accepts": [], "facts": []}])
+    put(
+        db,
+        tables.Suite,
+        [{**row, **texts, "facet_titles": {}, "subsets": {}, "accepts": [], "facts": []}],
+    )
     kept = ("name", "title", "unit", "direction", "worst", "best", "explain", "headline")
-    rows = [{"suite": "tiny", "position": n, **{k: getattr(m, k) for k in kept}} for n, m in enumerate(METRICS)]
+    rows = [
+        {"suite": "tiny", "position": n, **{k: getattr(m, k) for k in kept}}
+        for n, m in enumerate(METRICS)
+    ]
     put(db, tables.Metric, rows)
 
 
@@ -127,20 +143,42 @@ def scored(dice: Dice, samples: list[Sample]) -> list[Score]:
 def _rows(db: Session, dice: Dice, suite: Suite) -> tuple[tables.Submission, tables.Run]:
     team, model = dice.team or f"team {dice.id}", dice.model or f"model {dice.id}"
     submission = tables.Submission(
-        id=f"sub-{dice.id}", team=team, model=model, organisation=team, suite="tiny", suite_version="1", subset="full",
-        kind="outputs", trust=dice.trust, role=dice.role, state="published", bundle_sha256=dice.id,
+        id=f"sub-{dice.id}",
+        team=team,
+        model=model,
+        organisation=team,
+        suite="tiny",
+        suite_version="1",
+        subset="full",
+        kind="outputs",
+        trust=dice.trust,
+        role=dice.role,
+        state="published",
+        bundle_sha256=dice.id,
         manifest={"partial": dice.partial, "modalities": list(dice.modalities)},
-    )  # fmt: skip
+    )
     judge = judge_row(dice.judge)
     add_new(db, tables.Judge, [judge])
     add_new(db, tables.Submission, [submission.model_dump()])
     board = board_key(suite, "full", judge["fingerprint"])
-    why = "handed in as partial" if dice.partial else "" if dice.role == "entry" else f"a {dice.role}"
+    why = (
+        "handed in as partial" if dice.partial else "" if dice.role == "entry" else f"a {dice.role}"
+    )
     run = tables.Run(
-        id=f"run-{dice.id}-{board[:4]}", submission_id=submission.id, board=board, suite="tiny", suite_version="1",
-        scorer_version=suite.scorer_version, subset="full", judge=judge["fingerprint"], state="published",
-        eligible=not why, why_not=why, n_scored=len(asked(dice)), n_expected=len(asked(dice)),
+        id=f"run-{dice.id}-{board[:4]}",
+        submission_id=submission.id,
+        board=board,
+        suite="tiny",
+        suite_version="1",
+        scorer_version=suite.scorer_version,
+        subset="full",
+        judge=judge["fingerprint"],
+        state="published",
+        eligible=not why,
+        why_not=why,
+        n_scored=len(asked(dice)),
+        n_expected=len(asked(dice)),
         published_at=tables.now(),
-    )  # fmt: skip
+    )
     add_new(db, tables.Run, [run.model_dump()])
     return submission, run

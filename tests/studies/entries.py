@@ -1,4 +1,5 @@
-"""Entries of all four suites for studies: rows and files as the door would have left them, small and quick."""
+"""Entries of all four suites for studies: rows and files as the door would have left them, small
+and quick."""
 
 from __future__ import annotations
 
@@ -13,17 +14,22 @@ from evaluators.contracts import Outcome, Output, Sample
 from evaluators.judges.card import fingerprint
 from evaluators.media import write_mp4, write_png
 from evaluators.suites import suite_named
+from evaluators.suites.sc3.rollouts.trajectories import to_bytes
 from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts, truth
-from evaluators.suites.sc3.trajectories import to_bytes
-from flows.board_keys import board_key
-from flows.catalogue import judge_row
-from flows.rows import store_results
+from flows.run.board_keys import board_key
+from flows.run.catalogue import judge_row
+from flows.run.tables_io import store_results
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.store import open_store, put_blob
 
-TYPES = {".png": "image/png", ".mp4": "video/mp4", ".txt": "text/plain", ".npz": "application/x-npz"}
+TYPES = {
+    ".png": "image/png",
+    ".mp4": "video/mp4",
+    ".txt": "text/plain",
+    ".npz": "application/x-npz",
+}
 
 
 def chosen(suite: str) -> list[Sample]:
@@ -33,9 +39,17 @@ def chosen(suite: str) -> list[Sample]:
         return [sample for sample in every if sample.facets.modality == "image"][:6]
     if suite == "liva":
         cases = list(dict.fromkeys(sample.cluster for sample in every))[:3]
-        return [s for s in every if s.cluster in cases and s.facets.setting in ("closed_loop", "open_loop")]
+        return [
+            s
+            for s in every
+            if s.cluster in cases and s.facets.setting in ("closed_loop", "open_loop")
+        ]
     if suite == "sc3":
-        return [s for s in every if s.reference["policy"] in (1, 2) and int(s.cluster.rpartition("-")[2]) < 2]
+        return [
+            s
+            for s in every
+            if s.reference["policy"] in (1, 2) and int(s.cluster.rpartition("-")[2]) < 2
+        ]
     return [sample for sample in every if sample.cluster == every[0].cluster]
 
 
@@ -47,7 +61,9 @@ def enter(settings: Settings, suite: str, names: Mapping[str, str], folder: Path
     return made
 
 
-def _enter(settings: Settings, suite: str, name: str, model: str, team: str, number: int, folder: Path) -> None:
+def _enter(
+    settings: Settings, suite: str, name: str, model: str, team: str, number: int, folder: Path
+) -> None:
     store = open_store(settings.objects)
     samples = chosen(suite)
     rows: list[dict[str, Any]] = []
@@ -59,10 +75,22 @@ def _enter(settings: Settings, suite: str, name: str, model: str, team: str, num
             "record": _record(suite, sample, number),
         })  # fmt: skip
     row = tables.Submission(
-        id=name, team=team, model=model, organisation=team, suite=suite, suite_version=suite_named(suite).version,
-        subset="full", kind="outputs", trust="B", state="published", bundle_sha256="",
-        manifest={"model": {"name": model}, "modalities": sorted({sample.facets.modality for sample in samples})},
-    )  # fmt: skip
+        id=name,
+        team=team,
+        model=model,
+        organisation=team,
+        suite=suite,
+        suite_version=suite_named(suite).version,
+        subset="full",
+        kind="outputs",
+        trust="B",
+        state="published",
+        bundle_sha256="",
+        manifest={
+            "model": {"name": model},
+            "modalities": sorted({sample.facets.modality for sample in samples}),
+        },
+    )
     with session(settings.database) as db:
         add_new(db, tables.Submission, [row.model_dump()])
         add_new(db, tables.Output, [{**tables.Output(**one).model_dump(), **one} for one in rows])
@@ -70,22 +98,43 @@ def _enter(settings: Settings, suite: str, name: str, model: str, team: str, num
             _by_rule(db, suite, name, samples, [one["record"] for one in rows])
 
 
-def _by_rule(db: Any, name: str, submission: str, samples: Sequence[Sample], records: Sequence[dict[str, Any]]) -> None:
+def _by_rule(
+    db: Any,
+    name: str,
+    submission: str,
+    samples: Sequence[Sample],
+    records: Sequence[dict[str, Any]],
+) -> None:
     """The automatic run of a suite that is scored by rule."""
     suite = suite_named(name)
     assert suite.own_judge and suite.score
     judge = fingerprint(suite.own_judge)
     add_new(db, tables.Judge, [judge_row(suite.own_judge)])
     run = tables.Run(
-        id=f"run-{submission}", submission_id=submission, board=board_key(suite, "full", judge), suite=name,
-        suite_version=suite.version, scorer_version=suite.scorer_version, subset="full", judge=judge, state="published",
-        eligible=True, n_scored=len(samples), n_expected=len(samples), published_at=tables.now(),
-    )  # fmt: skip
+        id=f"run-{submission}",
+        submission_id=submission,
+        board=board_key(suite, "full", judge),
+        suite=name,
+        suite_version=suite.version,
+        scorer_version=suite.scorer_version,
+        subset="full",
+        judge=judge,
+        state="published",
+        eligible=True,
+        n_scored=len(samples),
+        n_expected=len(samples),
+        published_at=tables.now(),
+    )
     add_new(db, tables.Run, [run.model_dump()])
     outputs = [
-        Output(sample.id, Outcome.SCORED, record=record) for sample, record in zip(samples, records, strict=True)
+        Output(sample.id, Outcome.SCORED, record=record)
+        for sample, record in zip(samples, records, strict=True)
     ]
-    scores = [score for sample, made in zip(samples, outputs, strict=True) for score in suite.score(sample, made, {})]
+    scores = [
+        score
+        for sample, made in zip(samples, outputs, strict=True)
+        for score in suite.score(sample, made, {})
+    ]
     store_results(db, run.id, scores, ())
 
 
@@ -93,7 +142,9 @@ def _file(sample: Sample, number: int, path: Path) -> Path:
     modality = sample.facets.modality
     noise = np.random.default_rng([number, len(sample.id), sum(sample.id.encode())])
     if modality == "image":
-        return write_png(noise.integers(0, 255, (24, 32, 3), dtype=np.uint8), path.with_name(f"{path.name}.png"))
+        return write_png(
+            noise.integers(0, 255, (24, 32, 3), dtype=np.uint8), path.with_name(f"{path.name}.png")
+        )
     if modality == "video":
         frames = noise.integers(0, 255, (4, 24, 32, 3), dtype=np.uint8)
         return write_mp4(frames, path.with_name(f"{path.name}.mp4"), 8)
@@ -104,7 +155,9 @@ def _file(sample: Sample, number: int, path: Path) -> Path:
     policy, start = starts()[sample.cluster]
     real = on_the_table(policy)[start.id]
     made = path.with_name(f"{path.name}.npz")
-    made.write_bytes(to_bytes(replace(real, source=sample.facets.setting, evaluator=f"evaluator {number}")))  # type: ignore[arg-type]
+    made.write_bytes(
+        to_bytes(replace(real, source=sample.facets.setting, evaluator=f"evaluator {number}"))  # type: ignore[arg-type]
+    )
     return made
 
 
@@ -120,4 +173,12 @@ def _record(suite: str, sample: Sample, number: int) -> dict[str, Any]:
         return {}
     policy, start = starts()[sample.cluster]
     said = criteria_of(truth(policy)[start.id])
-    return {"value": {"criteria": said, "annotator": "automatic", "psnr": 30.0, "terminated_at": None, "u_chunk": []}}
+    return {
+        "value": {
+            "criteria": said,
+            "annotator": "automatic",
+            "psnr": 30.0,
+            "terminated_at": None,
+            "u_chunk": [],
+        }
+    }

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from evaluators.media import write_mp4, write_png
-from flows import studies, study_items
-from flows.engine import prepare
+from flows.studies import create, items
+from flows.workers.executor import prepare
 from infra.db import session
 from infra.settings import Settings
-from infra.tables_study import Rater
+from infra.tables.study import Rater
 from leaderboard.studies import desk
-from leaderboard.studies.forms import UNABLE, Ask, Form
+from leaderboard.studies.forms import UNABLE, Form, FormQuestion
 from tests.boards import stock
 
 SECRET_NAMES = ("Glassbead-7B", "Northwind-XL", "Team Petrel")
@@ -36,7 +36,8 @@ def board(home: Path) -> Settings:
 
 
 def items_file(folder: Path, protocol: str, count: int) -> Path:
-    """A file of items with pictures or clips beside it; the makers' names are in file names and `behind`."""
+    """A file of items with pictures or clips beside it; the makers' names are in file names and
+    `behind`."""
     lines = []
     for number in range(count):
         maker = SECRET_NAMES[number % 2]
@@ -47,19 +48,47 @@ def items_file(folder: Path, protocol: str, count: int) -> Path:
 
 
 def _item(folder: Path, protocol: str, number: int, maker: str) -> dict[str, Any]:
-    behind: dict[str, Any] = {"methods": {"A": maker}, "sample": f"s{number}", "teams": [SECRET_NAMES[2]]}
+    behind: dict[str, Any] = {
+        "methods": {"A": maker},
+        "sample": f"s{number}",
+        "teams": [SECRET_NAMES[2]],
+    }
     if protocol == "tailor":
         media = [write_png(_noise(number), folder / f"{maker}-{number}.png").name]
-        return {"prompt": "A shoe drives a nail.", "questions": QUESTIONS, "media": media, "behind": behind}
+        return {
+            "prompt": "A shoe drives a nail.",
+            "questions": QUESTIONS,
+            "media": media,
+            "behind": behind,
+        }
     if protocol == "universe":
         clip = _clip(folder, maker, number)
-        return {"question": "What does it do?", "answer": "It jumps.", "media": [clip], "behind": behind}
+        return {
+            "question": "What does it do?",
+            "answer": "It jumps.",
+            "media": [clip],
+            "behind": behind,
+        }
     if protocol == "sc3":
         clips = [_clip(folder, f"{maker}-view{view}", number) for view in range(2)]
-        return {"instruction": "Clear the table.", "objects": ["cup", "plate"], "media": clips, "behind": behind}
+        return {
+            "instruction": "Clear the table.",
+            "objects": ["cup", "plate"],
+            "media": clips,
+            "behind": behind,
+        }
     clips = [_clip(folder, name, number) for name in SECRET_NAMES[:2]]
-    behind = {"methods": dict(zip("AB", SECRET_NAMES[:2], strict=True)), "sample": f"s{number}", "subgoals": 2}
-    return {"intention": "Make tea.", "subgoals": ["water boils", "cup is full"], "media": clips, "behind": behind}
+    behind = {
+        "methods": dict(zip("AB", SECRET_NAMES[:2], strict=True)),
+        "sample": f"s{number}",
+        "subgoals": 2,
+    }
+    return {
+        "intention": "Make tea.",
+        "subgoals": ["water boils", "cup is full"],
+        "media": clips,
+        "behind": behind,
+    }
 
 
 def _noise(seed: int) -> Any:
@@ -71,21 +100,25 @@ def _clip(folder: Path, maker: str, number: int) -> str:
     return write_mp4(frames, folder / f"{maker}-{number}.mp4", 6).name
 
 
-def opened(settings: Settings, folder: Path, protocol: str, count: int, raters: int, each: int = 3) -> list[str]:
+def opened(
+    settings: Settings, folder: Path, protocol: str, count: int, raters: int, each: int = 3
+) -> list[str]:
     """A study that is open; the raters' keys."""
-    plan = studies.Plan(protocol, protocol, protocol, f"Study of {protocol}", each=each, minutes=30, seed=3)
-    studies.create(settings, plan, study_items.items_of_file(items_file(folder, protocol, count)))
-    keys = studies.invite(settings, protocol, raters)
+    plan = create.StudyPlan(
+        protocol, protocol, protocol, f"Study of {protocol}", each=each, minutes=30, seed=3
+    )
+    create.create(settings, plan, items.items_of_file(items_file(folder, protocol, count)))
+    keys = create.invite(settings, protocol, raters)
     if protocol == "universe":
-        keys += studies.invite(settings, protocol, 1, role="adjudicator")
-    studies.move(settings, protocol, "open")
+        keys += create.invite(settings, protocol, 1, role="adjudicator")
+    create.move(settings, protocol, "open")
     return keys
 
 
-Answering = Callable[[Ask, Form], Any]
+Answering = Callable[[FormQuestion, Form], Any]
 
 
-def by_reading(ask: Ask, form: Form) -> Any:
+def by_reading(ask: FormQuestion, form: Form) -> Any:
     """Somebody who reads: the last answer where the text asks for it, else by what is shown."""
     if "checks that you read" in form.text:
         return ask.options[-1] if ask.options else None
@@ -94,7 +127,7 @@ def by_reading(ask: Ask, form: Form) -> Any:
     return by_letter(ask, form)
 
 
-def by_letter(ask: Ask, form: Form) -> Any:
+def by_letter(ask: FormQuestion, form: Form) -> Any:
     if ask.kind == "tick":
         return ask.id != UNABLE
     if ask.kind == "letter":
@@ -106,7 +139,7 @@ def by_chance(seed: int) -> Answering:
     """Somebody who clicks."""
     dice = random.Random(seed)
 
-    def answer(ask: Ask, form: Form) -> Any:
+    def answer(ask: FormQuestion, form: Form) -> Any:
         if ask.kind == "tick":
             return ask.id != UNABLE and dice.random() < 0.5
         if ask.kind == "letter":

@@ -1,25 +1,31 @@
-"""How far raters agree is told part by part and rating by rating, and undefined where nothing can be compared."""
+"""How far raters agree is told part by part and rating by rating, and undefined where nothing can
+be compared."""
 
 from __future__ import annotations
 
 import pytest
 
 from evaluators.metrics.rubric import PARTS
-from flows.study_agreement import agreement
-from flows.study_scores import Rated
+from flows.studies.agreement import agreement
+from flows.studies.ratings import RatedItem
 
 CHECKS = {f"{part}_{number}": part for part in PARTS for number in (1, 2)}
 CLIP = {"methods": {"A": "north"}, "parts": CHECKS}
 
 
-def rated(item: int, rater: int, answers: dict[str, str], behind: dict[str, object] | None = None) -> Rated:
-    return Rated(f"i{item}", "real", f"r{rater}", rater, answers, behind or CLIP, 20.0)
+def rated(
+    item: int, rater: int, answers: dict[str, str], behind: dict[str, object] | None = None
+) -> RatedItem:
+    return RatedItem(f"i{item}", "real", f"r{rater}", rater, answers, behind or CLIP, 20.0)
 
 
-def checklist(item: int, rater: int, disputed: str = "") -> Rated:
-    """Two raters who agree, but for the disputed part, where the second always says the contrary."""
+def checklist(item: int, rater: int, disputed: str = "") -> RatedItem:
+    """Two raters who agree, but for the disputed part, where the second always says the
+    contrary."""
     said = {name: (item + number) % 2 for number, name in enumerate(CHECKS)}
-    turned = {name: value ^ (rater == 1 and CHECKS[name] == disputed) for name, value in said.items()}
+    turned = {
+        name: value ^ (rater == 1 and CHECKS[name] == disputed) for name, value in said.items()
+    }
     return rated(item, rater, {name: "yes" if value else "no" for name, value in turned.items()})
 
 
@@ -30,7 +36,9 @@ def test_a_part_in_dispute_lowers_its_own_alpha_and_the_mean_by_a_sixth_of_it() 
 
     alphas = {part: figure["value"] for part, figure in found["parts"].items()}
     assert tuple(alphas) == PARTS
-    assert {part for part, alpha in alphas.items() if alpha == 1.0} == set(PARTS) - {"scene_validity"}
+    assert {part for part, alpha in alphas.items() if alpha == 1.0} == set(PARTS) - {
+        "scene_validity"
+    }
     assert alphas["scene_validity"] < -0.8
     assert found["alpha_mean"]["value"] == pytest.approx((5 + alphas["scene_validity"]) / 6)
 
@@ -47,8 +55,11 @@ def test_a_part_that_nobody_varies_in_has_no_alpha_and_leaves_the_mean() -> None
 
 
 def test_an_unclear_check_is_a_no() -> None:
-    ratings = [rated(item, rater, {"scene_validity_1": "yes" if item % 2 else ("no", "unclear")[rater]})
-               for item in range(4) for rater in range(2)]  # fmt: skip
+    ratings = [
+        rated(item, rater, {"scene_validity_1": "yes" if item % 2 else ("no", "unclear")[rater]})
+        for item in range(4)
+        for rater in range(2)
+    ]
 
     assert agreement(ratings)["parts"]["scene_validity"]["value"] == 1.0
 

@@ -8,13 +8,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.studies.assignment import CannotAssign, Person, Place, RatedItem, deal, heir
+from leaderboard.studies.assignment import AssignedItem, CannotAssign, Person, RatedItem, deal, heir
 
 NINE = [Person(f"r{n}", team="ours" if n < 2 else "") for n in range(9)]
-SAMPLES = [RatedItem(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD") for n in range(1080)]
+SAMPLES = [
+    RatedItem(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD")
+    for n in range(1080)
+]
 
 
-def check(places: list[Place], things: list[RatedItem], people: list[Person], each: int) -> None:
+def check(
+    places: list[AssignedItem], things: list[RatedItem], people: list[Person], each: int
+) -> None:
     loads = Counter(place.rater for place in places)
     teams = {person.id: person.team for person in people}
     shown = {thing.id: thing.teams for thing in things}
@@ -23,7 +28,9 @@ def check(places: list[Place], things: list[RatedItem], people: list[Person], ea
     assert len({(place.item, place.slot) for place in places}) == len(places)
     assert Counter(place.item for place in places) == {thing.id: each for thing in things}
     assert max(loads.values()) - min(loads.get(person.id, 0) for person in people) <= 1
-    assert not any(teams[place.rater] in shown[place.item] for place in places if teams[place.rater])
+    assert not any(
+        teams[place.rater] in shown[place.item] for place in places if teams[place.rater]
+    )
 
 
 @settings(max_examples=100, deadline=None)
@@ -40,8 +47,13 @@ def test_nine_raters_and_1080_samples_are_dealt_fairly_from_a_thousand_seeds() -
 
 @settings(max_examples=100, deadline=None)
 @given(st.integers(1, 60), st.integers(3, 12), st.integers(1, 3), st.integers(0, 10**6))
-def test_any_number_of_items_and_raters_is_dealt_fairly(items: int, raters: int, each: int, seed: int) -> None:
-    things, people = [RatedItem(str(n)) for n in range(items)], [Person(str(n)) for n in range(raters)]
+def test_any_number_of_items_and_raters_is_dealt_fairly(
+    items: int, raters: int, each: int, seed: int
+) -> None:
+    things, people = (
+        [RatedItem(str(n)) for n in range(items)],
+        [Person(str(n)) for n in range(raters)],
+    )
 
     check(deal(things, people, each, seed), things, people, each)
 

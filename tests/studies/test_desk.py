@@ -1,4 +1,5 @@
-"""The desk: what is begun can be left and taken up, nothing is lost, nothing is asked twice, nothing tells a name."""
+"""The desk: what is begun can be left and taken up, nothing is lost, nothing is asked twice,
+nothing tells a name."""
 
 from __future__ import annotations
 
@@ -11,20 +12,28 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from flows.studies import Plan, create, invite, move
-from flows.study_board import compute
-from flows.study_data import erase, exported, import_ratings
-from flows.study_items import items_of_file
+from flows.studies.board import compute
+from flows.studies.create import StudyPlan, create, invite, move
+from flows.studies.data import erase, exported, import_ratings
+from flows.studies.items import items_of_file
 from infra.db import session
 from infra.settings import Settings
 from infra.store import fetch_blob, open_store
 from infra.tables import now
-from infra.tables_study import Rater, RaterContact, Seat, SeatEvent, Study, StudyItem
+from infra.tables.study import Rater, RaterContact, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies import desk
 from leaderboard.studies.forms import form_of, lettered, letters, unlettered
 from leaderboard.studies.protocols import liva
 from leaderboard.studies.states import StudyError
-from tests.studies.making import SECRET_NAMES, board, by_chance, by_reading, items_file, opened, rate
+from tests.studies.making import (
+    SECRET_NAMES,
+    board,
+    by_chance,
+    by_reading,
+    items_file,
+    opened,
+    rate,
+)
 
 PROTOCOLS = ("tailor", "liva", "universe", "sc3")
 
@@ -35,8 +44,12 @@ def ready(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
-def test_ten_raters_at_once_rate_everything_once(ready: Settings, protocol: str, tmp_path: Path) -> None:
-    keys = opened(ready, tmp_path, protocol, count=12 if protocol == "tailor" else 3, raters=10, each=2)
+def test_ten_raters_at_once_rate_everything_once(
+    ready: Settings, protocol: str, tmp_path: Path
+) -> None:
+    keys = opened(
+        ready, tmp_path, protocol, count=12 if protocol == "tailor" else 3, raters=10, each=2
+    )
 
     with ThreadPoolExecutor(10) as pool:
         done = list(pool.map(lambda key: rate(ready, key, by_reading), keys))
@@ -78,7 +91,13 @@ def test_letters_are_a_raters_own_and_come_back_true(tmp_path: Path) -> None:
 
     assert [medium.blob for medium in seen.media] == ["blob-C", "blob-A", "blob-D", "blob-B"]
     assert letters(seen.media) == "ABCD"
-    assert unlettered(answers, "CADB") == {"C.pps": "5", "C.goal1": True, "A.pps": "1", "best": "C", "worst": "B"}
+    assert unlettered(answers, "CADB") == {
+        "C.pps": "5",
+        "C.goal1": True,
+        "A.pps": "1",
+        "best": "C",
+        "worst": "B",
+    }
 
 
 def test_what_was_filled_in_is_there_again_and_the_last_can_be_taken_back(tmp_path: Path) -> None:
@@ -118,15 +137,21 @@ def test_an_incomplete_or_impossible_form_is_not_taken(tmp_path: Path) -> None:
 
     with session(settings.database) as db:
         half = desk.hand_in(db, rater, turn.item_id, {"A.pps": "4"})
-        same = desk.hand_in(db, rater, turn.item_id, {"A.pps": "4", "B.pps": "9", "best": "A", "worst": "A"})
+        same = desk.hand_in(
+            db, rater, turn.item_id, {"A.pps": "4", "B.pps": "9", "best": "A", "worst": "A"}
+        )
         unable = desk.hand_in(db, rater, turn.item_id, {"unable": True})
 
     assert "How plausible is it physically?: no answer yet." in half
-    assert "Best and Worst cannot be the same." in same and any("'9' is none of" in one for one in same)
+    assert "Best and Worst cannot be the same." in same and any(
+        "'9' is none of" in one for one in same
+    )
     assert unable == []
 
 
-def test_an_item_left_for_too_long_goes_to_somebody_else_and_its_words_stay_in_the_log(tmp_path: Path) -> None:
+def test_an_item_left_for_too_long_goes_to_somebody_else_and_its_words_stay_in_the_log(
+    tmp_path: Path,
+) -> None:
     settings = board(tmp_path / "home")
     keys = opened(settings, tmp_path, "tailor", count=4, raters=3, each=1)
     with session(settings.database) as db:
@@ -195,7 +220,7 @@ def test_a_clicker_is_left_out_and_the_result_says_so(tmp_path: Path) -> None:
 
 def test_erasing_a_rater_leaves_no_row_of_theirs(tmp_path: Path) -> None:
     settings = board(tmp_path / "home")
-    plan = Plan("liva", "liva", "liva", "t", each=2)
+    plan = StudyPlan("liva", "liva", "liva", "t", each=2)
     create(settings, plan, items_of_file(items_file(tmp_path, "liva", 2)))
     keys = invite(settings, "liva", 3, email="someone@localhost")
     move(settings, "liva", "open")
@@ -212,7 +237,9 @@ def test_erasing_a_rater_leaves_no_row_of_theirs(tmp_path: Path) -> None:
             column = getattr(table, "id" if table is Rater else "rater_id")
             assert not db.exec(select(table).where(column == gone.id)).all(), table
     lines = list(exported(settings, "liva"))
-    assert lines and gone.id not in json.dumps(lines) and "someone@localhost" not in json.dumps(lines)
+    assert (
+        lines and gone.id not in json.dumps(lines) and "someone@localhost" not in json.dumps(lines)
+    )
 
 
 def test_ratings_made_elsewhere_are_checked_and_taken_whole_or_not(tmp_path: Path) -> None:
@@ -220,7 +247,10 @@ def test_ratings_made_elsewhere_are_checked_and_taken_whole_or_not(tmp_path: Pat
     opened(settings, tmp_path, "universe", count=2, raters=2, each=2)
     with session(settings.database) as db:
         seats = db.exec(select(Seat).where(Seat.study_id == "universe")).all()
-    good = [{"item": seat.item_id, "rater": seat.rater_id, "answers": {"grade": "correct"}} for seat in seats]
+    good = [
+        {"item": seat.item_id, "rater": seat.rater_id, "answers": {"grade": "correct"}}
+        for seat in seats
+    ]
     bad = [*good[:-1], {**good[-1], "answers": {"grade": "splendid"}}]
     file = tmp_path / "ratings.jsonl"
 

@@ -1,4 +1,5 @@
-"""An operator runs a study from the page: create, invite, open, close, publish; a reader then sees its results."""
+"""An operator runs a study from the page: create, invite, open, close, publish; a reader then sees
+its results."""
 
 from __future__ import annotations
 
@@ -8,13 +9,13 @@ from streamlit.testing.v1 import AppTest
 
 from evaluators.metrics.rubric import PARTS
 from evaluators.suites.tailor.scoring import RATINGS
-from flows.study_orders import carry_out
+from flows.studies.orders import carry_out
 from infra.db import session
 from infra.settings import Settings
-from infra.tables_study import Study
+from infra.tables.study import Study
+from leaderboard.draw.words import plain
 from leaderboard.studies.agreeing import HEADLINES
-from leaderboard.words import plain
-from submissions import tokens
+from submissions.teams import tokens
 from tests.leaderboard.pages import opened, words_of
 from tests.studies.entries import enter
 from tests.studies.making import by_reading, rate
@@ -44,7 +45,9 @@ def test_a_study_from_the_first_click_to_its_results(ready: Settings, tmp_path: 
 
     page.multiselect[0].set_value(["sub-tailor0", "sub-tailor1"]).run()
     next(box for box in page.text_input if box.label == "Id").set_value("first").run()
-    next(box for box in page.text_input if box.label.startswith("Title")).set_value("Which is better?").run()
+    next(box for box in page.text_input if box.label.startswith("Title")).set_value(
+        "Which is better?"
+    ).run()
     next(one for one in page.button if one.label == "Create").click().run()
     carry_out(ready)
     page.run()
@@ -65,7 +68,9 @@ def test_a_study_from_the_first_click_to_its_results(ready: Settings, tmp_path: 
     assert by_part["About"].tolist() == [plain(name) for name in (*PARTS, *RATINGS)]
     assert by_part["Level"].tolist() == ["nominal"] * len(PARTS) + ["ordinal"] * len(RATINGS)
     assert by_part["Spearman"].notna().tolist() == [False] * len(PARTS) + [True] * len(RATINGS)
-    assert by_part["Alpha"].notna().tolist() == [name != "motion_plausibility" for name in (*PARTS, *RATINGS)]
+    assert by_part["Alpha"].notna().tolist() == [
+        name != "motion_plausibility" for name in (*PARTS, *RATINGS)
+    ]
 
 
 def test_without_the_scope_nothing_is_shown(ready: Settings) -> None:

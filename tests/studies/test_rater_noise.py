@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import Outcome, Score
-from flows.study_people import rater_noise
+from flows.studies.people import rater_noise
 
 RATERS = {"lenient": 1.0, "strict": -1.0, "middling": 0.0}
 
 
 def rated(name: str, value: float, raters: list[str]) -> dict[str, list[Score]]:
     """One output's marks: everybody sees the same and is strict in his own way."""
-    return {rater: [Score(name, "realism", Outcome.SCORED, value + RATERS[rater])] for rater in raters}
+    return {
+        rater: [Score(name, "realism", Outcome.SCORED, value + RATERS[rater])] for rater in raters
+    }
 
 
 def test_strictness_is_found_though_nobody_rates_everything() -> None:

@@ -1,4 +1,5 @@
-"""A study on entries of the board: people's scores stand beside the judge's, and equal a computation by hand."""
+"""A study on entries of the board: people's scores stand beside the judge's, and equal a
+computation by hand."""
 
 from __future__ import annotations
 
@@ -11,17 +12,17 @@ import pytest
 from sqlmodel import select
 from streamlit.testing.v1 import AppTest
 
-from flows.studies import Plan, create, invite, move
-from flows.study_board import publish
-from flows.study_data import erase
-from flows.study_items import items_of_board
+from flows.studies.board import publish
+from flows.studies.create import StudyPlan, create, invite, move
+from flows.studies.data import erase
+from flows.studies.items import items_of_board
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Cell, Judge, Run, Score, Verdict
-from infra.tables_board import Place
-from infra.tables_standing import Noise
-from infra.tables_study import Seat, StudyItem
-from leaderboard import places
+from infra.tables.board import FigurePlace
+from infra.tables.standing import Noise
+from infra.tables.study import Seat, StudyItem
+from leaderboard.queries import addresses
 from leaderboard.studies import desk
 from leaderboard.studies.states import StudyError
 from tests.bundles import drawn_outputs
@@ -33,14 +34,16 @@ SCALE = {"yes": 1, "no": 0, "unclear": 0}
 
 
 @pytest.mark.xdist_group("servers")
-def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: PrefectServer) -> None:
+def test_peoples_scores_stand_beside_the_judges(
+    tmp_path: Path, prefect_server: PrefectServer
+) -> None:
     machine = Machine(tmp_path / "home", prefect_server.environment)
     machine.run("init")
     submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
     machine.run("evaluate", submission)
     settings = Settings(home=machine.home)
     items = items_of_board(settings, "tailor", [submission], most=8, seed=1)
-    create(settings, Plan("pilot", "tailor", "tailor", "Pilot", each=2), items)
+    create(settings, StudyPlan("pilot", "tailor", "tailor", "Pilot", each=2), items)
     keys = invite(settings, "pilot", 3)
     with pytest.raises(StudyError, match="close it"):
         publish(settings, "pilot")
@@ -55,13 +58,21 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
     with session(settings.database) as db:
         people = db.exec(select(Judge).where(Judge.kind == "human")).one()
         run = db.exec(select(Run).where(Run.judge == people.fingerprint)).one()
-        scores = db.exec(select(Score).where(Score.run_id == run.id, Score.metric == "physical_realism")).all()
+        scores = db.exec(
+            select(Score).where(Score.run_id == run.id, Score.metric == "physical_realism")
+        ).all()
         cells = db.exec(select(Cell).where(Cell.run_id == run.id)).all()
         verdicts = db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()
         noise = {row.metric: row for row in db.exec(select(Noise).where(Noise.run_id == run.id))}
         kept = {one["rater"] for one in result["raters"] if not one["left_out"]}
-        seats = [(s, i) for s, i in db.exec(select(Seat, StudyItem).join(StudyItem)) if i.kind == "real"]
-    marks = [(i.behind["samples"]["A"], float(s.answers["physical_realism"])) for s, i in seats if s.rater_id in kept]
+        seats = [
+            (s, i) for s, i in db.exec(select(Seat, StudyItem).join(StudyItem)) if i.kind == "real"
+        ]
+    marks = [
+        (i.behind["samples"]["A"], float(s.answers["physical_realism"]))
+        for s, i in seats
+        if s.rater_id in kept
+    ]
     by_hand = {name: fmean(mark for sample, mark in marks if sample == name) for name, _ in marks}
     assert {score.sample_id: score.value for score in scores} == pytest.approx(by_hand)
     assert cells and verdicts
@@ -73,16 +84,27 @@ def test_peoples_scores_stand_beside_the_judges(tmp_path: Path, prefect_server: 
     erase(settings, gone)
     with session(settings.database) as db:
         assert not [
-            one for one in db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)) if gone in one.reply_id
+            one
+            for one in db.exec(select(Verdict).where(Verdict.judge == people.fingerprint))
+            if gone in one.reply_id
         ]
-        assert len(db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()) < len(verdicts)
+        assert len(db.exec(select(Verdict).where(Verdict.judge == people.fingerprint)).all()) < len(
+            verdicts
+        )
     assert _counts_are_those_of_a_recount(settings)
 
 
 def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
     """Independent: the published package on the same checks."""
     raters = sorted({seat.rater_id for seat, _ in seats})
-    units = sorted({(item.id, name) for seat, item in seats for name, value in seat.answers.items() if value in SCALE})
+    units = sorted(
+        {
+            (item.id, name)
+            for seat, item in seats
+            for name, value in seat.answers.items()
+            if value in SCALE
+        }
+    )
     table = np.full((len(raters), len(units)), np.nan)
     for seat, item in seats:
         for name, value in seat.answers.items():
@@ -94,10 +116,10 @@ def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
 def _counts_are_those_of_a_recount(settings: Settings) -> bool:
     """Where figures are, as publishing kept it up and as all cells give it."""
     with session(settings.database) as db:
-        kept = sorted(db.exec(select(Place)), key=repr)
+        kept = sorted(db.exec(select(FigurePlace)), key=repr)
         db.expunge_all()
-        places.recount(db, "tailor")
-        return bool(kept) and sorted(db.exec(select(Place)), key=repr) == kept
+        addresses.recount(db, "tailor")
+        return bool(kept) and sorted(db.exec(select(FigurePlace)), key=repr) == kept
 
 
 def _people_are_listed(board: str) -> bool:

@@ -12,8 +12,8 @@ from sqlmodel import col
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Event, Submission
-from submissions.bundle import Catalogue
-from submissions.intake import catalogue
+from submissions.bundle.check import Catalogue
+from submissions.intake.intake import catalogue
 from tests.boards import stock
 from tests.submissions.bad.values import add_suite
 

@@ -1,4 +1,5 @@
-"""The table of bad inputs (reliability.md, section 2) through the reader and through the command line."""
+"""The table of bad inputs (reliability.md, section 2) through the reader and through the command
+line."""
 
 from __future__ import annotations
 
@@ -10,15 +11,15 @@ import pytest
 from sqlmodel import select
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission
-from submissions.bundle import Catalogue, SuiteFacts, check
-from submissions.decoders import Decoders, Job
-from submissions.errors import IntakeError
-from submissions.layout import Limits
-from submissions.media import Asked, Refused, inspect
+from submissions.bundle.check import Catalogue, SuiteFacts, check
+from submissions.format.errors import IntakeError
+from submissions.format.layout import BundleLimits
+from submissions.media.decoder_pool import Decoders, Job
+from submissions.media.facts import MediaRequirements, Refused, inspect
 from tests.submissions.bad.case import Case, bundle, ids, pictures
 from tests.submissions.bad.media import clip, noise, saved
 from tests.submissions.bad.table import CASES, IDS, ONE_A_ROW, ONE_IDS, made
@@ -33,7 +34,9 @@ def codes_of(bundle: Path, rows: Catalogue) -> tuple[set[str], str]:
     except IntakeError as error:
         said = [(one.where, one.message, one.hint) for one in error.problems]
         whole = all(all(texts) for texts in said) and len(said) <= 50
-        return {problem.code for problem in error.problems}, json.dumps(said) if whole else "a text is missing"
+        return {problem.code for problem in error.problems}, json.dumps(
+            said
+        ) if whole else "a text is missing"
 
 
 @pytest.mark.parametrize("case", CASES, ids=IDS)
@@ -47,7 +50,9 @@ def test_the_reader_gives_each_input_its_code(case: Case, rows: Catalogue, shelf
 
 
 @pytest.mark.parametrize("case", ONE_A_ROW, ids=ONE_IDS)
-def test_the_command_line_gives_each_input_its_code(case: Case, door: Settings, shelf: Path) -> None:
+def test_the_command_line_gives_each_input_its_code(
+    case: Case, door: Settings, shelf: Path
+) -> None:
     bundle = made(case, shelf)
 
     result = CliRunner().invoke(app, ["submit", str(bundle)])
@@ -57,7 +62,9 @@ def test_the_command_line_gives_each_input_its_code(case: Case, door: Settings, 
     assert result.exit_code == (2 if refused else 0)
     assert ("Nothing was stored" in result.output) == refused
     with session(door.database) as db:
-        assert len(db.exec(select(Submission).where(Submission.trust != "C")).all()) == (0 if refused else 1)
+        assert len(db.exec(select(Submission).where(Submission.trust != "C")).all()) == (
+            0 if refused else 1
+        )
 
 
 def test_every_row_about_a_bundle_has_an_input() -> None:
@@ -70,7 +77,7 @@ def test_row_38_a_bundle_that_unpacks_to_more_than_the_limit(rows: Catalogue, sp
     whole = bundle(spot, pictures(4))
 
     with pytest.raises(IntakeError) as refused:
-        check(whole, rows, Limits(total_bytes=1000))
+        check(whole, rows, BundleLimits(total_bytes=1000))
 
     assert [(one.code, one.limit) for one in refused.value.problems] == [("E_TOO_LARGE", 1000)]
 
@@ -79,11 +86,11 @@ def test_row_38_a_bundle_that_unpacks_to_more_than_the_limit(rows: Catalogue, sp
 def test_row_75_an_output_that_is_the_given_picture_is_marked(
     rows: Catalogue, spot: Path, tmp_path: Path, scale: int
 ) -> None:
-    from submissions.pictures import difference_hash
+    from submissions.media.images import difference_hash
 
     given = noise((64, 64)).resize((512, 512))
     handed = saved(given.resize((512 // scale, 512 // scale)))
-    suite = _asking(rows, "image", Asked(given=(difference_hash(given),)))
+    suite = _asking(rows, "image", MediaRequirements(given=(difference_hash(given),)))
     whole = bundle(spot, {"outputs/0.png": (ids("image")[0], handed)})
 
     found = check(whole, suite)
@@ -91,18 +98,30 @@ def test_row_75_an_output_that_is_the_given_picture_is_marked(
     assert [warning.code for warning in found.warnings] == ["W_COPIED_INPUT"]
 
 
-@pytest.mark.parametrize("asked", [Asked(frames=49), Asked(fps=16.0), Asked(width=512), Asked(height=512)])
-def test_row_87_a_clip_of_another_shape_than_asked(rows: Catalogue, spot: Path, asked: Asked) -> None:
+@pytest.mark.parametrize(
+    "asked",
+    [
+        MediaRequirements(frames=49),
+        MediaRequirements(fps=16.0),
+        MediaRequirements(width=512),
+        MediaRequirements(height=512),
+    ],
+)
+def test_row_87_a_clip_of_another_shape_than_asked(
+    rows: Catalogue, spot: Path, asked: MediaRequirements
+) -> None:
     whole = bundle(spot, {"outputs/0.mp4": (ids("video")[0], clip())}, modalities=["video"])
 
     with pytest.raises(IntakeError) as refused:
         check(whole, _asking(rows, "video", asked))
 
     assert [one.code for one in refused.value.problems] == ["E_VIDEO_SHAPE"]
-    assert "Asked" in refused.value.problems[0].message and "got" in refused.value.problems[0].message
+    assert (
+        "Asked" in refused.value.problems[0].message and "got" in refused.value.problems[0].message
+    )
 
 
-def _asking(rows: Catalogue, modality: str, asked: Asked) -> Catalogue:
+def _asking(rows: Catalogue, modality: str, asked: MediaRequirements) -> Catalogue:
     from dataclasses import replace
 
     tailor: SuiteFacts = rows["tailor"]
@@ -143,7 +162,9 @@ def test_one_file_that_keeps_the_decoder_busy_costs_no_other_its_answer(tmp_path
     ],
     ids=["sleeps", "crashes", "leaves", "stops in the middle"],
 )
-def test_whatever_becomes_of_the_child_there_is_an_answer(tmp_path: Path, program: str, code: str) -> None:
+def test_whatever_becomes_of_the_child_there_is_an_answer(
+    tmp_path: Path, program: str, code: str
+) -> None:
     file = tmp_path / "x.png"
     file.write_bytes(saved(noise()))
     children = Decoders(1, (sys.executable, "-c", program), wall_seconds=1)
@@ -168,13 +189,17 @@ def test_a_child_that_died_is_replaced(tmp_path: Path) -> None:
 
 
 def _job(file: Path) -> Job:
-    from submissions.archive import Span
+    from submissions.format.archive import Span
 
     size = file.stat().st_size
-    return Job(Span(str(file), 0, size, size), file.name, "video" if file.suffix == ".mp4" else "image")
+    return Job(
+        Span(str(file), 0, size, size), file.name, "video" if file.suffix == ".mp4" else "image"
+    )
 
 
-def test_the_decoding_child_sees_none_of_our_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_decoding_child_sees_none_of_our_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("ARMILLARY_CANARY", "secret")
     program = "import os, sys; input(); open(sys.argv[1], 'w').write(str(dict(os.environ)))"
     children = Decoders(1, (sys.executable, "-c", program, str(tmp_path / "seen")))
@@ -196,7 +221,9 @@ def test_a_single_file_is_inspected_by_the_same_rules(tmp_path: Path) -> None:
 
 
 def test_at_most_fifty_problems_are_told_and_the_rest_counted(rows: Catalogue, spot: Path) -> None:
-    files: dict[str, tuple[str | None, bytes]] = {f"outputs/{n}.png": (f"no-{n}", b"x") for n in range(60)}
+    files: dict[str, tuple[str | None, bytes]] = {
+        f"outputs/{n}.png": (f"no-{n}", b"x") for n in range(60)
+    }
 
     with pytest.raises(IntakeError) as refused:
         check(bundle(spot, files), rows)

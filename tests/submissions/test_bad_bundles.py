@@ -13,12 +13,12 @@ import pytest
 from sqlmodel import select
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission
-from submissions.bundle import Catalogue, check
-from submissions.errors import IntakeError
+from submissions.bundle.check import Catalogue, check
+from submissions.format.errors import IntakeError
 from tests.bundles import drawn_outputs
 
 Members = dict[str, bytes]
@@ -131,7 +131,9 @@ EDITS = [
 
 
 @pytest.mark.parametrize(("edit", "code"), EDITS, ids=[edit.__name__ for edit, _ in EDITS])
-def test_a_bundle_with_one_fault_gets_that_code(tmp_path: Path, suites: Catalogue, edit: Any, code: str) -> None:
+def test_a_bundle_with_one_fault_gets_that_code(
+    tmp_path: Path, suites: Catalogue, edit: Any, code: str
+) -> None:
     bundle = drawn_outputs(tmp_path / "bundle.zip", edit)
 
     with pytest.raises(IntakeError) as refused:
@@ -154,8 +156,12 @@ RAW = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "code"), RAW, ids=[f"{number} {code}" for number, (_, code) in enumerate(RAW)])
-def test_a_manifest_that_is_no_plain_json_is_refused(tmp_path: Path, suites: Catalogue, spoil: Any, code: str) -> None:
+@pytest.mark.parametrize(
+    ("spoil", "code"), RAW, ids=[f"{number} {code}" for number, (_, code) in enumerate(RAW)]
+)
+def test_a_manifest_that_is_no_plain_json_is_refused(
+    tmp_path: Path, suites: Catalogue, spoil: Any, code: str
+) -> None:
     import zipfile
 
     good = drawn_outputs(tmp_path / "good.zip")
@@ -181,7 +187,9 @@ FILES = [
 
 
 @pytest.mark.parametrize(("data", "code"), FILES, ids=[code for _, code in FILES])
-def test_a_file_that_is_no_zip_is_refused(tmp_path: Path, suites: Catalogue, data: bytes, code: str) -> None:
+def test_a_file_that_is_no_zip_is_refused(
+    tmp_path: Path, suites: Catalogue, data: bytes, code: str
+) -> None:
     bundle = tmp_path / "bundle.zip"
     bundle.write_bytes(data)
 
@@ -207,7 +215,9 @@ def test_every_problem_is_reported_at_once(tmp_path: Path, suites: Catalogue) ->
     assert codes == ["E_CHECKSUM", "E_MEDIA_BROKEN", "E_MEDIA_BROKEN", "E_MEDIA_BROKEN"]
 
 
-def test_a_sound_bundle_passes_and_static_pictures_get_a_word(tmp_path: Path, suites: Catalogue) -> None:
+def test_a_sound_bundle_passes_and_static_pictures_get_a_word(
+    tmp_path: Path, suites: Catalogue
+) -> None:
     bundle = drawn_outputs(tmp_path / "bundle.zip")
 
     found = check(bundle, suites)
@@ -216,8 +226,12 @@ def test_a_sound_bundle_passes_and_static_pictures_get_a_word(tmp_path: Path, su
     assert not found.warnings
 
 
-@pytest.mark.parametrize("edit", [missing_file, wrong_hash, broken_png, climbing_name, thousandfold])
-def test_the_command_line_leaves_with_two_and_stores_nothing(ready: Settings, tmp_path: Path, edit: Any) -> None:
+@pytest.mark.parametrize(
+    "edit", [missing_file, wrong_hash, broken_png, climbing_name, thousandfold]
+)
+def test_the_command_line_leaves_with_two_and_stores_nothing(
+    ready: Settings, tmp_path: Path, edit: Any
+) -> None:
     bundle = drawn_outputs(tmp_path / "bundle.zip", edit)
 
     result = CliRunner().invoke(app, ["submit", str(bundle)])
@@ -241,7 +255,9 @@ def test_no_message_tells_where_the_server_keeps_things(tmp_path: Path, suites: 
         assert str(tmp_path) not in said
 
 
-def test_a_kind_that_the_suite_does_not_take_is_refused(suites: Catalogue, outputs_bundle: Callable[..., Path]) -> None:
+def test_a_kind_that_the_suite_does_not_take_is_refused(
+    suites: Catalogue, outputs_bundle: Callable[..., Path]
+) -> None:
     models_only = {**suites, "tailor": replace(suites["tailor"], accepts=("model",))}
 
     with pytest.raises(IntakeError) as refused:

@@ -1,4 +1,5 @@
-"""Programs hidden in files: 25 kinds of pickle under every allowed ending, 15 hostile configs. Nothing runs."""
+"""Programs hidden in files: 25 kinds of pickle under every allowed ending, 15 hostile configs.
+Nothing runs."""
 
 from __future__ import annotations
 
@@ -17,10 +18,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from submissions.bundle import Catalogue, check
-from submissions.errors import IntakeError
-from submissions.models import ALLOWED
-from submissions.pickles import is_pickle
+from submissions.bundle.check import Catalogue, check
+from submissions.format.errors import IntakeError
+from submissions.format.pickles import is_pickle
+from submissions.model_files.models import ALLOWED
 from tests.submissions.bad.case import bundle, ids
 from tests.submissions.bad.models import ADAPTER, CLIP, INDEX, model_bundle, template
 
@@ -106,13 +107,17 @@ def _never(*_args: object, **_kwargs: object) -> None:
 
 def _holding(spot: Path, ending: str, data: bytes) -> Path:
     if ending in ALLOWED:
-        name = {".safetensors": "text_encoder/model", ".json": "text_encoder/config"}.get(ending, "x")
+        name = {".safetensors": "text_encoder/model", ".json": "text_encoder/config"}.get(
+            ending, "x"
+        )
         return model_bundle(spot, {f"model/{name}{ending}": data})
     modality = "video" if ending in (".mp4", ".webm") else "image"
     return bundle(spot, {f"outputs/0{ending}": (ids(modality)[0], data)}, modalities=[modality])
 
 
-@pytest.mark.parametrize("text", [b"b. the second point", b"", b"# A model\n", b"N.", b"a b\nc d\n", b"I am a text."])
+@pytest.mark.parametrize(
+    "text", [b"b. the second point", b"", b"# A model\n", b"N.", b"a b\nc d\n", b"I am a text."]
+)
 def test_plain_text_is_not_taken_for_a_pickle(text: bytes) -> None:
     assert not is_pickle(text)
 
@@ -141,9 +146,15 @@ HOSTILE: dict[str, dict[str, bytes | None]] = {
     "part of a module of theirs": pipeline(unet=["unet.evil", "Evil"]),
     "part of os": pipeline(scheduler=["os", "system"]),
     "adapter on an address": adapter(base_model_name_or_path="http://169.254.169.254/latest"),
-    "adapter with a mapping": adapter(auto_mapping={"base_model_class": "Evil", "parent_library": "evil"}),
-    "template reaching out": {"model/tokenizer_config.json": template("{{ ''.__class__.__mro__[1] }}")},
-    "template calling": {"model/chat_template.jinja": b"{{ cycler.__init__.__globals__.os.popen('id').read() }}"},
+    "adapter with a mapping": adapter(
+        auto_mapping={"base_model_class": "Evil", "parent_library": "evil"}
+    ),
+    "template reaching out": {
+        "model/tokenizer_config.json": template("{{ ''.__class__.__mro__[1] }}")
+    },
+    "template calling": {
+        "model/chat_template.jinja": b"{{ cycler.__init__.__globals__.os.popen('id').read() }}"
+    },
     "backbone from the hub": config(backbone="evil/backbone", use_pretrained_backbone=True),
 }
 
@@ -166,7 +177,11 @@ def test_a_hostile_config_is_refused_without_an_import_or_a_socket(
 
     codes = {problem.code for problem in refused.value.problems}
     assert codes <= {"E_CONFIG_KEY", "E_ARCHITECTURE", "E_BASE_MODEL", "E_TEMPLATE"}
-    assert {module for module in set(sys.modules) - before if not module.startswith(("jinja2", "markupsafe"))} == set()
+    assert {
+        module
+        for module in set(sys.modules) - before
+        if not module.startswith(("jinja2", "markupsafe"))
+    } == set()
 
 
 def test_fifteen_hostile_configs_are_tried() -> None:

@@ -1,4 +1,5 @@
-"""What people see is encoded again: one format, the same pixels, no tags; made once and kept by its hash."""
+"""What people see is encoded again: one format, the same pixels, no tags; made once and kept by its
+hash."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from infra.store import Store, open_store, put_blob
-from submissions import derivatives
+from submissions.media import derivatives
 from tests.submissions.bad.media import clip, noise
 
 MARK = "made-by-the-owls"
@@ -42,14 +43,18 @@ def tagged(kind: str) -> bytes:
 
 
 @pytest.mark.parametrize("kind", ["PNG", "JPEG", "WEBP"])
-def test_a_picture_keeps_its_pixels_and_loses_its_tags(store: Store, tmp_path: Path, kind: str) -> None:
+def test_a_picture_keeps_its_pixels_and_loses_its_tags(
+    store: Store, tmp_path: Path, kind: str
+) -> None:
     data = tagged(kind)
     assert MARK.encode() in data
     sha256 = kept(store, tmp_path, data)
 
     found = derivatives.shown(store, sha256, f"image/{kind.lower()}", tmp_path / "page")
 
-    assert found and found.media_type == "image/png" and MARK.encode() not in found.path.read_bytes()
+    assert (
+        found and found.media_type == "image/png" and MARK.encode() not in found.path.read_bytes()
+    )
     before = np.asarray(Image.open(io.BytesIO(data)).convert("RGB"))
     assert (np.asarray(Image.open(found.path)) == before).all()
 

@@ -1,4 +1,5 @@
-"""The gates between stages: rows and keys first, an empty table never passes, and the report reads worst first."""
+"""The gates between stages: rows and keys first, an empty table never passes, and the report reads
+worst first."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ from typing import Any
 import pytest
 
 from infra.store import open_store
-from submissions import gates, validation
-from submissions.expectations import KEY, Finding, findings, write_docs
-from submissions.gates import Range
+from submissions.gates import gates, report
+from submissions.gates.expectations import KEY, BrokenExpectation, findings, write_docs
+from submissions.gates.gates import Range
 
 OUTCOMES = ("scored", "output_missing", "judge_error")
 NAMES = [f"sample-{number}" for number in range(60)]
@@ -33,7 +34,7 @@ def output(name: str, **changes: Any) -> dict[str, Any]:
     return {**row, **named, **{key: value for key, value in changes.items() if key in named}}
 
 
-def check(rows: list[dict[str, Any]]) -> list[Finding]:
+def check(rows: list[dict[str, Any]]) -> list[BrokenExpectation]:
     return findings(gates.after_generation(rows, NAMES, OUTCOMES))
 
 
@@ -62,12 +63,17 @@ def test_rows_and_keys_are_looked_at_first(rows: list[dict[str, Any]], says: str
 @pytest.mark.parametrize(
     ("change", "column"),
     [
-        ({"outcome": "perhaps"}, "outcome"), ({"media_sha256": "x"}, "media_sha256"), ({"size": 0}, "size"),
-        ({"media_sha256": None}, "media_sha256"), ({"width": 8}, "width"), ({"height": 0}, "height"),
-        ({"frames": 1}, "frames"), ({"fps": 0.001}, "duration"),
+        ({"outcome": "perhaps"}, "outcome"),
+        ({"media_sha256": "x"}, "media_sha256"),
+        ({"size": 0}, "size"),
+        ({"media_sha256": None}, "media_sha256"),
+        ({"width": 8}, "width"),
+        ({"height": 0}, "height"),
+        ({"frames": 1}, "frames"),
+        ({"fps": 0.001}, "duration"),
     ],
     ids=lambda value: str(value),
-)  # fmt: skip
+)
 def test_one_bad_row_stops_the_table_and_is_named(change: dict[str, Any], column: str) -> None:
     found = check([output(NAMES[0], **change), *(output(name) for name in NAMES[1:])])
 
@@ -77,15 +83,21 @@ def test_one_bad_row_stops_the_table_and_is_named(change: dict[str, Any], column
 
 @pytest.mark.parametrize(
     ("change", "column"),
-    [({"static": True}, "static"), ({"black": 24}, "black"), ({"media_sha256": "0" * 64}, "media_sha256")],
+    [
+        ({"static": True}, "static"),
+        ({"black": 24}, "black"),
+        ({"media_sha256": "0" * 64}, "media_sha256"),
+    ],
 )
 def test_too_many_still_black_or_repeated_outputs_are_told_and_stop_nothing(
     change: dict[str, Any], column: str
 ) -> None:
-    found = check([output(name, **(change if number < 10 else {})) for number, name in enumerate(NAMES)])
+    found = check(
+        [output(name, **(change if number < 10 else {})) for number, name in enumerate(NAMES)]
+    )
 
     assert [(one.column, one.severity) for one in found] == [(column, "warning")]
-    assert validation.result("generation", [], found, {}).passed
+    assert report.result("generation", [], found, {}).passed
 
 
 def test_a_score_is_in_range_just_where_something_was_scored() -> None:
@@ -93,7 +105,9 @@ def test_a_score_is_in_range_just_where_something_was_scored() -> None:
         return {KEY: f"{name} m", "metric": "m", "outcome": outcome, "value": value}
 
     def columns(*rows: dict[str, Any]) -> list[str]:
-        gate = gates.before_publication(rows, [one[KEY] for one in rows], OUTCOMES, [Range("m", 0, 1)])
+        gate = gates.before_publication(
+            rows, [one[KEY] for one in rows], OUTCOMES, [Range("m", 0, 1)]
+        )
         return [one.column for one in findings(gate)]
 
     assert columns(row("a", "scored", 0.5), row("b", "output_missing", None)) == []
@@ -103,7 +117,10 @@ def test_a_score_is_in_range_just_where_something_was_scored() -> None:
 
 
 def test_files_of_a_model_need_only_their_hashes() -> None:
-    rows = [{**gates.media_row(name, {}, False), "sha256": f"{number:064x}"} for number, name in enumerate(NAMES)]
+    rows = [
+        {**gates.media_row(name, {}, False), "sha256": f"{number:064x}"}
+        for number, name in enumerate(NAMES)
+    ]
 
     assert findings(gates.after_intake(rows, NAMES)) == []
     assert findings(gates.after_intake([{**rows[0], "sha256": None}, *rows[1:]], NAMES))
@@ -119,17 +136,17 @@ def test_the_report_reads_worst_first_and_survives_the_store(tmp_path: Path) -> 
     found = findings(gates.after_generation(rows, NAMES[:4], OUTCOMES))
     notes = {"sample-2": ["W_STATIC: One colour."]}
 
-    made = validation.result("generation", rows, found, notes)
+    made = report.result("generation", rows, found, notes)
     store = open_store(str(tmp_path))
-    validation.keep(store, "sub-1", made)
+    report.keep(store, "sub-1", made)
 
-    assert validation.kept(store, "sub-1") == [made] and not made.passed
-    shown = validation.worst([made], 10)
+    assert report.kept(store, "sub-1") == [made] and not made.passed
+    shown = report.worst([made], 10)
     assert [(one["file"], one["state"]) for one in shown] == [
         ("sample-1", "wrong"), ("sample-3", "wrong"), ("sample-2", "warned")
     ]  # fmt: skip
     assert "width" in shown[1]["why"] and "W_STATIC" in shown[2]["why"]
-    assert [row["state"] for row in validation.summary([made])] == ["critical"]
+    assert [row["state"] for row in report.summary([made])] == ["critical"]
 
 
 def test_data_docs_are_written_on_request(tmp_path: Path) -> None:

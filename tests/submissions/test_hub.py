@@ -1,4 +1,5 @@
-"""Models named by hub id and commit: fetched once, and only what cannot run, from a hub on this machine."""
+"""Models named by hub id and commit: fetched once, and only what cannot run, from a hub on this
+machine."""
 
 from __future__ import annotations
 
@@ -10,13 +11,13 @@ import pytest
 from sqlmodel import select
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.db import session
 from infra.settings import Settings
 from infra.store import Unreachable
 from infra.tables import Submission
-from submissions.errors import IntakeError
-from submissions.hub import fetch, read_hub
+from submissions.format.errors import IntakeError
+from submissions.intake.hub import fetch, read_hub
 from tests.bundles import declaration
 from tests.servers.hub import HubServer, serve
 from tests.submissions.bad.models import folder
@@ -43,7 +44,9 @@ def test_only_weights_configs_and_tokenizers_are_fetched(hub: HubServer, tmp_pat
     fetch(read_hub(f"{MODEL}@{REVISION}"), tmp_path / "model", 1 << 20)
 
     there = {
-        path.relative_to(tmp_path / "model").as_posix() for path in (tmp_path / "model").rglob("*") if path.is_file()
+        path.relative_to(tmp_path / "model").as_posix()
+        for path in (tmp_path / "model").rglob("*")
+        if path.is_file()
     }
     assert there == {name.removeprefix("model/") for name in folder()}
     asked = [path for path in hub.asked if path.endswith((".bin", ".py", ".pkl", ".gitattributes"))]
@@ -51,7 +54,14 @@ def test_only_weights_configs_and_tokenizers_are_fetched(hub: HubServer, tmp_pat
 
 
 @pytest.mark.parametrize(
-    "text", ["owls/painter", "owls/painter@main", f"owls@{REVISION}", f"../x@{REVISION}", f"https://x/y@{REVISION}"]
+    "text",
+    [
+        "owls/painter",
+        "owls/painter@main",
+        f"owls@{REVISION}",
+        f"../x@{REVISION}",
+        f"https://x/y@{REVISION}",
+    ],
 )
 def test_anything_but_one_commit_of_a_model_is_refused_before_any_socket(text: str) -> None:
     with pytest.raises(IntakeError) as refused:
@@ -60,7 +70,9 @@ def test_anything_but_one_commit_of_a_model_is_refused_before_any_socket(text: s
     assert refused.value.problems[0].code == "E_REVISION"
 
 
-def test_absent_models_and_models_that_are_too_large_are_named_so(hub: HubServer, tmp_path: Path) -> None:
+def test_absent_models_and_models_that_are_too_large_are_named_so(
+    hub: HubServer, tmp_path: Path
+) -> None:
     def code(text: str, most: int = 1 << 20) -> str:
         with pytest.raises(IntakeError) as refused:
             fetch(read_hub(text), tmp_path / "model", most)
@@ -80,7 +92,9 @@ def test_a_branch_that_is_called_like_a_commit_is_none(hub: HubServer, tmp_path:
     assert refused.value.problems[0].code == "E_HUB_MISSING"
 
 
-def test_a_hub_that_fails_is_no_fault_of_the_team_s(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_hub_that_fails_is_no_fault_of_the_team_s(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
 
     with pytest.raises(Unreachable):
@@ -91,7 +105,9 @@ def test_a_model_is_handed_in_by_its_hub_id(hub: HubServer, door: Settings, tmp_
     said = tmp_path / "declaration.json"
     said.write_text(json.dumps(declaration(kind="model")))
 
-    result = CliRunner().invoke(app, ["submit", "--hub", f"{MODEL}@{REVISION}", "--manifest", str(said)])
+    result = CliRunner().invoke(
+        app, ["submit", "--hub", f"{MODEL}@{REVISION}", "--manifest", str(said)]
+    )
 
     assert result.exit_code == 0, result.output
     with session(door.database) as db:

@@ -1,4 +1,5 @@
-"""A folder that was made without a manifest becomes the very bundle that the manifest would have made."""
+"""A folder that was made without a manifest becomes the very bundle that the manifest would have
+made."""
 
 from __future__ import annotations
 
@@ -10,18 +11,26 @@ import pytest
 
 from evaluators.contracts import Sample
 from evaluators.suites import suite_named
-from submissions.bundle import Catalogue, check
-from submissions.errors import IntakeError
-from submissions.importer import Item, import_listed, import_named, in_order, read_tasks
-from submissions.pack import pack_outputs
+from submissions.bundle.check import Catalogue, check
+from submissions.bundle.pack import pack_outputs
+from submissions.format.errors import IntakeError
+from submissions.tools.importer import (
+    ImportableSample,
+    import_listed,
+    import_named,
+    in_order,
+    read_tasks,
+)
 from tests.bundles import declaration, demo_samples, picture
 
 
-def item(sample: Sample) -> Item:
+def item(sample: Sample) -> ImportableSample:
     facets = sample.facets
     instance = int(sample.id.split(".")[1])
     tool = str(sample.reference["tool"])
-    return Item(sample.id, sample.cluster, instance, facets.scenario, tool, facets.setting, facets.modality)
+    return ImportableSample(
+        sample.id, sample.cluster, instance, facets.scenario, tool, facets.setting, facets.modality
+    )
 
 
 ITEMS = [item(sample) for sample in suite_named("tailor").samples()]
@@ -30,7 +39,7 @@ DEMO = [item(sample) for sample in demo_samples()]
 NUMBERS = {task: number for number, task in in_order(ITEMS).items()}
 
 
-def authors_name(one: Item, numbers: dict[str, int] = NUMBERS) -> str:
+def authors_name(one: ImportableSample, numbers: dict[str, int] = NUMBERS) -> str:
     slug = one.task.partition("_")[2]
     tool = re.sub(r"\W+", "_", one.tool)
     head = f"task{numbers[one.task]}_{slug}_inst{one.instance}_{one.scenario}_{tool}"
@@ -43,7 +52,7 @@ def named(tmp_path: Path) -> Path:
     return fill(tmp_path / "named", authors_name)
 
 
-def fill(folder: Path, name: Callable[[Item], str]) -> Path:
+def fill(folder: Path, name: Callable[[ImportableSample], str]) -> Path:
     folder.mkdir()
     for number, one in enumerate(DEMO):
         (folder / name(one)).write_bytes(picture(number))
@@ -68,7 +77,9 @@ def test_files_named_by_the_rule_make_the_bundle_that_the_manifest_makes(
     assert check(made, suites).manifest.files == check(wanted, suites).manifest.files
 
 
-def test_a_folder_and_a_csv_make_the_bundle_that_the_manifest_makes(named: Path, tmp_path: Path) -> None:
+def test_a_folder_and_a_csv_make_the_bundle_that_the_manifest_makes(
+    named: Path, tmp_path: Path
+) -> None:
     table = tmp_path / "table.csv"
     lines = [f"{one.sample},{authors_name(one)},a note" for one in reversed(DEMO)]
     table.write_text("\ufeff" + "\n".join(["sample,file,note", *lines]), "utf-8")
@@ -87,12 +98,16 @@ def test_files_may_lie_in_folders_below_the_one_given(named: Path, tmp_path: Pat
     assert made.is_file()
 
 
-def test_another_numbering_of_the_tasks_is_taken_from_a_table(tmp_path: Path, suites: Catalogue) -> None:
+def test_another_numbering_of_the_tasks_is_taken_from_a_table(
+    tmp_path: Path, suites: Catalogue
+) -> None:
     tasks = list(dict.fromkeys(one.task for one in DEMO))
     numbers = {task: 700 + number for number, task in enumerate(tasks)}
     folder = fill(tmp_path / "named", lambda one: authors_name(one, numbers))
     table = tmp_path / "tasks.csv"
-    table.write_text("number,task\n" + "".join(f"{number},{task}\n" for task, number in numbers.items()), "utf-8")
+    table.write_text(
+        "number,task\n" + "".join(f"{number},{task}\n" for task, number in numbers.items()), "utf-8"
+    )
 
     made = import_named(tmp_path / "a.zip", declaration(), folder, ITEMS, read_tasks(table, ITEMS))
 
@@ -126,7 +141,14 @@ def test_every_bad_name_is_told_at_once_and_nothing_is_written(named: Path, tmp_
     with pytest.raises(IntakeError) as error:
         import_named(tmp_path / "a.zip", declaration(), named, ITEMS)
 
-    wanted = ["E_IMPORT_NAME", "E_IMPORT_TASK", "E_IMPORT_TOOL", "E_IMPORT_TYPE", "E_ITEM_DUPLICATE", "E_ITEM_UNKNOWN"]
+    wanted = [
+        "E_IMPORT_NAME",
+        "E_IMPORT_TASK",
+        "E_IMPORT_TOOL",
+        "E_IMPORT_TYPE",
+        "E_ITEM_DUPLICATE",
+        "E_ITEM_UNKNOWN",
+    ]
     assert sorted(codes(error)) == wanted
     assert not (tmp_path / "a.zip").exists()
 
@@ -164,14 +186,22 @@ def test_every_bad_row_of_a_csv_is_told_with_its_line(named: Path, tmp_path: Pat
         "line 6": "E_IMPORT_PATH",
         "line 7": "E_IMPORT_PATH",
     }
-    assert "Did you mean 'cut_garden_twine.0.predictive.image'?" in {p.hint for p in error.value.problems}
+    assert "Did you mean 'cut_garden_twine.0.predictive.image'?" in {
+        p.hint for p in error.value.problems
+    }
 
 
 @pytest.mark.parametrize(
     ("content", "code"),
-    [(b"id,path\n1,2\n", "E_CSV_COLUMNS"), (b"\xff\xfe\x00bad", "E_CSV"), (b"sample,file\n", "E_IMPORT_EMPTY")],
+    [
+        (b"id,path\n1,2\n", "E_CSV_COLUMNS"),
+        (b"\xff\xfe\x00bad", "E_CSV"),
+        (b"sample,file\n", "E_IMPORT_EMPTY"),
+    ],
 )
-def test_a_table_that_is_none_is_refused(content: bytes, code: str, named: Path, tmp_path: Path) -> None:
+def test_a_table_that_is_none_is_refused(
+    content: bytes, code: str, named: Path, tmp_path: Path
+) -> None:
     table = tmp_path / "table.csv"
     table.write_bytes(content)
 
@@ -192,7 +222,9 @@ def test_a_folder_or_table_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 def test_a_table_of_tasks_names_only_tasks_we_have(tmp_path: Path) -> None:
     table = tmp_path / "tasks.csv"
-    table.write_text("number,task\none,cut_garden_twine\n2,cut_nothing\n3,cut_felt_sheet\n", "utf-8")
+    table.write_text(
+        "number,task\none,cut_garden_twine\n2,cut_nothing\n3,cut_felt_sheet\n", "utf-8"
+    )
 
     with pytest.raises(IntakeError) as error:
         read_tasks(table, ITEMS)

@@ -12,14 +12,15 @@ import pytest
 from sqlalchemy import delete
 from sqlmodel import select
 
-from flows.intake import sweep
+from flows.operate.inbox import sweep
 from infra.db import session
 from infra.settings import Settings
 from infra.store import Store, open_store
 from infra.tables import QuotaUse, Submission, Team
-from infra.tables_door import Drop
-from submissions import inbox, tokens
-from submissions.errors import IntakeError
+from infra.tables.door import Drop
+from submissions.format.errors import IntakeError
+from submissions.intake import inbox
+from submissions.teams import tokens
 from tests.bundles import declaration
 from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import Case, bundle, pictures
@@ -46,7 +47,11 @@ class Box:
 
     def rows(self, table: type[Any]) -> list[Any]:
         with session(self.settings.database) as db:
-            query = select(table).where(Submission.trust != "C") if table is Submission else select(table)
+            query = (
+                select(table).where(Submission.trust != "C")
+                if table is Submission
+                else select(table)
+            )
             return list(db.exec(query))
 
 
@@ -75,7 +80,9 @@ def test_the_inbox_gives_each_input_its_code(box: Box, shelf: Path) -> None:
     wrong = [case.id for case in ONE_A_ROW if not _as_told(case, asdict(done[_name(case)]))]
     assert wrong == []
     beside = {one.key for one in box.store.list(f"{TEAM}/")}
-    assert all(f"{TEAM}/{_name(case)}{end}" in beside for case in ONE_A_ROW for end in inbox.REPORTS)
+    assert all(
+        f"{TEAM}/{_name(case)}{end}" in beside for case in ONE_A_ROW for end in inbox.REPORTS
+    )
     assert all(_as_told(case, box.report(_name(case))) for case in ONE_A_ROW[::10])
     received = sum(not case.code.startswith("E_") for case in ONE_A_ROW)
     assert len(box.rows(Submission)) == received and len(box.rows(Drop)) == len(ONE_A_ROW)
@@ -91,7 +98,9 @@ def _as_told(case: Case, report: dict[str, Any]) -> bool:
     return report["state"] == state and codes == ({case.code} if case.code else set())
 
 
-def test_a_second_sweep_does_nothing_and_the_same_bytes_again_are_the_same_submission(box: Box, spot: Path) -> None:
+def test_a_second_sweep_does_nothing_and_the_same_bytes_again_are_the_same_submission(
+    box: Box, spot: Path
+) -> None:
     bundle(spot, pictures(2))
     box.drop("x.zip", spot)
     first = sweep(box.settings)
@@ -125,7 +134,9 @@ def test_a_sweep_that_died_before_its_row_was_written_is_repeated_without_harm(
     assert len(box.rows(Submission)) == 1 and len(box.rows(Drop)) == 1
 
 
-def test_a_folder_that_is_no_team_s_and_a_manifest_of_another_team_are_rejected(box: Box, spot: Path) -> None:
+def test_a_folder_that_is_no_team_s_and_a_manifest_of_another_team_are_rejected(
+    box: Box, spot: Path
+) -> None:
     bundle(spot, pictures(2))
     box.drop("x.zip", spot, team="Nobody")
     with session(box.settings.database) as db:
@@ -139,7 +150,9 @@ def test_a_folder_that_is_no_team_s_and_a_manifest_of_another_team_are_rejected(
     assert box.rows(Submission) == []
 
 
-def test_a_store_that_fails_leaves_the_drop_for_later(box: Box, spot: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_leaves_the_drop_for_later(
+    box: Box, spot: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from botocore.exceptions import EndpointConnectionError
 
     bundle(spot, pictures(2))
@@ -150,7 +163,7 @@ def test_a_store_that_fails_leaves_the_drop_for_later(box: Box, spot: Path, monk
             raise EndpointConnectionError(endpoint_url="http://127.0.0.1")
 
     with monkeypatch.context() as patch:
-        patch.setattr("submissions.remote._client", lambda _endpoint: Away())
+        patch.setattr("submissions.intake.remote._client", lambda _endpoint: Away())
         away = sweep(box.settings)
     back = sweep(box.settings)
 
@@ -160,13 +173,17 @@ def test_a_store_that_fails_leaves_the_drop_for_later(box: Box, spot: Path, monk
 def test_a_name_that_is_no_key_is_rejected_and_keeps_nobody_waiting(
     box: Box, spot: Path, s3_server: S3Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from infra.store_boto import connect
+    from infra.store.boto import connect
 
     bundle(spot, pictures(2))
     bucket = box.settings.inbox.split("/")[2]
-    connect(s3_server.endpoint).put_object(Bucket=bucket, Key=f"inbox/{TEAM}//a.zip", Body=b"x", Metadata={})
+    connect(s3_server.endpoint).put_object(
+        Bucket=bucket, Key=f"inbox/{TEAM}//a.zip", Body=b"x", Metadata={}
+    )
     box.drop("b.zip", spot)
-    monkeypatch.setattr("submissions.inbox.report_text", lambda taken: 1 / 0 if taken.submission_id else "")
+    monkeypatch.setattr(
+        "submissions.intake.inbox.report_text", lambda taken: 1 / 0 if taken.submission_id else ""
+    )
 
     first = {one.uri.rpartition("/")[2]: one.state for one in sweep(box.settings)}
     monkeypatch.undo()
@@ -200,7 +217,10 @@ def test_a_team_may_ask_for_one_bundle_at_once(box: Box, spot: Path) -> None:
     taken = inbox.hand_in_now(box.settings, TEAM, uri)
 
     assert taken.state == "received" and sweep(box.settings) == []
-    for bad, code in ((uri + "x", "E_S3_UNREADABLE"), ("s3://elsewhere/Others/x.zip", "E_S3_FORBIDDEN")):
+    for bad, code in (
+        (uri + "x", "E_S3_UNREADABLE"),
+        ("s3://elsewhere/Others/x.zip", "E_S3_FORBIDDEN"),
+    ):
         with pytest.raises(IntakeError) as refused:
             inbox.hand_in_now(box.settings, TEAM, bad)
         assert refused.value.problems[0].code == code

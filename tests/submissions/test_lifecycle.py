@@ -9,10 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sqlmodel import Session
 
-from flows.door import receive
+from flows.evaluate.door import receive
 from infra.db import session
 from infra.settings import Settings
-from submissions.lifecycle import PATH, TERMINAL, State, advance, state_of, steps_from, timeline
+from submissions.teams.lifecycle import (
+    PATH,
+    TERMINAL,
+    State,
+    advance,
+    state_of,
+    steps_from,
+    timeline,
+)
 from tests.bundles import declaration, drawn_outputs
 
 
@@ -47,7 +55,9 @@ def test_a_step_back_changes_nothing_and_leaves_no_line(ready: Settings, submiss
         assert lines(db) == ["received", "judging"]
 
 
-def test_a_failure_says_whose_fault_it_is_and_may_be_taken_up_again(ready: Settings, submission: str) -> None:
+def test_a_failure_says_whose_fault_it_is_and_may_be_taken_up_again(
+    ready: Settings, submission: str
+) -> None:
     with session(ready.database) as db:
         advance(db, submission, State.FAILED, "It broke.", fault="ours", code="E_INTERNAL")
         assert advance(db, submission, State.RECEIVED, "Again.")
@@ -58,7 +68,9 @@ def test_a_failure_says_whose_fault_it_is_and_may_be_taken_up_again(ready: Setti
         assert state_of(db, submission) is State.RECEIVED
 
 
-def test_the_same_bundle_twice_is_one_submission_and_another_team_s_is_another(ready: Settings, tmp_path: Path) -> None:
+def test_the_same_bundle_twice_is_one_submission_and_another_team_s_is_another(
+    ready: Settings, tmp_path: Path
+) -> None:
     bundle = drawn_outputs(tmp_path / "bundle.zip")
     card = {**declaration()["model"], "name": "Sculptor"}
     theirs = drawn_outputs(tmp_path / "theirs.zip", team="Other team", model=card)

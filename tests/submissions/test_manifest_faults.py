@@ -1,4 +1,5 @@
-"""Manifests and declarations with very many faults, or very many bytes: counted, and told in bounded work."""
+"""Manifests and declarations with very many faults, or very many bytes: counted, and told in
+bounded work."""
 
 from __future__ import annotations
 
@@ -9,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from submissions import manifest as manifests
-from submissions.declarations import read_declaration
-from submissions.errors import MOST_PROBLEMS, IntakeError
+from submissions.bundle.declarations import read_declaration
+from submissions.format import manifest as manifests
+from submissions.format.errors import MOST_PROBLEMS, IntakeError
 from tests.bundles import declaration
 
 FAULTS = 5_000

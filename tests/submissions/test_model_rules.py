@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from submissions.classes import rules
-from submissions.plain import ATTENTION, CACHES
+from submissions.model_files.classes import rules
+from submissions.model_files.plain_data import ATTENTION, CACHES
 from tests.submissions import make_model_rules
 
 
@@ -19,8 +19,8 @@ def test_the_stored_rules_are_what_the_installed_libraries_give() -> None:
 
 
 def test_every_pipeline_and_judge_that_runs_here_is_taken_and_no_part_is_a_pipeline() -> None:
-    from evaluators.models.diffusion import PIPELINES
-    from evaluators.models.image_to_video import PIPELINES as FILMING
+    from evaluators.models.generate.diffusion import PIPELINES
+    from evaluators.models.generate.image_to_video import PIPELINES as FILMING
 
     listed = rules()
 

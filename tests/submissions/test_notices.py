@@ -22,9 +22,9 @@ from sqlmodel import select
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.tables import Event, Submission, Suite, Team, now
-from infra.tables_door import Notice
-from submissions import notices
-from submissions.lifecycle import State, advance
+from infra.tables.door import Notice
+from submissions.intake import notices
+from submissions.teams.lifecycle import State, advance
 
 
 @pytest.fixture
@@ -33,14 +33,35 @@ def settings(tmp_path: Path) -> Settings:
     made = Settings(home=tmp_path / "home")
     migrate(made.database)
     with session(made.database) as db:
-        db.add(Suite(name="s", position=0, version="1", scorer_version="1", items_sha256="", title="S", facts=[]))
+        db.add(
+            Suite(
+                name="s",
+                position=0,
+                version="1",
+                scorer_version="1",
+                items_sha256="",
+                title="S",
+                facts=[],
+            )
+        )
         db.add(Team(name="Owls", contact="owls@example.org"))
         db.flush()
         for number in range(3):
-            db.add(Submission(
-                id=f"sub-{number}", team="Owls", model="Owl\n2", organisation="o", suite="s", suite_version="1",
-                subset="full", kind="outputs", trust="B", state="received", bundle_sha256="",
-            ))  # fmt: skip
+            db.add(
+                Submission(
+                    id=f"sub-{number}",
+                    team="Owls",
+                    model="Owl\n2",
+                    organisation="o",
+                    suite="s",
+                    suite_version="1",
+                    subset="full",
+                    kind="outputs",
+                    trust="B",
+                    state="received",
+                    bundle_sha256="",
+                )
+            )
         db.flush()
         advance(db, "sub-0", State.PUBLISHED, "On the board.")
         advance(db, "sub-1", State.FAILED, "The judge was away.", fault="ours", code="E_JUDGE")
@@ -101,7 +122,9 @@ def mailbox() -> Iterator[tuple[int, list[tuple[str, Any]]]]:
 
 def test_the_webhook_gets_each_end_once_and_can_check_who_sent_it(settings: Settings) -> None:
     with webhook([]) as (url, got):
-        told = settings.model_copy(update={"webhook_url": url, "webhook_secret": SecretStr("a secret")})
+        told = settings.model_copy(
+            update={"webhook_url": url, "webhook_secret": SecretStr("a secret")}
+        )
 
         counts = [notices.deliver(told), notices.deliver(told)]
 
@@ -113,11 +136,15 @@ def test_the_webhook_gets_each_end_once_and_can_check_who_sent_it(settings: Sett
     assert "owls@" not in str(said) and "a secret" not in str(got)
     headers, body = got[0]
     moment, _, mac = headers[notices.SIGNATURE].partition(",v1=")
-    again = hmac.new(b"a secret", moment.removeprefix("t=").encode() + b"." + body, hashlib.sha256).hexdigest()
+    again = hmac.new(
+        b"a secret", moment.removeprefix("t=").encode() + b"." + body, hashlib.sha256
+    ).hexdigest()
     assert hmac.compare_digest(mac, again)
 
 
-def test_what_the_webhook_did_not_take_is_sent_again_and_given_up_in_the_end(settings: Settings) -> None:
+def test_what_the_webhook_did_not_take_is_sent_again_and_given_up_in_the_end(
+    settings: Settings,
+) -> None:
     with webhook([500, 200, 503]) as (url, got):
         told = settings.model_copy(update={"webhook_url": url})
         counts = [notices.deliver(told) for _ in range(3)]
@@ -137,7 +164,9 @@ def test_what_the_webhook_did_not_take_is_sent_again_and_given_up_in_the_end(set
 
 def test_the_team_gets_an_e_mail_that_says_whose_fault_it_was(settings: Settings) -> None:
     with mailbox() as (port, got):
-        told = settings.model_copy(update={"smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": False})
+        told = settings.model_copy(
+            update={"smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": False}
+        )
 
         counts = [notices.deliver(told), notices.deliver(told)]
 
@@ -155,7 +184,12 @@ def test_old_ends_and_teams_without_an_address_are_left_in_peace(settings: Setti
             event.at = now() - timedelta(days=notices.DAYS + 1)
     with mailbox() as (port, got), webhook([]) as (url, posts):
         told = settings.model_copy(
-            update={"smtp_host": "127.0.0.1", "smtp_port": port, "smtp_tls": False, "webhook_url": url}
+            update={
+                "smtp_host": "127.0.0.1",
+                "smtp_port": port,
+                "smtp_tls": False,
+                "webhook_url": url,
+            }
         )
 
         assert notices.deliver(told) == 1

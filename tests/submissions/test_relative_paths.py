@@ -1,4 +1,5 @@
-"""Everything may be named relative to the working folder, though the decoding children work in another one."""
+"""Everything may be named relative to the working folder, though the decoding children work in
+another one."""
 
 from __future__ import annotations
 
@@ -8,10 +9,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from flows.cli import app
+from flows.cli.app import app
 from infra.settings import Settings
-from submissions.bundle import Catalogue, check
-from submissions.media import inspect
+from submissions.bundle.check import Catalogue, check
+from submissions.media.facts import inspect
 from tests.bundles import picture
 
 VARIABLES = ("HOME", "DATABASE_URL", "STORE", "S3_ENDPOINT", "JUDGE")
@@ -47,7 +48,10 @@ def test_with_nothing_set_a_bundle_goes_in_below_the_working_folder(
 ) -> None:
     outputs_bundle("bundle.zip")
 
-    said = [CliRunner().invoke(app, words) for words in (["init"], ["check", "bundle.zip"], ["submit", "bundle.zip"])]
+    said = [
+        CliRunner().invoke(app, words)
+        for words in (["init"], ["check", "bundle.zip"], ["submit", "bundle.zip"])
+    ]
 
     assert [one.exit_code for one in said] == [0, 0, 0], said[-1].output
     assert "Received as sub-" in said[-1].output

@@ -7,26 +7,34 @@ from pathlib import Path
 
 import pytest
 
-from flows.case import open_case
-from flows.door import receive
+from flows.evaluate.door import receive
+from flows.run.case import open_case
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission
-from submissions.errors import IntakeError
-from submissions.roles import ROLES
+from submissions.format.errors import IntakeError
+from submissions.teams.roles import ROLES
 from tests.bundles import drawn_outputs
 
 
 def test_only_an_entry_can_be_ranked(ready: Settings, tmp_path: Path) -> None:
-    bundles = {role: drawn_outputs(tmp_path / f"{role}.zip", shift=number) for number, role in enumerate(ROLES)}
+    bundles = {
+        role: drawn_outputs(tmp_path / f"{role}.zip", shift=number)
+        for number, role in enumerate(ROLES)
+    }
 
-    ids = {role: receive(ready, str(path), None, None, role=role).submission_id for role, path in bundles.items()}
+    ids = {
+        role: receive(ready, str(path), None, None, role=role).submission_id
+        for role, path in bundles.items()
+    }
     runs = {role: open_case(ready, submission).run for role, submission in ids.items()}
 
     with session(ready.database) as db:
         kept = {role: db.get_one(Submission, submission).role for role, submission in ids.items()}
     assert kept == {role: role for role in ROLES}
-    assert {role: run.eligible for role, run in runs.items()} == {role: role == "entry" for role in ROLES}
+    assert {role: run.eligible for role, run in runs.items()} == {
+        role: role == "entry" for role in ROLES
+    }
     assert all("never ranked" in run.why_not for role, run in runs.items() if role != "entry")
 
 

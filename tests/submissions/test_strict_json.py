@@ -1,4 +1,5 @@
-"""Strict JSON: what it says to each trap, and that hostile text takes time and memory in proportion to its length."""
+"""Strict JSON: what it says to each trap, and that hostile text takes time and memory in proportion
+to its length."""
 
 from __future__ import annotations
 
@@ -10,9 +11,10 @@ from typing import Any
 
 import pytest
 
-from submissions import strict_json, weights
-from submissions.strict_json import MOST_DEPTH, BadJson
-from submissions.weights import Unsound, tensors_of
+from submissions.format import strict_json
+from submissions.format.strict_json import MOST_DEPTH, BadJson
+from submissions.model_files import weights
+from submissions.model_files.weights import UnsoundWeights, tensors_of
 
 REFUSED = {
     b'{"a": 1, "b": 2, "b": 3, "a": 4}': ("DUPKEY", "'a'", "This key stands twice in one object."),
@@ -21,7 +23,11 @@ REFUSED = {
     b"[-Infinity]": ("NUMBER", "-Infinity", "-Infinity is not a number in JSON."),
     b"[1e999]": ("NUMBER", "'1e999'", "The number is too large."),
     b"[" + b"9" * 41 + b"]": ("NUMBER", "'" + "9" * 41 + "'", "The number has too many digits."),
-    b'{"a": 1,\n "b" 2}': ("JSON", "line 2, column 6", "This is not JSON: Expecting ':' delimiter."),
+    b'{"a": 1,\n "b" 2}': (
+        "JSON",
+        "line 2, column 6",
+        "This is not JSON: Expecting ':' delimiter.",
+    ),
     b'{"a": "\n"}': ("JSON", "line 1, column 8", "This is not JSON: Invalid control character at."),
     b'["a\\"]': ("JSON", "line 1, column 2", "This is not JSON: Unterminated string starting at."),
     b"": ("JSON", "line 1, column 1", "This is not JSON: Expecting value."),
@@ -33,7 +39,9 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("raw", REFUSED, ids=[f"{kind} {where}" for kind, where, _ in REFUSED.values()])
+@pytest.mark.parametrize(
+    "raw", REFUSED, ids=[f"{kind} {where}" for kind, where, _ in REFUSED.values()]
+)
 def test_each_trap_is_named_with_its_place(raw: bytes) -> None:
     with pytest.raises(BadJson) as bad:
         strict_json.read(raw)
@@ -83,7 +91,11 @@ def _never(*_arguments: object, **_options: object) -> None:
 
 def header(count: int) -> bytes:
     """A header whose one tensor has so many dimensions, each a number of forty digits."""
-    return b'{"a": {"dtype": "F32", "shape": [' + b",".join([b"9" * 40] * count) + b'], "data_offsets": [0, 4]}}'
+    return (
+        b'{"a": {"dtype": "F32", "shape": ['
+        + b",".join([b"9" * 40] * count)
+        + b'], "data_offsets": [0, 4]}}'
+    )
 
 
 def keys(count: int, twin: int) -> bytes:
@@ -126,7 +138,7 @@ def _once(raw: bytes) -> float:
 def _read(raw: bytes) -> Any:
     try:
         return tensors_of(raw, 4)
-    except Unsound as unsound:
+    except UnsoundWeights as unsound:
         return unsound
 
 
@@ -147,5 +159,5 @@ def test_a_tensor_has_at_most_as_many_dimensions_as_torch_takes() -> None:
     entry = {"dtype": "F32", "shape": ones, "data_offsets": [0, 4]}
 
     assert tensors_of(json.dumps({"a": entry}).encode(), 4)[0][0].shape == tuple(ones)
-    with pytest.raises(Unsound):
+    with pytest.raises(UnsoundWeights):
         tensors_of(json.dumps({"a": {**entry, "shape": [*ones, 1]}}).encode(), 4)

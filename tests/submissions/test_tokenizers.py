@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from submissions.bundle import Catalogue, check
-from submissions.errors import IntakeError
-from submissions.models import _is_pieces
+from submissions.bundle.check import Catalogue, check
+from submissions.format.errors import IntakeError
+from submissions.model_files.models import _is_pieces
 from tests.submissions.bad.models import model_bundle
 
 PIECE = b"\x0a\x03abc"
@@ -19,8 +19,12 @@ PARTS = (b"\x0a", b"\x09", b"\x80", b"\xff", b"\x00", b"x" * 9, PIECE, b"\x0a\x8
 
 
 @pytest.mark.timeout(20)
-@pytest.mark.parametrize("data", [NO_END, b"\x0a", b"\x0a\x80", b"\x0a" + b"\xff" * 12, PIECE + b"\x80" * 11])
-def test_a_tokenizer_whose_last_length_has_no_end_is_refused(data: bytes, rows: Catalogue, spot: Path) -> None:
+@pytest.mark.parametrize(
+    "data", [NO_END, b"\x0a", b"\x0a\x80", b"\x0a" + b"\xff" * 12, PIECE + b"\x80" * 11]
+)
+def test_a_tokenizer_whose_last_length_has_no_end_is_refused(
+    data: bytes, rows: Catalogue, spot: Path
+) -> None:
     with pytest.raises(IntakeError) as refused:
         check(model_bundle(spot, {"model/tokenizer.model": data}), rows)
 

@@ -11,9 +11,9 @@ from sqlmodel import Session, select
 from infra.db import engine, migrate, session
 from infra.settings import Settings
 from infra.tables import QuotaUse, Submission, Suite, Team, Token, now
-from submissions import quotas, tokens
-from submissions.errors import IntakeError
-from submissions.rates import TooOften, spend
+from submissions.format.errors import IntakeError
+from submissions.teams import quotas, tokens
+from submissions.teams.rate_limits import TooOften, spend
 
 
 @pytest.fixture
@@ -110,14 +110,27 @@ def test_a_blocked_team_and_a_wrong_scope_are_refused(empty: Settings) -> None:
     with session(empty.database) as db, pytest.raises(IntakeError) as unknown:
         tokens.create(db, "Nobody")
 
-    assert [code(refused), code(scope), code(unknown)] == ["E_TEAM_BLOCKED", "E_ARGUMENTS", "E_TEAM_UNKNOWN"]
+    assert [code(refused), code(scope), code(unknown)] == [
+        "E_TEAM_BLOCKED",
+        "E_ARGUMENTS",
+        "E_TEAM_UNKNOWN",
+    ]
 
 
 def hand_in(db: Session, number: int, team: str = "Owls") -> str:
     row = Submission(
-        id=f"sub-{team}-{number}", team=team, model="m", organisation="o", suite="s", suite_version="1",
-        subset="full", kind="outputs", trust="B", state="received", bundle_sha256="",
-    )  # fmt: skip
+        id=f"sub-{team}-{number}",
+        team=team,
+        model="m",
+        organisation="o",
+        suite="s",
+        suite_version="1",
+        subset="full",
+        kind="outputs",
+        trust="B",
+        state="received",
+        bundle_sha256="",
+    )
     db.add(row)
     db.flush()
     return row.id
@@ -126,11 +139,15 @@ def hand_in(db: Session, number: int, team: str = "Owls") -> str:
 @pytest.fixture
 def suite(empty: Settings) -> Settings:
     with session(empty.database) as db:
-        db.add(Suite(name="s", position=0, version="1", scorer_version="1", items_sha256="", title="S"))
+        db.add(
+            Suite(name="s", position=0, version="1", scorer_version="1", items_sha256="", title="S")
+        )
     return empty
 
 
-def test_three_are_scored_in_seven_days_one_at_a_time_and_our_faults_cost_nothing(suite: Settings) -> None:
+def test_three_are_scored_in_seven_days_one_at_a_time_and_our_faults_cost_nothing(
+    suite: Settings,
+) -> None:
     with session(suite.database) as db:
         ids = [hand_in(db, number) for number in range(5)]
 
@@ -164,7 +181,9 @@ def test_a_quota_renews_when_its_days_are_over(suite: Settings) -> None:
 
 def test_a_team_that_is_not_entered_has_no_limit(suite: Settings) -> None:
     with session(suite.database) as db:
-        started = [quotas.start(db, suite, hand_in(db, number, "this machine")) for number in range(6)]
+        started = [
+            quotas.start(db, suite, hand_in(db, number, "this machine")) for number in range(6)
+        ]
 
     assert all(started)
     with session(suite.database) as db:

@@ -1,7 +1,8 @@
-"""Leaving outputs out never pays: 10,000 random masks of each suite, and no score of any cell rises.
+"""Leaving outputs out never pays: 10,000 random masks of each suite, and no score of any cell
+rises.
 
-Only official scores are meant. Differences of two of them may go either way, as may what only describes a run (how a
-loop went, how many rollouts were stopped), which nobody is ranked by.
+Only official scores are meant. Differences of two of them may go either way, as may what only
+describes a run (how a loop went, how many rollouts were stopped), which nobody is ranked by.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from evaluators.addresses import alike, codes_of, places_of, table_of
+from evaluators.aggregate.addresses import alike, codes_of, places_of, table_of
 from evaluators.contracts import Answer, Cell, Facets, Outcome, Output, Sample, Score, Suite
-from evaluators.metrics.intervals import macro_mean
 from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.statistics.intervals import macro_mean
 from evaluators.suites import suite_named
 from evaluators.suites.liva.bank import most_clips
 from evaluators.suites.liva.metrics import FIDELITY
@@ -27,7 +28,10 @@ Values = dict[tuple[str, Facets], float]
 
 
 def _tailor(sample: Sample, dice: np.random.Generator) -> tuple[Output, Mapping[str, Answer]]:
-    said = {one.id: Answer(one.id, Outcome.SCORED, str(dice.choice(one.options))) for one in sample.questions}
+    said = {
+        one.id: Answer(one.id, Outcome.SCORED, str(dice.choice(one.options)))
+        for one in sample.questions
+    }
     return Output(sample.id, Outcome.SCORED), said
 
 
@@ -39,7 +43,9 @@ def _universe(sample: Sample, dice: np.random.Generator) -> tuple[Output, Mappin
 def _liva(sample: Sample, dice: np.random.Generator) -> tuple[Output, Mapping[str, Answer]]:
     count = int(dice.integers(1, most_clips(sample) + 1))
     clips = [{"sha256": f"{number:064}", "caption": "It does."} for number in range(count)]
-    said = {f"{n}.af": Answer(f"{n}.af", Outcome.SCORED, str(dice.integers(0, 2))) for n in range(count)}
+    said = {
+        f"{n}.af": Answer(f"{n}.af", Outcome.SCORED, str(dice.integers(0, 2))) for n in range(count)
+    }
     return Output(sample.id, Outcome.SCORED, record={"clips": clips}), said  # type: ignore[dict-item]
 
 
@@ -54,7 +60,8 @@ DESCRIBES = {"termination_rate", "real_rate"}
 
 
 def scored(suite: Suite) -> tuple[list[Sample], list[list[Score]], list[list[Score]]]:
-    """Samples of the demo with their scores: as answered by a throw of dice, and with the output gone."""
+    """Samples of the demo with their scores: as answered by a throw of dice, and with the output
+    gone."""
     assert suite.score is not None
     dice = np.random.default_rng(SEED)
     samples = [sample for sample in suite.samples() if suite.subsets["demo"](sample)]
@@ -86,15 +93,22 @@ def test_no_mask_raises_a_mean(name: str) -> None:
         tried = np.where(lost, without[:, [number]], before[:, [number]])
         for place in places_of(codes):
             ((_, parts),) = alike([metric], codes, place)
-            at, after = (macro_mean(some[place.members], parts) for some in (before[:, [number]], tried))
+            at, after = (
+                macro_mean(some[place.members], parts) for some in (before[:, [number]], tried)
+            )
 
             assert (np.isnan(after) == np.isnan(at)).all()
-            assert (np.isnan(at) | (after <= at + 1e-9 if metric.direction == "higher" else after >= at - 1e-9)).all()
+            assert (
+                np.isnan(at)
+                | (after <= at + 1e-9 if metric.direction == "higher" else after >= at - 1e-9)
+            ).all()
 
 
 @pytest.mark.parametrize("name", ["liva", "sc3"])
 @pytest.mark.parametrize("count", [40, pytest.param(MASKS, marks=pytest.mark.long)])
-def test_no_mask_raises_what_a_suite_tabulates(name: str, count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_mask_raises_what_a_suite_tabulates(
+    name: str, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(sc3, "RESAMPLES", 2)
     suite = suite_named(name)
     samples, whole, gone = scored(suite)
@@ -107,10 +121,16 @@ def test_no_mask_raises_what_a_suite_tabulates(name: str, count: int, monkeypatc
             assert value <= before[key] + 1e-9, key
 
 
-def _values(suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], better: Mapping[str, float]) -> Values:
+def _values(
+    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], better: Mapping[str, float]
+) -> Values:
     """Official scores, larger is better; a cell without a value has none to be ranked by."""
     assert suite.tabulate is not None
-    made = [cell for cell in suite.tabulate(samples, scores) if cell.value is not None and _is_official(suite, cell)]
+    made = [
+        cell
+        for cell in suite.tabulate(samples, scores)
+        if cell.value is not None and _is_official(suite, cell)
+    ]
     return {(cell.metric, cell.facets): better[cell.metric] * (cell.value or 0.0) for cell in made}
 
 
@@ -127,5 +147,7 @@ def test_of_agreement_with_rates_of_a_part_there_is_no_value_to_gain() -> None:
     found = suite.tabulate(samples, flat([gone[0], *whole[1:]]))
 
     setting, scenario = samples[0].facets.setting, samples[0].facets.scenario
-    touched = [c for c in found if c.facets.setting == setting and c.facets.scenario in ("*", scenario)]
+    touched = [
+        c for c in found if c.facets.setting == setting and c.facets.scenario in ("*", scenario)
+    ]
     assert {cell.value for cell in touched if cell.metric in named} == {None}

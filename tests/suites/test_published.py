@@ -1,4 +1,5 @@
-"""The papers' figures arrive whole, have one address each, and give the sums that follow from them."""
+"""The papers' figures arrive whole, have one address each, and give the sums that follow from
+them."""
 
 from __future__ import annotations
 
@@ -17,7 +18,12 @@ from evaluators.suites.sc3 import published as sc3
 from evaluators.suites.tailor import published as tailor
 from evaluators.suites.universe import published as universe
 
-TAILOR, LIVA, SC3, UNIVERSE = tailor.published(), liva.published(), sc3.published(), universe.published()
+TAILOR, LIVA, SC3, UNIVERSE = (
+    tailor.published(),
+    liva.published(),
+    sc3.published(),
+    universe.published(),
+)
 FIGURES = {"tailor": TAILOR, "liva": LIVA, "sc3": SC3, "universe": UNIVERSE}
 METRICS: dict[str, tuple[Metric, ...]] = {
     suite: import_module(f"evaluators.suites.{suite}.metrics").METRICS for suite in FIGURES
@@ -54,7 +60,9 @@ def test_no_two_figures_share_an_address(suite: str) -> None:
 
 
 @every_suite
-def test_every_figure_has_a_whole_address_a_known_metric_and_a_value_in_its_range(suite: str) -> None:
+def test_every_figure_has_a_whole_address_a_known_metric_and_a_value_in_its_range(
+    suite: str,
+) -> None:
     metrics = {m.name: m for m in METRICS[suite]}
 
     for row in FIGURES[suite]:
@@ -76,7 +84,9 @@ def test_every_metric_has_its_own_name_a_known_unit_and_its_direction_in_words(s
 
 @every_suite
 def test_every_packaged_table_can_be_read(suite: str) -> None:
-    names = [p.name for p in files("evaluators.suites").joinpath(suite, "data", "published").iterdir()]
+    names = [
+        p.name for p in files("evaluators.suites").joinpath(suite, "data", "published").iterdir()
+    ]
 
     assert names and all(read_table(suite, name.removesuffix(".csv")) for name in names)
 
@@ -96,10 +106,26 @@ def test_the_first_of_several_tables_is_kept_and_the_others_are_told() -> None:
 @pytest.mark.parametrize(
     ("facts", "count", "some"),
     [
-        (tailor.facts(), 19, {"krippendorff_alpha_mean": "0.72", "spearman_pairwise_mean": "0.68", "tasks": "80"}),
-        (liva.facts(), 12, {"videos_evaluated": "520", "evaluation_sets": "130", "human_evaluators": "8"}),
-        (sc3.facts(), 39, {"pooled_online_pearson": "0.929", "terminated_rollouts": "4.88", "tau": "0.02"}),
-        (universe.facts(), 52, {"input_resolution": "224x224", "tuned_params": "2.66M", "val_clips": "8113"}),
+        (
+            tailor.facts(),
+            19,
+            {"krippendorff_alpha_mean": "0.72", "spearman_pairwise_mean": "0.68", "tasks": "80"},
+        ),
+        (
+            liva.facts(),
+            12,
+            {"videos_evaluated": "520", "evaluation_sets": "130", "human_evaluators": "8"},
+        ),
+        (
+            sc3.facts(),
+            39,
+            {"pooled_online_pearson": "0.929", "terminated_rollouts": "4.88", "tau": "0.02"},
+        ),
+        (
+            universe.facts(),
+            52,
+            {"input_resolution": "224x224", "tuned_params": "2.66M", "val_clips": "8113"},
+        ),
     ],
 )
 def test_facts_are_kept_as_text(facts: tuple[Fact, ...], count: int, some: dict[str, str]) -> None:
@@ -117,7 +143,15 @@ def test_liva_has_no_figures_of_any_method() -> None:
 
 TailorKey = tuple[str, str, str, str, str, str]
 CELLS: dict[TailorKey, float] = {
-    (r.facets.setting, r.facets.modality, r.model, r.facets.scenario, r.metric, r.evaluator): r.value for r in TAILOR
+    (
+        r.facets.setting,
+        r.facets.modality,
+        r.model,
+        r.facets.scenario,
+        r.metric,
+        r.evaluator,
+    ): r.value
+    for r in TAILOR
 }
 
 
@@ -156,7 +190,9 @@ def test_tailor_names_are_canonical_and_the_suspect_cell_is_marked() -> None:
         ("perceptual_quality", 0.906, 0.49, 2),
     ],
 )
-def test_tailor_humans_follow_the_judge_and_score_higher(metric: str, r: float, difference: float, digits: int) -> None:
+def test_tailor_humans_follow_the_judge_and_score_higher(
+    metric: str, r: float, difference: float, digits: int
+) -> None:
     keys = [key[:5] for key in CELLS if key[4] == metric and key[5] == "auto"]
     auto, human = [CELLS[*key, "auto"] for key in keys], [CELLS[*key, "human"] for key in keys]
 
@@ -177,9 +213,12 @@ def test_tailor_declines_strictly_in_112_of_128_rows_and_weakly_in_119() -> None
 
 
 @pytest.mark.parametrize(
-    ("modality", "model", "best", "alone"), [("image", "Nano-Banana-2", 44, 41), ("video", "Sora-2", 42, 40)]
+    ("modality", "model", "best", "alone"),
+    [("image", "Nano-Banana-2", 44, 41), ("video", "Sora-2", 42, 40)],
 )
-def test_tailor_leaders_are_best_or_tied_in_most_columns(modality: str, model: str, best: int, alone: int) -> None:
+def test_tailor_leaders_are_best_or_tied_in_most_columns(
+    modality: str, model: str, best: int, alone: int
+) -> None:
     columns: dict[tuple[str, ...], dict[str, float]] = defaultdict(dict)
     for (setting, where, name, *column), value in CELLS.items():
         if where == modality:
@@ -187,7 +226,10 @@ def test_tailor_leaders_are_best_or_tied_in_most_columns(modality: str, model: s
     leaders = [{name for name, v in c.items() if v == max(c.values())} for c in columns.values()]
 
     assert len(leaders) == 48
-    assert (sum(model in names for names in leaders), sum(names == {model} for names in leaders)) == (best, alone)
+    assert (
+        sum(model in names for names in leaders),
+        sum(names == {model} for names in leaders),
+    ) == (best, alone)
 
 
 # SC3-Eval
@@ -203,7 +245,12 @@ def test_sc3_has_every_table_and_one_copy_of_the_runs_printed_twice() -> None:
     [
         ("IRASim", "mmrv", "out_of_distribution/pooled/online/video/human", 0.364),
         ("SC3-Eval", "pearson_r", "*/pooled/online/video/human", 0.929),
-        ("SC3-Eval without early termination", "pearson_r", "in_distribution/pooled/online/video/human", 0.956),
+        (
+            "SC3-Eval without early termination",
+            "pearson_r",
+            "in_distribution/pooled/online/video/human",
+            0.956,
+        ),
         ("Ctrl-World", "psnr", "in_distribution/*/offline/video/auto", 14.80),
         ("SC3-Eval", "termination_rate", "*/*/online/video/auto", 0.0488),
         ("IRASim", "reproduction_no_failure", "*/*/offline/video/human", 0.05),
@@ -233,7 +280,9 @@ def test_sc3_real_rates_are_12_points_in_distribution_and_9_out() -> None:
     assert {(r.policy, r.criterion): r.rate for r in rates}[4, "object_placing"] == 0.008
 
 
-def test_sc3_what_knowing_only_the_criteria_reaches_stands_among_the_figures_and_says_it_is_computed() -> None:
+def test_sc3_what_knowing_only_the_criteria_reaches_stands_among_the_figures_and_says_it_is_computed() -> (
+    None
+):
     row = figure(SC3, sc3.CRITERION_MEAN, "pearson_r", "*/pooled/online/video/human")
 
     assert row.value == pytest.approx(0.7606, abs=5e-5)
@@ -257,7 +306,13 @@ def test_universe_has_every_table_and_one_copy_of_the_runs_printed_twice() -> No
     ("model", "metric", "address", "value", "spread"),
     [
         (f"{PROJECTOR}, 8 uniform frames, 1 epoch", EM, f"{AR}/open_ended/text/auto", 90.30, 0.04),
-        (f"{PROJECTOR}, first 8 frames, 10 epochs", "rouge_f1", f"{AR}/multiple_choice/text/auto", 94.22, 0.05),
+        (
+            f"{PROJECTOR}, first 8 frames, 10 epochs",
+            "rouge_f1",
+            f"{AR}/multiple_choice/text/auto",
+            94.22,
+            0.05,
+        ),
         (f"{PROJECTOR}, tasks mixed AR 0.8 CR 0.2", EM, f"{AR}/open_ended/text/auto", 30.88, 0.63),
         (f"{PG}, language model, 1 frame, 1 epoch", EM, f"{CR}/open_ended/text/auto", 98.98, 0),
         ("CLIP ViT-B/16, zero-shot, 8 frames", EM, f"{AR}/multiple_choice/text/auto", 57.36, 0),
@@ -265,7 +320,9 @@ def test_universe_has_every_table_and_one_copy_of_the_runs_printed_twice() -> No
         ("UNIVERSE", "cohen_kappa", "environment_7/*/*/text/human", 0.59, None),
     ],
 )
-def test_universe_spot_values(model: str, metric: str, address: str, value: float, spread: float | None) -> None:
+def test_universe_spot_values(
+    model: str, metric: str, address: str, value: float, spread: float | None
+) -> None:
     row = figure(UNIVERSE, model, metric, address)
 
     assert (row.value, row.spread) == (value, spread)
@@ -280,7 +337,9 @@ def test_universe_spot_values(model: str, metric: str, address: str, value: floa
         ("PaliGemma 1 3B", "character_recognition", 17.2),
     ],
 )
-def test_universe_task_score_is_the_mean_of_the_three_formats(backbone: str, task: str, score: float) -> None:
+def test_universe_task_score_is_the_mean_of_the_three_formats(
+    backbone: str, task: str, score: float
+) -> None:
     judge = f"{backbone}, zero-shot, 8 frames"
 
     formats = [r.value for r in UNIVERSE if (r.model, r.facets.task) == (judge, task)]

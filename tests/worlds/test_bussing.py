@@ -7,15 +7,27 @@ import numpy.typing as npt
 import pytest
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.worlds.bussing import BadActions, arm_after, check_actions, outcomes, run, set_table
-from evaluators.worlds.bussing_starts import BINS, FORWARD, OBJECTS, REVERSED, Start, draw_start
-from evaluators.worlds.bussing_views import VIEWS, Size, film, render
-from evaluators.worlds.policies_plans import CHUNK, Leg, follow
+from evaluators.worlds.bussing.bench import (
+    BadActions,
+    arm_after,
+    check_actions,
+    outcomes,
+    run,
+    set_table,
+)
+from evaluators.worlds.bussing.starts import BINS, FORWARD, OBJECTS, REVERSED, Start, draw_start
+from evaluators.worlds.bussing.views import VIEWS, Size, film, render
+from evaluators.worlds.policies.plans import CHUNK, Leg, follow
 
 START = draw_start("a start", FORWARD)
 X, Y = START.places[START.named]
 TO_BIN = BINS[START.bin_of(START.named)]
-FETCH = [Leg((X, Y, 0.3), 1.0), Leg((X, Y, 0.05), 1.0), Leg((X, Y, 0.05), 0.0, 3), Leg((X, Y, 0.4), 0.0)]
+FETCH = [
+    Leg((X, Y, 0.3), 1.0),
+    Leg((X, Y, 0.05), 1.0),
+    Leg((X, Y, 0.05), 0.0, 3),
+    Leg((X, Y, 0.4), 0.0),
+]
 BRING = [Leg((*TO_BIN, 0.4), 0.0), Leg((*TO_BIN, 0.4), 1.0, 3)]
 
 
@@ -43,11 +55,19 @@ def test_an_object_that_is_fetched_and_put_into_its_bin_meets_every_criterion() 
 
 
 def test_a_hand_that_closes_beside_the_object_has_chosen_rightly_and_lifts_nothing() -> None:
-    beside = [Leg((X, Y + 0.14, 0.05), 1.0), Leg((X, Y + 0.14, 0.05), 0.0, 3), Leg((X, Y, 0.4), 0.0)]
+    beside = [
+        Leg((X, Y + 0.14, 0.05), 1.0),
+        Leg((X, Y + 0.14, 0.05), 0.0, 3),
+        Leg((X, Y, 0.4), 0.0),
+    ]
 
     done = ended(beside + BRING)
 
-    assert (done.language_following, done.object_lifting, done.object_placing) == (True, False, False)
+    assert (done.language_following, done.object_lifting, done.object_placing) == (
+        True,
+        False,
+        False,
+    )
 
 
 def test_an_object_let_go_on_the_way_is_lifted_and_not_placed() -> None:
@@ -58,17 +78,30 @@ def test_an_object_let_go_on_the_way_is_lifted_and_not_placed() -> None:
 
 def test_the_other_object_breaks_language_following_only() -> None:
     x, y = START.places[1 - START.named]
-    legs = [Leg((x, y, 0.3), 1.0), Leg((x, y, 0.05), 1.0), Leg((x, y, 0.05), 0.0, 3), Leg((x, y, 0.4), 0.0)]
+    legs = [
+        Leg((x, y, 0.3), 1.0),
+        Leg((x, y, 0.05), 1.0),
+        Leg((x, y, 0.05), 0.0, 3),
+        Leg((x, y, 0.4), 0.0),
+    ]
 
     done = ended(legs + BRING)
 
-    assert (done.language_following, done.object_lifting, done.object_placing) == (False, True, True)
+    assert (done.language_following, done.object_lifting, done.object_placing) == (
+        False,
+        True,
+        True,
+    )
 
 
 def test_nothing_tried_is_nothing_met() -> None:
     done = ended([Leg((0.5, 0.5, 0.5), 1.0)])
 
-    assert (done.language_following, done.object_lifting, done.object_placing) == (False, False, False)
+    assert (done.language_following, done.object_lifting, done.object_placing) == (
+        False,
+        False,
+        False,
+    )
 
 
 def test_an_object_still_in_the_hand_over_its_bin_is_not_placed() -> None:

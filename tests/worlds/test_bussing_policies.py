@@ -9,21 +9,30 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from evaluators.suites.sc3.rollouts import BENCH, Episode, real
-from evaluators.worlds.bussing import Actions, arm_after, outcomes, run, set_table
-from evaluators.worlds.bussing_starts import FORWARD, Start, draw_start
-from evaluators.worlds.bussing_views import render
-from evaluators.worlds.policies import Faults, Policy, Scripted, checkpoints, policy_of, starts_of
-from evaluators.worlds.policies_http import HttpPolicy, PolicyServerError, serve_policy
-from evaluators.worlds.policies_plans import CHUNK, Observation
-from evaluators.worlds.policies_reading import NotUnderstood, look, told
+from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, real
+from evaluators.worlds.bussing.bench import Actions, arm_after, outcomes, run, set_table
+from evaluators.worlds.bussing.starts import FORWARD, Start, draw_start
+from evaluators.worlds.bussing.views import render
+from evaluators.worlds.policies.http import HttpPolicy, PolicyServerError, serve_policy
+from evaluators.worlds.policies.perception import NotUnderstood, look, told
+from evaluators.worlds.policies.plans import CHUNK, Observation
+from evaluators.worlds.policies.policies import (
+    Faults,
+    Policy,
+    Scripted,
+    checkpoints,
+    policy_of,
+    starts_of,
+)
 
 STARTS = [draw_start(f"policy test {number}", FORWARD) for number in range(20)]
 
 
 def first_sight(start: Start) -> Observation:
     arm = arm_after([start], np.zeros((1, 0, 7)))[0]
-    return Observation(render(set_table([start]), [start])[0], arm, start.instruction, 0, start.seed)
+    return Observation(
+        render(set_table([start]), [start])[0], arm, start.instruction, 0, start.seed
+    )
 
 
 def test_the_named_object_and_the_other_are_found_within_a_grasp() -> None:
@@ -48,7 +57,9 @@ def test_a_policy_proposes_25_actions_of_7_numbers_and_the_same_again() -> None:
 
 
 def test_four_policies_are_for_the_forward_task_and_three_for_the_reversed() -> None:
-    assert [one.split for one in checkpoints()] == ["in_distribution"] * 4 + ["out_of_distribution"] * 3
+    assert [one.split for one in checkpoints()] == ["in_distribution"] * 4 + [
+        "out_of_distribution"
+    ] * 3
     assert all(len({start.id for start in starts_of(one)}) == 36 for one in checkpoints())
 
 
@@ -58,7 +69,9 @@ def test_the_policies_spread_from_poor_to_good() -> None:
     for one in checkpoints():
         starts = starts_of(one, 12)
         made = real(policies, [Episode(one.id, start) for start in starts], BENCH)
-        tables = [run(set_table([s]), t.actions[None])[-1] for s, t in zip(starts, made, strict=True)]
+        tables = [
+            run(set_table([s]), t.actions[None])[-1] for s, t in zip(starts, made, strict=True)
+        ]
         ended = [outcomes(table, [start])[0] for table, start in zip(tables, starts, strict=True)]
         rates[one.id] = np.mean([done.object_placing and done.language_following for done in ended])
 

@@ -1,4 +1,5 @@
-"""L-IVA with the ORCA agent: can a video avatar carry out an intention, step by step? (arXiv 2512.20615)"""
+"""L-IVA with the ORCA agent: can a video avatar carry out an intention, step by step? (arXiv
+2512.20615)"""
 
 from collections.abc import Callable
 
@@ -30,10 +31,16 @@ SUITE = Suite(
     version="1.0",
     scorer_version="1",
     title="L-IVA",
-    sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job is done.",
+    sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "
+    "is done.",
     paper="https://arxiv.org/abs/2512.20615",
     ranked="avatar agents",
-    facet_titles={"scenario": "Scene", "task": "Intention", "setting": "Loop", "modality": "Modality"},
+    facet_titles={
+        "scenario": "Scene",
+        "task": "Intention",
+        "setting": "Loop",
+        "modality": "Modality",
+    },
     metrics=METRICS,
     samples=samples,
     published=published.published,

@@ -7,9 +7,9 @@ from typing import get_args
 
 from evaluators.contracts import Facets, Json, Question, Sample
 from evaluators.media import sha256_file
-from evaluators.suites.liva.case import Case
-from evaluators.suites.liva.cases import own
-from evaluators.suites.liva.trace import Setting
+from evaluators.suites.liva.agent.trace import Setting
+from evaluators.suites.liva.cases.case import AvatarCase
+from evaluators.suites.liva.cases.folder import own
 
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 STEPS_A_SUBGOAL = 2
@@ -19,10 +19,14 @@ DEMO = ("kitchen_case04", "office_case05")
 ALIGNED = Question(
     id="af",
     text=(
-        "Does the clip show the action that its description plans? Answer 1 if the main action can be seen, the "
-        "things that matter are the right ones, and direction and place are roughly right. Answer 0 if another action "
-        "is shown, a wrong thing is used, the action or a decisive part of it is missing, or what is seen contradicts "
-        "the physics of the description. Blur, a thing hidden for a moment, another word for the same thing and "
+        "Does the clip show the action that its description plans? Answer 1 if the main action can "
+        "be seen, the "
+        "things that matter are the right ones, and direction and place are roughly right. Answer "
+        "0 if another action "
+        "is shown, a wrong thing is used, the action or a decisive part of it is missing, or what "
+        "is seen contradicts "
+        "the physics of the description. Blur, a thing hidden for a moment, another word for the "
+        "same thing and "
         "another pace are no reason for 0."
     ),
     kind="choice",
@@ -37,7 +41,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 @cache
-def case_of(case_id: str) -> Case:
+def case_of(case_id: str) -> AvatarCase:
     """A case of our own by its id."""
     return next(case for case in own() if case.case_id == case_id)
 
@@ -49,8 +53,10 @@ def most_clips(sample: Sample) -> int:
     return STEPS_A_SUBGOAL * len(subgoals)
 
 
-def _sample(case: Case, setting: Setting) -> Sample:
-    objects: list[Json] = [{"id": o.id, "description": o.description, "state": o.state} for o in case.objects]
+def _sample(case: AvatarCase, setting: Setting) -> Sample:
+    objects: list[Json] = [
+        {"id": o.id, "description": o.description, "state": o.state} for o in case.objects
+    ]
     reference: dict[str, Json] = {
         "subgoals": list(case.subgoals),
         "reference_prompts": list(case.reference_prompts),
@@ -60,4 +66,6 @@ def _sample(case: Case, setting: Setting) -> Sample:
         "license": case.license,
     }
     facets = Facets(case.scenario, case.case_id, setting, "video")
-    return Sample(f"{case.case_id}.{setting}", facets, case.case_id, case.intention, (ALIGNED,), reference)
+    return Sample(
+        f"{case.case_id}.{setting}", facets, case.case_id, case.intention, (ALIGNED,), reference
+    )

@@ -1,7 +1,8 @@
-"""Why cases fail: the ends of runs, and signs in a trace of the four kinds of failure that the paper names.
+"""Why cases fail: the ends of runs, and signs in a trace of the four kinds of failure that the
+paper names.
 
-Signs are suspicions that a person should look at. What cannot be seen in a trace, a background object taken for one in
-reach, has no sign here and is only ever a person's finding.
+Signs are suspicions that a person should look at. What cannot be seen in a trace, a background
+object taken for one in reach, has no sign here and is only ever a person's finding.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from evaluators.suites.liva.trace import Step, Trace
+from evaluators.suites.liva.agent.trace import Trace, TraceStep
 
 Kind = Literal[
-    "temporal_information_loss", "no_3d_awareness", "weak_instruction_following", "object_permanence_or_hallucination"
-]  # fmt: skip
+    "temporal_information_loss",
+    "no_3d_awareness",
+    "weak_instruction_following",
+    "object_permanence_or_hallucination",
+]
 SIDES: dict[Kind, Literal["vlm", "i2v"]] = {
     "temporal_information_loss": "vlm",
     "no_3d_awareness": "vlm",
@@ -43,7 +47,11 @@ def suspects(trace: Trace) -> tuple[Suspect, ...]:
 def false_accepts(verdicts: Sequence[int | None]) -> tuple[Suspect, ...]:
     """Clips that the agent accepted from a few frames and that the judge does not accept."""
     sign = "accepted by the agent, refused by the judge"
-    return tuple(Suspect("temporal_information_loss", n, sign) for n, said in enumerate(verdicts) if said == 0)
+    return tuple(
+        Suspect("temporal_information_loss", n, sign)
+        for n, said in enumerate(verdicts)
+        if said == 0
+    )
 
 
 def distribution(found: Sequence[Suspect]) -> dict[Kind, int]:
@@ -56,16 +64,23 @@ def distribution(found: Sequence[Suspect]) -> dict[Kind, int]:
     return {kind: counted[kind] for kind in SIDES}
 
 
-def _gave_up(step: Step) -> Suspect | None:
+def _gave_up(step: TraceStep) -> Suspect | None:
     """Every attempt was filmed, judged and rejected."""
-    rejected = [attempt for attempt in step.attempts if attempt.verdict and not attempt.verdict.success]
+    rejected = [
+        attempt for attempt in step.attempts if attempt.verdict and not attempt.verdict.success
+    ]
     if not rejected or len(rejected) < len(step.attempts):
         return None
-    return Suspect("weak_instruction_following", step.index, f"{len(rejected)} of {len(step.attempts)} rejected")
+    return Suspect(
+        "weak_instruction_following",
+        step.index,
+        f"{len(rejected)} of {len(step.attempts)} rejected",
+    )
 
 
-def _vanished(step: Step) -> Suspect | None:
-    """A thing that was there before an accepted clip is gone after it, or one is there that was not."""
+def _vanished(step: TraceStep) -> Suspect | None:
+    """A thing that was there before an accepted clip is gone after it, or one is there that was
+    not."""
     if step.before is None or step.after is None or step.plan is None:
         return None
     before, after = set(step.before.interactive_objects), set(step.after.interactive_objects)
@@ -73,5 +88,7 @@ def _vanished(step: Step) -> Suspect | None:
     gone, new = sorted((before - after) & planned), sorted(after - before - planned)
     if not gone and not new:
         return None
-    sign = "; ".join(f"{word}: {', '.join(names[:3])}" for word, names in (("gone", gone), ("new", new)) if names)
+    sign = "; ".join(
+        f"{word}: {', '.join(names[:3])}" for word, names in (("gone", gone), ("new", new)) if names
+    )
     return Suspect("object_permanence_or_hallucination", step.index, sign[:200])

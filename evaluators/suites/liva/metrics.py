@@ -26,9 +26,12 @@ FIDELITY = Metric(
     worst=0,
     best=1,
     explain=(
-        "The share of accepted clips in which the judge sees the planned action: right verb, right objects, "
-        "roughly the right place and direction. Every clip weighs alike. A case without a video counts as the most "
-        "clips it could have had, all 0; a clip whose verdict could not be read leaves the mean and is counted. "
+        "The share of accepted clips in which the judge sees the planned action: right verb, right "
+        "objects, "
+        "roughly the right place and direction. Every clip weighs alike. A case without a video "
+        "counts as the most "
+        "clips it could have had, all 0; a clip whose verdict could not be read leaves the mean "
+        "and is counted. "
         f"{HIGHER}"
     ),
     headline=True,
@@ -41,8 +44,10 @@ BEST_WORST = Metric(
     worst=-100,
     best=100,
     explain=(
-        "100 x (times chosen best - times chosen worst) / judgments that showed the method. Each judgment counts "
-        "once, and methods shown in every set add up to 0, so the score is relative to the company kept. A "
+        "100 x (times chosen best - times chosen worst) / judgments that showed the method. Each "
+        "judgment counts "
+        "once, and methods shown in every set add up to 0, so the score is relative to the company "
+        "kept. A "
         f"missing video counts as chosen worst; no judgments, no value. {CASE_ERROR}{HIGHER}"
     ),
     headline=True,
@@ -56,8 +61,10 @@ BY_PEOPLE: tuple[Metric, ...] = (
         worst=0,
         best=1,
         explain=(
-            "Subgoals that people tick as done / subgoals of the case, averaged over raters within a case and then "
-            "over cases. A subgoal reached with a severe defect is not ticked. A missing or unreadable video counts "
+            "Subgoals that people tick as done / subgoals of the case, averaged over raters within "
+            "a case and then "
+            "over cases. A subgoal reached with a severe defect is not ticked. A missing or "
+            "unreadable video counts "
             f"0; a case nobody rated leaves the mean and is counted. {CASE_ERROR}{HIGHER}"
         ),
         headline=True,
@@ -70,8 +77,10 @@ BY_PEOPLE: tuple[Metric, ...] = (
         worst=1,
         best=5,
         explain=(
-            "A rating from 1 (physics breaks down) to 5 (gravity, contact and collision look real), averaged over "
-            "raters within a video and then over videos. A missing or unreadable video counts 1; an unrated one "
+            "A rating from 1 (physics breaks down) to 5 (gravity, contact and collision look "
+            "real), averaged over "
+            "raters within a video and then over videos. A missing or unreadable video counts 1; "
+            "an unrated one "
             f"leaves the mean and is counted. {CASE_ERROR}{HIGHER}"
         ),
         headline=True,
@@ -89,25 +98,64 @@ LOOP: tuple[Metric, ...] = (
         direction="lower",
         worst=3,
         best=1,
-        explain=f"Clips filmed for each step, the rejected ones too, averaged within a case. {RUN_HERE} {LOWER}",
+        explain="Clips filmed for each step, the rejected ones too, averaged within a case. "
+        f"{RUN_HERE} {LOWER}",
     ),
     _rate("first_try", "First try", "The share of steps whose first clip was accepted.", good=True),
-    _rate("second_try", "Second try", "The share of steps whose second clip was accepted.", good=False),
-    _rate("third_try", "Third try", "The share of steps that needed a third clip and had it accepted.", good=False),
+    _rate(
+        "second_try", "Second try", "The share of steps whose second clip was accepted.", good=False
+    ),
+    _rate(
+        "third_try",
+        "Third try",
+        "The share of steps that needed a third clip and had it accepted.",
+        good=False,
+    ),
     _rate("gave_up", "Gave up", "The share of steps without an accepted clip.", good=False),
-    _rate("end_failed_after_retries", "Ended: retries", "Cases that ended with every retry rejected.", good=False),
-    _rate("end_max_steps", "Ended: steps", "Cases that used up their steps before the job was done.", good=False),
-    _rate("end_generator_error", "Ended: generator", "Cases in which the video model broke down.", good=False),
-    _rate("end_agent", "Ended: agent", "Cases ended by the agent: unusable replies, budget or deadline.", good=False),
-    _rate("false_accept", "False accepts", "Clips that the agent accepted and the judge did not.", good=False),
-    _rate("vanished", "Things gone or new", "Steps after which a thing is gone, or one is new, unplanned.", good=False),
+    _rate(
+        "end_failed_after_retries",
+        "Ended: retries",
+        "Cases that ended with every retry rejected.",
+        good=False,
+    ),
+    _rate(
+        "end_max_steps",
+        "Ended: steps",
+        "Cases that used up their steps before the job was done.",
+        good=False,
+    ),
+    _rate(
+        "end_generator_error",
+        "Ended: generator",
+        "Cases in which the video model broke down.",
+        good=False,
+    ),
+    _rate(
+        "end_agent",
+        "Ended: agent",
+        "Cases ended by the agent: unusable replies, budget or deadline.",
+        good=False,
+    ),
+    _rate(
+        "false_accept",
+        "False accepts",
+        "Clips that the agent accepted and the judge did not.",
+        good=False,
+    ),
+    _rate(
+        "vanished",
+        "Things gone or new",
+        "Steps after which a thing is gone, or one is new, unplanned.",
+        good=False,
+    ),
 )
 """How the loop went: for reading failures, never for ranking."""
 
 BY_POSITION: tuple[Metric, ...] = tuple(
     Metric(
         f"subgoal_{number}", f"Subgoal {number} ticked", "rate", "higher", 0, 1,
-        f"The share of raters who tick subgoal {number}, averaged over the cases that have one. {CASE_ERROR}{HIGHER}",
+        f"The share of raters who tick subgoal {number}, averaged over the cases that have one. "
+        f"{CASE_ERROR}{HIGHER}",
     )
     for number in range(1, MOST_SUBGOALS + 1)
 )  # fmt: skip

@@ -1,4 +1,5 @@
-"""From what people ticked, rated and chose in a study to L-IVA's human numbers: scores of samples, cells, standings."""
+"""From what people ticked, rated and chose in a study to L-IVA's human numbers: scores of samples,
+cells, standings."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
-from evaluators.metrics.ranking import Ballot, Standing, bws
+from evaluators.metrics.ranking import Ballot, BwsRank, bws
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, pps, tsr
 
 RESAMPLES = 2000
@@ -20,10 +21,12 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Rated:
-    """One rater's view of one video: the subgoals ticked (by position) of so many, and a plausibility from 1 to 5.
+class RatedVideo:
+    """One rater's view of one video: the subgoals ticked (by position) of so many, and a
+    plausibility from 1 to 5.
 
-    `lead` is 1 if it was called the best of those shown, -1 if the worst, 0 if neither, None without a ballot.
+    `lead` is 1 if it was called the best of those shown, -1 if the worst, 0 if neither, None
+    without a ballot.
     """
 
     sample_id: str
@@ -36,7 +39,7 @@ class Rated:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class BestWorstChoice:
     """One rater's best and worst among the methods shown for a case."""
 
     case_id: str
@@ -46,9 +49,10 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Ranged:
-    """A standing with the 95 % interval of its score; cases are drawn again with all their ballots."""
+    """A standing with the 95 % interval of its score; cases are drawn again with all their
+    ballots."""
 
-    standing: Standing
+    standing: BwsRank
     low: float | None
     high: float | None
 
@@ -67,28 +71,38 @@ def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[
     return scores([rated(sample.id, len(subgoals), one) for one in opinions])
 
 
-def rated(name: str, subgoals: int, opinion: Opinion) -> Rated:
-    """An opinion about one video, read: ticks `goal1`, `goal2`, a mark `pps`, `best` and `worst`, `unable`."""
+def rated(name: str, subgoals: int, opinion: Opinion) -> RatedVideo:
+    """An opinion about one video, read: ticks `goal1`, `goal2`, a mark `pps`, `best` and `worst`,
+    `unable`."""
     said = opinion.answers
     unable = said.get("unable") is True
-    ticked = tuple(position for position in range(subgoals) if said.get(f"goal{position + 1}") is True)
+    ticked = tuple(
+        position for position in range(subgoals) if said.get(f"goal{position + 1}") is True
+    )
     mark = said.get("pps")
-    lead = None if unable or "best" not in said else (said["best"] is True) - (said.get("worst") is True)
-    return Rated(name, opinion.rater, ticked, subgoals, float(str(mark)) if mark else None, unable, lead)
+    lead = (
+        None
+        if unable or "best" not in said
+        else (said["best"] is True) - (said.get("worst") is True)
+    )
+    return RatedVideo(
+        name, opinion.rater, ticked, subgoals, float(str(mark)) if mark else None, unable, lead
+    )
 
 
-def scores(rows: Sequence[Rated]) -> tuple[Score, ...]:
-    """Task success, plausibility, ballots and each subgoal of each rated video of one method; `tabulate` makes cells.
+def scores(rows: Sequence[RatedVideo]) -> tuple[Score, ...]:
+    """Task success, plausibility, ballots and each subgoal of each rated video of one method;
+    `tabulate` makes cells.
 
     A video that nobody could label is left out of all.
     """
-    by_sample: dict[str, list[Rated]] = {}
+    by_sample: dict[str, list[RatedVideo]] = {}
     for row in rows:
         by_sample.setdefault(row.sample_id, []).append(row)
     return tuple(score for sample, mine in by_sample.items() for score in _scores(sample, mine))
 
 
-def profile(rows: Iterable[Rated]) -> dict[int, float]:
+def profile(rows: Iterable[RatedVideo]) -> dict[int, float]:
     """The share of usable judgments in which each subgoal is ticked, by its position from 0.
 
     >>> profile([Rated("c.closed_loop", "r1", (0,), 2, 4), Rated("c.closed_loop", "r2", (0, 1), 2, 4)])
@@ -102,40 +116,65 @@ def profile(rows: Iterable[Rated]) -> dict[int, float]:
     return {position: sum(ticks) / len(ticks) for position, ticks in sorted(seen.items())}
 
 
-def best_worst(methods: Sequence[str], choices: Sequence[Choice], seed: int = 0) -> tuple[Ranged, ...]:
-    """Best-worst scores over all ballots, with intervals; a method that no valid ballot showed has neither."""
+def best_worst(
+    methods: Sequence[str], choices: Sequence[BestWorstChoice], seed: int = 0
+) -> tuple[Ranged, ...]:
+    """Best-worst scores over all ballots, with intervals; a method that no valid ballot showed has
+    neither."""
     whole = bws(methods, [choice.ballot for choice in choices])
     cases = sorted({choice.case_id for choice in choices})
     lead, shown = _tallies(methods, choices, cases)
-    draws = np.random.default_rng(seed).integers(0, len(cases), (RESAMPLES, len(cases))) if len(cases) > 1 else None
-    return tuple(_ranged(standing, lead[n], shown[n], draws) for n, standing in enumerate(whole.standings))
+    draws = (
+        np.random.default_rng(seed).integers(0, len(cases), (RESAMPLES, len(cases)))
+        if len(cases) > 1
+        else None
+    )
+    return tuple(
+        _ranged(standing, lead[n], shown[n], draws) for n, standing in enumerate(whole.standings)
+    )
 
 
-def faulty(rows: Iterable[Rated], case_of: dict[str, str]) -> tuple[str, ...]:
-    """Cases that at least half of their raters could not label, in order; `case_of` maps samples to cases."""
+def faulty(rows: Iterable[RatedVideo], case_of: dict[str, str]) -> tuple[str, ...]:
+    """Cases that at least half of their raters could not label, in order; `case_of` maps samples to
+    cases."""
     said: dict[str, dict[str, bool]] = {}
     for row in rows:
         raters = said.setdefault(case_of[row.sample_id], {})
         raters[row.rater] = raters.get(row.rater, False) or row.unable
-    return tuple(sorted(case for case, raters in said.items() if sum(raters.values()) >= FLAGGED * len(raters)))
+    return tuple(
+        sorted(
+            case for case, raters in said.items() if sum(raters.values()) >= FLAGGED * len(raters)
+        )
+    )
 
 
-def _scores(sample: str, rows: Sequence[Rated]) -> Iterator[Score]:
-    ticks = [SubgoalJudgment(sample, row.rater, len(set(row.ticked)), row.subgoals, row.unable) for row in rows]
+def _scores(sample: str, rows: Sequence[RatedVideo]) -> Iterator[Score]:
+    ticks = [
+        SubgoalJudgment(sample, row.rater, len(set(row.ticked)), row.subgoals, row.unable)
+        for row in rows
+    ]
     stars = [PlausibilityRating(sample, row.rater, row.plausibility, row.unable) for row in rows]
     for metric, value in (("tsr", tsr(ticks).value), ("pps", pps(stars).value)):
         outcome = Outcome.EXCLUDED if value is None else Outcome.SCORED
         yield Score(sample, metric, outcome, value, {"raters": len(rows)})
     ballots = [row.lead for row in rows if row.lead is not None]
     if ballots:
-        yield Score(sample, "bws", Outcome.SCORED, 100 * sum(ballots) / len(ballots), {"ballots": list(ballots)})
+        yield Score(
+            sample,
+            "bws",
+            Outcome.SCORED,
+            100 * sum(ballots) / len(ballots),
+            {"ballots": list(ballots)},
+        )
     elif all(row.unable for row in rows):
         yield Score(sample, "bws", Outcome.EXCLUDED)
     for position, share in profile(rows).items():
         yield Score(sample, f"subgoal_{position + 1}", Outcome.SCORED, share)
 
 
-def _tallies(methods: Sequence[str], choices: Sequence[Choice], cases: Sequence[str]) -> tuple[Floats, Floats]:
+def _tallies(
+    methods: Sequence[str], choices: Sequence[BestWorstChoice], cases: Sequence[str]
+) -> tuple[Floats, Floats]:
     """Best minus worst, and times shown, of each method in each case."""
     place = {case: number for number, case in enumerate(cases)}
     lead, shown = np.zeros((len(methods), len(cases))), np.zeros((len(methods), len(cases)))
@@ -144,11 +183,15 @@ def _tallies(methods: Sequence[str], choices: Sequence[Choice], cases: Sequence[
             column = place[choice.case_id]
             for row, method in enumerate(methods):
                 shown[row, column] += method in choice.ballot.shown
-                lead[row, column] += (choice.ballot.best == method) - (choice.ballot.worst == method)
+                lead[row, column] += (choice.ballot.best == method) - (
+                    choice.ballot.worst == method
+                )
     return lead, shown
 
 
-def _ranged(standing: Standing, lead: Floats, shown: Floats, draws: NDArray[np.int64] | None) -> Ranged:
+def _ranged(
+    standing: BwsRank, lead: Floats, shown: Floats, draws: NDArray[np.int64] | None
+) -> Ranged:
     if standing.score is None or draws is None:
         return Ranged(standing, None, None)
     seen = shown[draws].sum(axis=1)

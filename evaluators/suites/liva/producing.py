@@ -1,4 +1,5 @@
-"""How L-IVA makes outputs: a video model films inside the agent's loop; finished videos are cut at their steps."""
+"""How L-IVA makes outputs: a video model films inside the agent's loop; finished videos are cut at
+their steps."""
 
 from __future__ import annotations
 
@@ -7,16 +8,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import cast
 
-from evaluators.agent import Agent
+from evaluators.agents.agent import Agent
+from evaluators.agents.video_model import VideoModel
 from evaluators.contracts import Generator, Json, Outcome, Output, Production, Sample
-from evaluators.filming import VideoModel
 from evaluators.media import probe, sha256_file
+from evaluators.suites.liva.agent.episode import AgentEpisode, AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.agent.trace import Setting, StepAttempt, Trace
 from evaluators.suites.liva.bank import STEPS_A_SUBGOAL, case_of, most_clips
-from evaluators.suites.liva.course import Course, Options, Tools
 from evaluators.suites.liva.failures import suspects
-from evaluators.suites.liva.loop import run_case
-from evaluators.suites.liva.trace import Attempt, Setting, Trace
-from evaluators.suites.liva.video import Part, cut, stitch
+from evaluators.suites.liva.video import VideoStep, cut, stitch
 
 OURS = frozenset({"vlm_unusable", "budget", "deadline"})
 """Ends that are not the video model's doing."""
@@ -27,14 +28,20 @@ class BadSteps(ValueError):
 
 
 def film(given: Production) -> VideoModel:
-    """Any diffusers image-to-video folder, or an adapter on one, with the settings its team declared."""
+    """Any diffusers image-to-video folder, or an adapter on one, with the settings its team
+    declared."""
     from evaluators.models.device import pick_device
-    from evaluators.models.diffusion import sampling_of
-    from evaluators.models.image_to_video import DiffusionVideo
+    from evaluators.models.generate.diffusion import sampling_of
+    from evaluators.models.generate.image_to_video import DiffusionVideo
 
     device, sampling = pick_device(given.device), sampling_of(given.sampling)
     return DiffusionVideo(
-        given.folder, sampling, revision=given.revision, device=device, shelf=given.shelf, base=given.base
+        given.folder,
+        sampling,
+        revision=given.revision,
+        device=device,
+        shelf=given.shelf,
+        base=given.base,
     )
 
 
@@ -60,7 +67,7 @@ class OrcaGenerator:
             yield self._one(sample, folder)
 
     def _one(self, sample: Sample, folder: Path) -> Output:
-        options = Options(
+        options = AgentOptions(
             setting=cast(Setting, sample.facets.setting),
             seed=self.seed,
             steps_a_subgoal=STEPS_A_SUBGOAL,
@@ -70,8 +77,13 @@ class OrcaGenerator:
         tools = Tools(self.agent.talker, self.model, self.agent.journal, folder)
         case = case_of(sample.facets.task)
         trace = run_case(case, tools, options)
-        first = self.agent.journal.keep(f"orca/first/{sample.reference['image_sha256']}.png", case.image_path)
-        record = {**self._record(trace, Course(case, tools, options).key, folder), "first_frame": sha256_file(first)}
+        first = self.agent.journal.keep(
+            f"orca/first/{sample.reference['image_sha256']}.png", case.image_path
+        )
+        record = {
+            **self._record(trace, AgentEpisode(case, tools, options).key, folder),
+            "first_frame": sha256_file(first),
+        }
         video = stitch(trace, self.agent.journal.find, folder / f"{sample.id}.mp4")
         if video is None:
             outcome = Outcome.JUDGE_ERROR if trace.end in OURS else Outcome.MODEL_FAILED
@@ -98,28 +110,42 @@ class OrcaGenerator:
         }
 
 
-def _clip(attempt: Attempt) -> dict[str, Json]:
+def _clip(attempt: StepAttempt) -> dict[str, Json]:
     assert attempt.clip is not None
-    return {"sha256": attempt.clip.sha256, "caption": attempt.caption, "frames": attempt.clip.frames}
+    return {
+        "sha256": attempt.clip.sha256,
+        "caption": attempt.caption,
+        "frames": attempt.clip.frames,
+    }
 
 
 def take_over(
-    sample: Sample, video: Path, steps: Sequence[Mapping[str, Json]], folder: Path, keep: Callable[[Path], str]
+    sample: Sample,
+    video: Path,
+    steps: Sequence[Mapping[str, Json]],
+    folder: Path,
+    keep: Callable[[Path], str],
 ) -> dict[str, Json]:
-    """Cut a finished video at its steps; one without steps is a single clip that should show the whole intention."""
+    """Cut a finished video at its steps; one without steps is a single clip that should show the
+    whole intention."""
     facts = probe(video)
     parts = tuple(_parts(sample, steps, facts.frames))
     files = cut(video, parts, facts.fps or 8.0, folder)
     clips: list[Json] = [
-        {"sha256": keep(file), "caption": part.caption, "frames": part.end - part.start, "start": part.start}
+        {
+            "sha256": keep(file),
+            "caption": part.caption,
+            "frames": part.end - part.start,
+            "start": part.start,
+        }
         for file, part in zip(files, parts, strict=True)
     ]
     return {"clips": clips, "first_frame": keep(case_of(sample.facets.task).image_path)}
 
 
-def _parts(sample: Sample, steps: Sequence[Mapping[str, Json]], frames: int) -> Iterator[Part]:
+def _parts(sample: Sample, steps: Sequence[Mapping[str, Json]], frames: int) -> Iterator[VideoStep]:
     if not steps:
-        yield Part(sample.prompt, 0, frames)
+        yield VideoStep(sample.prompt, 0, frames)
         return
     if len(steps) > most_clips(sample):
         raise BadSteps(f"There are {len(steps)} steps; this case may have {most_clips(sample)}.")
@@ -127,6 +153,9 @@ def _parts(sample: Sample, steps: Sequence[Mapping[str, Json]], frames: int) -> 
     for number, step in enumerate(steps):
         start, end = int(str(step["start"])), int(str(step["end"]))
         if not at <= start < end <= frames:
-            raise BadSteps(f"Step {number} is from {start} to {end}; it must lie between frame {at} and {frames}.")
+            raise BadSteps(
+                f"Step {number} is from {start} to {end}; it must lie between frame {at} and "
+                f"{frames}."
+            )
         at = end
-        yield Part(str(step["caption"]), start, end)
+        yield VideoStep(str(step["caption"]), start, end)

@@ -1,4 +1,5 @@
-"""From a judge's answers about clips, and a run's record, to L-IVA's numbers for a sample, and from these to cells."""
+"""From a judge's answers about clips, and a run's record, to L-IVA's numbers for a sample, and from
+these to cells."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from evaluators.cells import cells
+from evaluators.aggregate.cells import cells
 from evaluators.contracts import (
     ALL,
     FACETS,
@@ -35,7 +36,13 @@ IN_LOOP = frozenset(metric.name for metric in LOOP)
 def parts(_sample: Sample, output: Output) -> tuple[Part, ...]:
     """Each accepted clip is judged by itself, against the caption it was filmed from."""
     return tuple(
-        Part(str(number), clip["sha256"], "video/mp4", clip["caption"], (replace(ALIGNED, id=f"{number}.af"),))
+        Part(
+            str(number),
+            clip["sha256"],
+            "video/mp4",
+            clip["caption"],
+            (replace(ALIGNED, id=f"{number}.af"),),
+        )
         for number, clip in enumerate(_clips(output))
     )
 
@@ -71,7 +78,11 @@ def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, fl
     tries, kept, end = record["tries"], record["accepted"], record["end"]
     settled = [count for count, accepted in zip(tries, kept, strict=True) if accepted]
     judged = [verdict for verdict in verdicts if verdict is not None]
-    vanished = {one["step"] for one in record["suspects"] if one["kind"] == "object_permanence_or_hallucination"}
+    vanished = {
+        one["step"]
+        for one in record["suspects"]
+        if one["kind"] == "object_permanence_or_hallucination"
+    }
     return {
         "completed": float(end == "completed"),
         "attempts": _share(sum(tries), len(tries)),
@@ -89,9 +100,11 @@ def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, fl
 
 
 def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
-    """Means over samples for the loop and for people, over clips for fidelity, over ballots for best and worst.
+    """Means over samples for the loop and for people, over clips for fidelity, over ballots for
+    best and worst.
 
-    Without a study people's cells are empty; a study by itself has nothing to say of the loop and its clips.
+    Without a study people's cells are empty; a study by itself has nothing to say of the loop and
+    its clips.
     """
     fidelity = [score for score in scores if score.metric == AFS.name]
     by_clip = cells([AFS], *_by_clip(samples, fidelity), resamples=0) if fidelity else ()
@@ -101,41 +114,60 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
     rated = [metric for metric in (*BY_PEOPLE, *BY_POSITION) if metric.name in named]
     means = [metric for metric in rated if metric is not BEST_WORST]
     people = cells(means, samples, _rated(samples, scores, means), resamples=0) if means else ()
-    chosen = cells([BEST_WORST], *_by_ballot(samples, scores), resamples=0) if BEST_WORST in rated else ()
+    chosen = (
+        cells([BEST_WORST], *_by_ballot(samples, scores), resamples=0)
+        if BEST_WORST in rated
+        else ()
+    )
     unrated = [one for one in BY_PEOPLE if one not in rated]
     places = by_clip or [cell for cell in people if cell.metric == means[0].name]
     return (*by_clip, *loop, *people, *chosen, *_empty(samples, places, unrated))
 
 
-def _rated(samples: Sequence[Sample], scores: Sequence[Score], metrics: Sequence[Metric]) -> list[Score]:
-    """People's scores with those that nobody gave: worst where there is no video, otherwise unknown and counted."""
+def _rated(
+    samples: Sequence[Sample], scores: Sequence[Score], metrics: Sequence[Metric]
+) -> list[Score]:
+    """People's scores with those that nobody gave: worst where there is no video, otherwise unknown
+    and counted."""
     known = {(score.sample_id, score.metric): score for score in scores}
     found: list[Score] = []
     for sample in samples:
         video = known.get((sample.id, AFS.name))
-        failed = video.outcome if video and video.outcome in SUBMITTER_FAILURES else Outcome.JUDGE_ERROR
+        failed = (
+            video.outcome if video and video.outcome in SUBMITTER_FAILURES else Outcome.JUDGE_ERROR
+        )
         for metric in metrics:
             outcome = failed if _applies(metric, sample) else Outcome.NOT_APPLICABLE
-            found.append(known.get((sample.id, metric.name), Score(sample.id, metric.name, outcome)))
+            found.append(
+                known.get((sample.id, metric.name), Score(sample.id, metric.name, outcome))
+            )
     return found
 
 
 def _applies(metric: Metric, sample: Sample) -> bool:
     """A case without a fifth subgoal has nothing to say about fifth subgoals."""
-    return metric not in BY_POSITION or BY_POSITION.index(metric) < most_clips(sample) // STEPS_A_SUBGOAL
+    return (
+        metric not in BY_POSITION
+        or BY_POSITION.index(metric) < most_clips(sample) // STEPS_A_SUBGOAL
+    )
 
 
-def _empty(samples: Sequence[Sample], places: Sequence[Cell], unrated: Sequence[Metric]) -> Iterator[Cell]:
+def _empty(
+    samples: Sequence[Sample], places: Sequence[Cell], unrated: Sequence[Metric]
+) -> Iterator[Cell]:
     """A cell of each metric at each place, that says why there is nothing in it."""
     for place in places:
         count = sum(_within(sample, place) for sample in samples)
         yield from (Cell(metric.name, place.facets, None, 0, count, NO_STUDY) for metric in unrated)
 
 
-def _by_clip(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list[Sample], list[Score]]:
+def _by_clip(
+    samples: Sequence[Sample], scores: Sequence[Score]
+) -> tuple[list[Sample], list[Score]]:
     """Every clip as a row of its own, so that each weighs alike and clips of a case stay together.
 
-    A case without a video counts as the most clips it could have had, all wrong: leaving a video out never helps.
+    A case without a video counts as the most clips it could have had, all wrong: leaving a video
+    out never helps.
     """
     found = {score.sample_id: score for score in scores}
     rows: list[Sample] = []
@@ -148,10 +180,13 @@ def _by_clip(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list[S
     return rows, worth
 
 
-def _by_ballot(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list[Sample], list[Score]]:
+def _by_ballot(
+    samples: Sequence[Sample], scores: Sequence[Score]
+) -> tuple[list[Sample], list[Score]]:
     """Every ballot as a row of its own, so that each counts once and those of a case stay together.
 
-    A video that is missing was shown to nobody; it counts as called the worst by as many as any other was shown to.
+    A video that is missing was shown to nobody; it counts as called the worst by as many as any
+    other was shown to.
     """
     found = _rated(samples, scores, [BEST_WORST])
     most = max((len(_ballots(score)) for score in found), default=1)
@@ -160,7 +195,9 @@ def _by_ballot(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[list
     for sample, score in zip(samples, found, strict=True):
         leads = _ballots(score)
         several = [replace(score, value=100.0 * lead) for lead in leads] if leads else [score]
-        for number, one in enumerate(several * most if score.outcome in SUBMITTER_FAILURES else several):
+        for number, one in enumerate(
+            several * most if score.outcome in SUBMITTER_FAILURES else several
+        ):
             rows.append(replace(sample, id=f"{sample.id}#{number}"))
             worth.append(replace(one, sample_id=rows[-1].id, detail={}))
     return rows, worth
@@ -185,7 +222,9 @@ def _clip_scores(sample: Sample, score: Score) -> list[Score]:
 
 def _verdicts(output: Output, answers: Mapping[str, Answer]) -> tuple[int | None, ...]:
     said = (answers.get(f"{number}.af") for number in range(len(_clips(output))))
-    return tuple(int(answer.value) if answer and answer.value in ("0", "1") else None for answer in said)
+    return tuple(
+        int(answer.value) if answer and answer.value in ("0", "1") else None for answer in said
+    )
 
 
 def _clips(output: Output) -> Sequence[Mapping[str, str]]:

@@ -1,4 +1,5 @@
-"""The final video: accepted clips one after the other, with the frames where each begins and ends."""
+"""The final video: accepted clips one after the other, with the frames where each begins and
+ends."""
 
 from __future__ import annotations
 
@@ -9,15 +10,16 @@ from pathlib import Path
 import numpy as np
 
 from evaluators.media import read_frames, write_mp4
-from evaluators.suites.liva.trace import Trace
+from evaluators.suites.liva.agent.trace import Trace
 
 Find = Callable[[str], Path]
 """A clip's file by its SHA-256."""
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """One step in a video: its caption, and its frames from `start` up to but not including `end`."""
+class VideoStep:
+    """One step in a video: its caption, and its frames from `start` up to but not including
+    `end`."""
 
     caption: str
     start: int
@@ -30,7 +32,7 @@ class Video:
 
     path: Path
     fps: float
-    parts: tuple[Part, ...]
+    parts: tuple[VideoStep, ...]
 
 
 def stitch(trace: Trace, find: Find, to: Path) -> Video | None:
@@ -40,12 +42,18 @@ def stitch(trace: Trace, find: Find, to: Path) -> Video | None:
         return None
     clips = [read_frames(find(clip.sha256)) for _, clip in kept]
     ends = np.cumsum([len(frames) for frames in clips]).tolist()
-    parts = (Part(caption, end - len(frames), end) for (caption, _), frames, end in zip(kept, clips, ends, strict=True))
+    parts = (
+        VideoStep(caption, end - len(frames), end)
+        for (caption, _), frames, end in zip(kept, clips, ends, strict=True)
+    )
     fps = kept[0][1].fps
     return Video(write_mp4(np.concatenate(clips), to, fps), fps, tuple(parts))
 
 
-def cut(video: Path, parts: tuple[Part, ...], fps: float, folder: Path) -> list[Path]:
+def cut(video: Path, parts: tuple[VideoStep, ...], fps: float, folder: Path) -> list[Path]:
     """The clips of a finished video, one file a part."""
     frames = read_frames(video)
-    return [write_mp4(frames[part.start : part.end], folder / f"part-{n:02}.mp4", fps) for n, part in enumerate(parts)]
+    return [
+        write_mp4(frames[part.start : part.end], folder / f"part-{n:02}.mp4", fps)
+        for n, part in enumerate(parts)
+    ]

@@ -16,10 +16,16 @@ SUITE = Suite(
     version="1.0",
     scorer_version="3",
     title="SC3-Eval",
-    sentence="Robot policies inside a video world model: do they fare there as on the (simulated) table?",
+    sentence="Robot policies inside a video world model: do they fare there as on the (simulated) "
+    "table?",
     paper="https://arxiv.org/abs/2606.18610",
     ranked="world models used as evaluators of policies",
-    facet_titles={"scenario": "Split", "task": "Criterion or policy", "setting": "Mode", "modality": "Modality"},
+    facet_titles={
+        "scenario": "Split",
+        "task": "Criterion or policy",
+        "setting": "Mode",
+        "modality": "Modality",
+    },
     metrics=METRICS,
     samples=samples,
     published=published.published,

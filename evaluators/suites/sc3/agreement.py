@@ -1,4 +1,5 @@
-"""How well rates inside a world model agree with the real ones: from matched outcomes to the suite's numbers."""
+"""How well rates inside a world model agree with the real ones: from matched outcomes to the
+suite's numbers."""
 
 from __future__ import annotations
 
@@ -7,16 +8,17 @@ from dataclasses import dataclass
 from math import fsum
 
 from evaluators.metrics.means import mean
-from evaluators.metrics.outcomes import ObjectOutcome, Pair, Reproduction, reproduction
+from evaluators.metrics.outcomes import MatchedOutcome, ObjectOutcome, Reproduction, reproduction
 from evaluators.metrics.ranking import mmrv, pearson
-from evaluators.suites.sc3.trajectories import CRITERIA
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 
 NOTHING_HELD = ObjectOutcome(False, False, False)
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A start of a policy: what held on the real table and in the rollout from the same start; None is no rollout."""
+    """A start of a policy: what held on the real table and in the rollout from the same start; None
+    is no rollout."""
 
     start: str
     policy: int
@@ -36,7 +38,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class EvaluatorAgreement:
     """All numbers of one mode over some matches."""
 
     points: tuple[Point, ...]
@@ -48,22 +50,28 @@ class Agreement:
 
 
 def points(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> tuple[Point, ...]:
-    """The success rates, per object over all matches of a policy; a missing rollout meets no criterion."""
+    """The success rates, per object over all matches of a policy; a missing rollout meets no
+    criterion."""
     policies = list(dict.fromkeys(match.policy for match in matches))
-    return tuple(_point(matches, policy, criterion) for policy in policies for criterion in criteria)
+    return tuple(
+        _point(matches, policy, criterion) for policy in policies for criterion in criteria
+    )
 
 
-def agree(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> Agreement:
-    """Compare predicted with real over every point; within a criterion, its mean taken off both sides."""
+def agree(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> EvaluatorAgreement:
+    """Compare predicted with real over every point; within a criterion, its mean taken off both
+    sides."""
     found = points(matches, criteria)
     predicted, real = [point.predicted for point in found], [point.real for point in found]
-    return Agreement(
+    return EvaluatorAgreement(
         points=found,
         pearson_r=pearson(predicted, real),
         mmrv=mmrv(sim=predicted, real=real),
         pearson_r_within=within(found),
         rate_error=mean([abs(one - other) for one, other in zip(predicted, real, strict=True)]),
-        reproduction=reproduction([Pair(match.real, match.rollout or ()) for match in matches]),
+        reproduction=reproduction(
+            [MatchedOutcome(match.real, match.rollout or ()) for match in matches]
+        ),
     )
 
 
@@ -83,7 +91,9 @@ def within(found: Sequence[Point]) -> float | None:
         same = [point for point in found if point.criterion == criterion]
         predicted += _centred(point.predicted for point in same)
         real += _centred(point.real for point in same)
-    found_r = pearson([round(value, 12) for value in predicted], [round(value, 12) for value in real])
+    found_r = pearson(
+        [round(value, 12) for value in predicted], [round(value, 12) for value in real]
+    )
     return None if found_r is None else round(found_r, 12)
 
 

@@ -1,4 +1,5 @@
-"""Evaluators that look at no frame: what a pooled correlation gives away to somebody who knows nothing of a policy."""
+"""Evaluators that look at no frame: what a pooled correlation gives away to somebody who knows
+nothing of a policy."""
 
 from __future__ import annotations
 
@@ -6,14 +7,16 @@ from collections.abc import Sequence
 
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match
-from evaluators.suites.sc3.trajectories import CRITERIA
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 
 
 def criterion_mean(matches: Sequence[Match]) -> list[ObjectOutcome]:
     """Every policy meets a criterion as often as all policies together do."""
     real = [match.real[0] for match in matches]
     shares = {name: sum(getattr(one, name) for one in real) / len(real) for name in CRITERIA}
-    return [ObjectOutcome(*(place < shares[name] for name in CRITERIA)) for place in _places(matches)]
+    return [
+        ObjectOutcome(*(place < shares[name] for name in CRITERIA)) for place in _places(matches)
+    ]
 
 
 def shuffled_policies(matches: Sequence[Match]) -> list[ObjectOutcome]:

@@ -6,11 +6,15 @@ from evaluators.contracts import Metric
 from evaluators.suites.sc3.published import criterion_mean_r, real_success_rates
 
 POINTS = (
-    "A point is one policy and criterion: the success rate inside the world model and on the real robot, over all "
+    "A point is one policy and criterion: the success rate inside the world model and on the real "
+    "robot, over all "
     "objects of all rollouts. "
 )
 STOPPED = "A rollout stopped early is scored on what there is"
-ROLLOUTS = f"{STOPPED}; while one is missing or unreadable there is no value, since leaving some out could steer it. "
+ROLLOUTS = (
+    f"{STOPPED}; while one is missing or unreadable there is no value, since leaving some out "
+    "could steer it. "
+)
 UNDEFINED = "No value with fewer than two points or when either side does not vary. "
 HIGHER = "Higher is better."
 LOWER = "Lower is better."
@@ -18,7 +22,8 @@ LOWER = "Lower is better."
 
 def _reproduction(category: str, title: str, of_what: str) -> Metric:
     explain = (
-        f"Of the real rollouts {of_what}, the share whose matched rollout in the world model ends the same way. A "
+        f"Of the real rollouts {of_what}, the share whose matched rollout in the world model ends "
+        "the same way. A "
         f"missing rollout counts as not reproduced; no such real rollout, no value. {HIGHER}"
     )
     return Metric(f"reproduction_{category}", title, "rate", "higher", 0, 1, explain)
@@ -26,7 +31,8 @@ def _reproduction(category: str, title: str, of_what: str) -> Metric:
 
 def _rate(name: str, title: str, where: str) -> Metric:
     explain = (
-        f"The share of a policy's rollouts that meet a criterion {where}. {STOPPED}, and a missing or unreadable one "
+        f"The share of a policy's rollouts that meet a criterion {where}. {STOPPED}, and a missing "
+        "or unreadable one "
         "meets no criterion. It describes and does not rank: "
         f"an evaluator is good when both rates agree. {HIGHER}"
     )
@@ -41,9 +47,12 @@ PEARSON_R = Metric(
     worst=-1,
     best=1,
     explain=(
-        f"Pearson correlation of predicted and real success rates. {POINTS}{ROLLOUTS}{UNDEFINED}Criteria differ in "
-        "difficulty, so an evaluator that knows only their means, and nothing about any policy, already reaches "
-        f"{criterion_mean_r(real_success_rates()):.2f} over the paper's points: read it beside r within criterion. "
+        "Pearson correlation of predicted and real success rates. "
+        f"{POINTS}{ROLLOUTS}{UNDEFINED}Criteria differ in "
+        "difficulty, so an evaluator that knows only their means, and nothing about any policy, "
+        "already reaches "
+        f"{criterion_mean_r(real_success_rates()):.2f} over the paper's points: read it beside r "
+        "within criterion. "
         f"{HIGHER}"
     ),
     headline=True,
@@ -57,8 +66,10 @@ MMRV = Metric(
     worst=1,
     best=0,
     explain=(
-        "Mean maximum rank violation: for each point the largest real difference to a point it is ranked wrongly "
-        f"against, averaged over points. {POINTS}{ROLLOUTS}Equal real rates cost nothing. No points, no value. {LOWER}"
+        "Mean maximum rank violation: for each point the largest real difference to a point it is "
+        "ranked wrongly "
+        f"against, averaged over points. {POINTS}{ROLLOUTS}Equal real rates cost nothing. No "
+        f"points, no value. {LOWER}"
     ),
     headline=True,
 )
@@ -71,8 +82,10 @@ PEARSON_R_WITHIN = Metric(
     worst=-1,
     best=1,
     explain=(
-        "Pearson correlation after each criterion's mean is taken off, from the predicted rates and from the real "
-        "ones: what is left is telling policies apart. Not from the paper, and its methods have no value: it prints "
+        "Pearson correlation after each criterion's mean is taken off, from the predicted rates "
+        "and from the real "
+        "ones: what is left is telling policies apart. Not from the paper, and its methods have no "
+        "value: it prints "
         f"the real rates but no predicted ones. {POINTS}{ROLLOUTS}{UNDEFINED}{HIGHER}"
     ),
     headline=True,
@@ -86,8 +99,10 @@ REPRODUCTION_AVERAGE = Metric(
     worst=0,
     best=1,
     explain=(
-        "The mean of the four reproduction rates, each outcome weighing alike however often it occurs. An outcome "
-        f"that no real rollout has is left out; a missing rollout counts as not reproduced. {HIGHER}"
+        "The mean of the four reproduction rates, each outcome weighing alike however often it "
+        "occurs. An outcome "
+        "that no real rollout has is left out; a missing rollout counts as not reproduced. "
+        f"{HIGHER}"
     ),
     headline=True,
 )
@@ -100,8 +115,10 @@ PSNR = Metric(
     worst=0,
     best=100,
     explain=(
-        "10 x log10(255^2 / mean squared error) of each generated frame against the real one, averaged over frames "
-        "and views; identical frames count 100 dB. Offline only, since online rollouts have no real counterpart. "
+        "10 x log10(255^2 / mean squared error) of each generated frame against the real one, "
+        "averaged over frames "
+        "and views; identical frames count 100 dB. Offline only, since online rollouts have no "
+        "real counterpart. "
         f"A missing or unreadable rollout counts 0. {HIGHER}"
     ),
 )
@@ -114,8 +131,10 @@ TERMINATION_RATE = Metric(
     worst=1,
     best=0,
     explain=(
-        "Online rollouts stopped early because recovered actions strayed from the commanded ones / all online "
-        "rollouts. An evaluator that never checks has 0, so this describes and does not rank. Rollouts that never "
+        "Online rollouts stopped early because recovered actions strayed from the commanded ones / "
+        "all online "
+        "rollouts. An evaluator that never checks has 0, so this describes and does not rank. "
+        "Rollouts that never "
         f"ran leave the share and are counted. {LOWER}"
     ),
 )
@@ -128,7 +147,8 @@ RATE_ERROR = Metric(
     worst=1,
     best=0,
     explain=(
-        "The mean absolute difference of predicted and real success rate, which a correlation does not see. Not from "
+        "The mean absolute difference of predicted and real success rate, which a correlation does "
+        "not see. Not from "
         f"the paper. {POINTS}{ROLLOUTS}No points, no value. {LOWER}"
     ),
 )
@@ -141,9 +161,15 @@ METRICS: tuple[Metric, ...] = (
     MMRV,
     PEARSON_R_WITHIN,
     REPRODUCTION_AVERAGE,
-    _reproduction("language_following_failure", "Reproduction: wrong object", "that go for the wrong object"),
-    _reproduction("object_lifting_failure", "Reproduction: not lifted", "that choose rightly but do not lift"),
-    _reproduction("object_placing_failure", "Reproduction: not placed", "that lift but do not place"),
+    _reproduction(
+        "language_following_failure", "Reproduction: wrong object", "that go for the wrong object"
+    ),
+    _reproduction(
+        "object_lifting_failure", "Reproduction: not lifted", "that choose rightly but do not lift"
+    ),
+    _reproduction(
+        "object_placing_failure", "Reproduction: not placed", "that lift but do not place"
+    ),
     _reproduction("no_failure", "Reproduction: success", "that meet every criterion"),
     PSNR,
     TERMINATION_RATE,

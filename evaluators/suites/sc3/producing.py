@@ -1,4 +1,5 @@
-"""How a handed-in dynamics model makes rollouts: the same loops as everywhere, a shard at a time."""
+"""How a handed-in dynamics model makes rollouts: the same loops as everywhere, a shard at a
+time."""
 
 from __future__ import annotations
 
@@ -8,13 +9,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from evaluators.contracts import Generator, Outcome, Output, Production, Sample
-from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig, roll_out
+from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig, roll_out
+from evaluators.suites.sc3.rollouts.trajectories import to_bytes
 from evaluators.suites.sc3.samples import episodes, policies
-from evaluators.suites.sc3.trajectories import to_bytes
-from evaluators.suites.sc3.worlds import WorldModel
-from evaluators.worlds.bussing_views import Size
+from evaluators.worlds.bussing.views import Size
+from evaluators.worlds.bussing.world_models import WorldModel
 
-WHOLE = "The folder has to hold config.json and model.safetensors as `armillary sc3 train` writes them."
+WHOLE = (
+    "The folder has to hold config.json and model.safetensors as `armillary sc3 train` writes them."
+)
 
 
 class BadFolder(ValueError):
@@ -29,7 +32,8 @@ class Rollouts:
     config: RolloutConfig
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
-        """One npz a sample; a world model that fails on a batch fails on its samples, with its reason."""
+        """One npz a sample; a world model that fails on a batch fails on its samples, with its
+        reason."""
         for first in range(0, len(samples), self.config.batch):
             batch = samples[first : first + self.config.batch]
             try:
@@ -45,17 +49,21 @@ class Rollouts:
 
 @dataclass(frozen=True, slots=True)
 class Unusable:
-    """A model that cannot be run fails every sample with the reason, at once: trying again would change nothing."""
+    """A model that cannot be run fails every sample with the reason, at once: trying again would
+    change nothing."""
 
     reason: str
 
     def generate(self, samples: Sequence[Sample], _folder: Path) -> Iterator[Output]:
         """The same failure a sample."""
-        yield from (Output(sample.id, Outcome.MODEL_FAILED, reason=self.reason) for sample in samples)
+        yield from (
+            Output(sample.id, Outcome.MODEL_FAILED, reason=self.reason) for sample in samples
+        )
 
 
 def produce(production: Production) -> Generator:
-    """A generator around the dynamics model in a folder; its own tau, if it has one, stops it online."""
+    """A generator around the dynamics model in a folder; its own tau, if it has one, stops it
+    online."""
     try:
         return Rollouts(*open_folder(production.folder, "handed in", production.device))
     except BadFolder as error:
@@ -63,8 +71,9 @@ def produce(production: Production) -> Generator:
 
 
 def open_folder(folder: Path, name: str, device: str = "cpu") -> tuple[WorldModel, RolloutConfig]:
-    """The world model in a folder and the loops as it needs them: its horizon, its tau, its size of picture."""
-    from evaluators.models.dynamics_world import open_world
+    """The world model in a folder and the loops as it needs them: its horizon, its tau, its size of
+    picture."""
+    from evaluators.models.dynamics.world import open_world
 
     try:
         opened = open_world(folder, name, device)
@@ -73,7 +82,9 @@ def open_folder(folder: Path, name: str, device: str = "cpu") -> tuple[WorldMode
             raise ValueError(f"It is made for {model.views} views; this suite shows {BENCH.views}.")
         size = Size(eyes.height, eyes.width)
         return opened.world(), replace(BENCH, horizon=model.horizon, tau=model.tau, size=size)
-    except Exception as error:  # json, safetensors and torch each have their own ways to say that files do not fit
+    except (
+        Exception
+    ) as error:  # json, safetensors and torch each have their own ways to say that files do not fit
         raise BadFolder(f"The dynamics model cannot be opened: {_words(error)} {WHOLE}") from error
 
 

@@ -1,4 +1,5 @@
-"""What the SC3-Eval paper prints: its tables as rows with an address, and what follows from its real success rates."""
+"""What the SC3-Eval paper prints: its tables as rows with an address, and what follows from its
+real success rates."""
 
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ ALL_POINTS = "All 21 points, both splits together."
 BOTH_SPLITS = "Both splits together."
 CRITERION_MEAN = "Criterion mean (computed)"
 KNOWS_NO_POLICY = (
-    "Computed from the real rates of Table 3, not printed: an evaluator that gives every policy the mean of the "
+    "Computed from the real rates of Table 3, not printed: an evaluator that gives every policy "
+    "the mean of the "
     "criterion. It has no r within criterion, since it cannot tell two policies apart."
 )
 
@@ -44,8 +46,11 @@ class RealRate:
 
 
 def published() -> tuple[Published, ...]:
-    """Every figure of a world model; r, MMRV and reproduction rest on human labels, the rest is measured."""
-    return one_per_address((*_table1(), *_table2(), *_table4(), *_table5(), *_table6(), *_criterion_mean()))
+    """Every figure of a world model; r, MMRV and reproduction rest on human labels, the rest is
+    measured."""
+    return one_per_address(
+        (*_table1(), *_table2(), *_table4(), *_table5(), *_table6(), *_criterion_mean())
+    )
 
 
 def facts() -> tuple[Fact, ...]:
@@ -68,12 +73,16 @@ def real_success_rates() -> tuple[RealRate, ...]:
 
 
 def criterion_means(rates: Sequence[RealRate]) -> list[float]:
-    """What an evaluator predicts that knows how hard each criterion is and nothing of any policy."""
-    return [fmean(other.rate for other in rates if other.criterion == one.criterion) for one in rates]
+    """What an evaluator predicts that knows how hard each criterion is and nothing of any
+    policy."""
+    return [
+        fmean(other.rate for other in rates if other.criterion == one.criterion) for one in rates
+    ]
 
 
 def criterion_mean_r(rates: Sequence[RealRate]) -> float:
-    """So much of a pooled r is owed to the criteria alone; without scipy, as a metric's text is made at import."""
+    """So much of a pooled r is owed to the criteria alone; without scipy, as a metric's text is
+    made at import."""
     return correlation(criterion_means(rates), [one.rate for one in rates])
 
 
@@ -88,14 +97,22 @@ def _table1() -> Iterator[Published]:
 def _table2() -> Iterator[Published]:
     for row in read_table("sc3", "table2"):
         facets = Facets(ALL, POOLED, row["mode"], "video")
-        yield _labelled(_variant(row["variant"]), row["metric"], facets, row["value"], table=2, note=ALL_POINTS)
+        yield _labelled(
+            _variant(row["variant"]), row["metric"], facets, row["value"], table=2, note=ALL_POINTS
+        )
 
 
 def _table4() -> Iterator[Published]:
     for row in read_table("sc3", "table4"):
         facets = Facets(row["split"], ALL, row["mode"], "video")
         yield Published(
-            _variant(row["method"]), row["metric"], facets, "auto", float(row["value_db"]), None, _source(4)
+            _variant(row["method"]),
+            row["metric"],
+            facets,
+            "auto",
+            float(row["value_db"]),
+            None,
+            _source(4),
         )
 
 
@@ -113,7 +130,9 @@ def _table6() -> Iterator[Published]:
     for row in read_table("sc3", "table6"):
         facets = Facets(ALL, ALL, row["mode"], "video")
         metric = f"reproduction_{row['category']}"
-        yield _labelled(row["method"], metric, facets, row["reproduction_rate"], table=6, note=BOTH_SPLITS)
+        yield _labelled(
+            row["method"], metric, facets, row["reproduction_rate"], table=6, note=BOTH_SPLITS
+        )
 
 
 def _criterion_mean() -> Iterator[Published]:
@@ -126,13 +145,24 @@ def _criterion_mean() -> Iterator[Published]:
         for mode in ("offline", "online"):
             facets = Facets(split, POOLED, mode, "video")
             yield from (
-                Published(CRITERION_MEAN, metric, facets, "human", value, None, _source(3), KNOWS_NO_POLICY)
+                Published(
+                    CRITERION_MEAN,
+                    metric,
+                    facets,
+                    "human",
+                    value,
+                    None,
+                    _source(3),
+                    KNOWS_NO_POLICY,
+                )
                 for metric, value in found.items()
                 if value is not None
             )
 
 
-def _labelled(model: str, metric: str, facets: Facets, value: str, *, table: int, note: str = "") -> Published:
+def _labelled(
+    model: str, metric: str, facets: Facets, value: str, *, table: int, note: str = ""
+) -> Published:
     return Published(model, metric, facets, "human", float(value), None, _source(table), note)
 
 

@@ -1,4 +1,5 @@
-"""How people rate SC3's rollouts: three criteria an object, rollouts and the real table's among each other."""
+"""How people rate SC3's rollouts: three criteria an object, rollouts and the real table's among
+each other."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ import numpy as np
 
 from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
 from evaluators.media import write_mp4
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, from_bytes
 from evaluators.suites.sc3.samples import on_the_table, starts
 from evaluators.suites.sc3.scoring import score as score_rollout
-from evaluators.suites.sc3.trajectories import CRITERIA, from_bytes
-from evaluators.worlds.bussing import RATE_HZ
+from evaluators.worlds.bussing.bench import RATE_HZ
 
 PEOPLE = "people"
 SIDE = 192
@@ -26,7 +27,8 @@ def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
 
 
 def show(sample: Sample, file: Path | None, folder: Path) -> Path:
-    """All views of a rollout beside each other, in step; without a file, what really happened on the table."""
+    """All views of a rollout beside each other, in step; without a file, what really happened on
+    the table."""
     policy, start = starts()[sample.cluster]
     views = (from_bytes(file.read_bytes()) if file else on_the_table(policy)[start.id]).frames
     times = max(1, SIDE // views.shape[2])
@@ -39,21 +41,31 @@ def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[
     read = output.record.get("value")
     if output.outcome is not Outcome.SCORED or not isinstance(read, Mapping):
         return score_rollout(sample, output, {})
-    said: dict[str, Json] = {**read, "criteria": {**criteria(opinions)}, "annotator": PEOPLE, "labels": PEOPLE}
+    said: dict[str, Json] = {
+        **read,
+        "criteria": {**criteria(opinions)},
+        "annotator": PEOPLE,
+        "labels": PEOPLE,
+    }
     return score_rollout(sample, replace(output, record={**output.record, "value": said}), {})
 
 
 def criteria(opinions: Sequence[Opinion]) -> dict[str, bool]:
     """What holds of a rollout: a criterion that holds for every object."""
     held = labels(opinions)
-    return {name: all(held[ask] for ask in held if ask.rpartition(".")[2] == name) for name in CRITERIA}
+    return {
+        name: all(held[ask] for ask in held if ask.rpartition(".")[2] == name) for name in CRITERIA
+    }
 
 
 def labels(opinions: Sequence[Opinion]) -> dict[str, bool]:
-    """Each object's criterion: by the adjudicator if there is one, otherwise by majority, a tie against it."""
+    """Each object's criterion: by the adjudicator if there is one, otherwise by majority, a tie
+    against it."""
     heard = [one for one in opinions if one.settles] or list(opinions)
     asked = dict.fromkeys(ask for one in heard for ask in one.answers)
-    return {ask: 2 * sum(one.answers.get(ask) == "yes" for one in heard) > len(heard) for ask in asked}
+    return {
+        ask: 2 * sum(one.answers.get(ask) == "yes" for one in heard) > len(heard) for ask in asked
+    }
 
 
 RATING = Rating(words, show, real=True, score=score)

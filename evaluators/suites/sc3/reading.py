@@ -1,4 +1,5 @@
-"""What is read off a rollout when it comes in: whether it is sound, what annotators say, PSNR, U."""
+"""What is read off a rollout when it comes in: whether it is sound, what annotators say, PSNR,
+U."""
 
 from __future__ import annotations
 
@@ -13,33 +14,38 @@ from evaluators.contracts import Json, JudgeCard, Sample
 from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.suites.sc3.rollouts import BENCH, RolloutConfig
+from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig
+from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, from_bytes
 from evaluators.suites.sc3.samples import SHIPPED, criteria_of, on_the_table, starts
-from evaluators.suites.sc3.trajectories import BadTrajectory, Trajectory, from_bytes
-from evaluators.worlds.bussing_starts import Start
-from evaluators.worlds.bussing_views import Frames
+from evaluators.worlds.bussing.starts import Start
+from evaluators.worlds.bussing.views import Frames
 
 if TYPE_CHECKING:
-    from evaluators.models.dynamics_annotator import Annotator
+    from evaluators.models.dynamics.annotator import Annotator
 
 AUTOMATIC = "automatic"
 OWN = "submitter"
-"""Whose labels they are: not what an annotator is called, since a submitter may call theirs as they like."""
+"""Whose labels they are: not what an annotator is called, since a submitter may call theirs as they
+like."""
 
 ANNOTATOR = SHIPPED / "annotator.safetensors"
 SAME_ACTION = 1e-4
-"""How far an offline rollout's actions may lie from the recorded ones: they may have been rounded on their way."""
+"""How far an offline rollout's actions may lie from the recorded ones: they may have been rounded
+on their way."""
 
 NOTE = (
-    "Wrong on none of the 252 real rollouts, nor on those as the small tokeniser paints them; what a world model of "
-    "another kind paints it has not seen. Labels that come with a rollout take precedence and are marked; they are the "
+    "Wrong on none of the 252 real rollouts, nor on those as the small tokeniser paints them; what "
+    "a world model of "
+    "another kind paints it has not seen. Labels that come with a rollout take precedence and are "
+    "marked; they are the "
     "submitter's own."
 )
 """What stands on the annotator's card: whose labels count, and how far its own are off."""
 
 
 def card() -> JudgeCard:
-    """Who says what holds: labels handed in with a rollout, otherwise the small classifier of this file."""
+    """Who says what holds: labels handed in with a rollout, otherwise the small classifier of this
+    file."""
     return JudgeCard(
         name="SC3 annotator",
         kind="auto",
@@ -79,12 +85,14 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
 
 
 def check_length(made: Trajectory, real: Trajectory, config: RolloutConfig) -> None:
-    """Offline the recorded actions, all of them; online up to the limit, or to the chunk at which it stopped."""
+    """Offline the recorded actions, all of them; online up to the limit, or to the chunk at which
+    it stopped."""
     if made.source == "offline":
         _check_recorded(made, real)
     elif made.terminated_at is None and made.steps != config.limit:
         raise BadTrajectory(
-            f"{made.id}: {made.steps} steps where an online rollout that was not stopped has {config.limit}. "
+            f"{made.id}: {made.steps} steps where an online rollout that was not stopped has "
+            f"{config.limit}. "
             "Roll it out to the end, or say in terminated_at which chunk stopped it."
         )
     elif made.terminated_at is not None:
@@ -92,10 +100,12 @@ def check_length(made: Trajectory, real: Trajectory, config: RolloutConfig) -> N
 
 
 def psnr_of(made: Trajectory, real: Trajectory) -> float | None:
-    """The PSNR of an offline rollout against the real one, generated frames only, resized if need be."""
+    """The PSNR of an offline rollout against the real one, generated frames only, resized if need
+    be."""
     if made.source != "offline":
         raise BadTrajectory(
-            f"{made.id}: an {made.source} rollout has no real counterpart, since its policy saw other frames. "
+            f"{made.id}: an {made.source} rollout has no real counterpart, since its policy saw "
+            "other frames. "
             "PSNR is for offline rollouts."
         )
     steps = min(made.steps, real.steps)
@@ -110,7 +120,8 @@ def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
     found = trajectory.policy, trajectory.start, trajectory.source
     if asked != found:
         raise BadTrajectory(
-            f"This is the {found[2]} rollout of policy {found[0]} from {found[1]}; asked here is the {asked[2]} one of "
+            f"This is the {found[2]} rollout of policy {found[0]} from {found[1]}; asked here is "
+            f"the {asked[2]} one of "
             f"policy {asked[0]} from {asked[1]}. Hand each rollout in under its own sample."
         )
 
@@ -118,7 +129,8 @@ def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
 def _check_recorded(made: Trajectory, real: Trajectory) -> None:
     if made.terminated_at is not None:
         raise BadTrajectory(
-            f"{made.id}: stopped at chunk {made.terminated_at}, but offline rollouts are never stopped. "
+            f"{made.id}: stopped at chunk {made.terminated_at}, but offline rollouts are never "
+            "stopped. "
             "Drive it by all recorded actions and write null."
         )
     if made.steps != real.steps:
@@ -139,8 +151,10 @@ def _check_stop(made: Trajectory, stopped: int, config: RolloutConfig) -> None:
     steps = stopped * config.execute
     if not 0 <= steps < config.limit or made.steps != steps or len(made.u_chunk) != stopped + 1:
         raise BadTrajectory(
-            f"{made.id}: stopped at chunk {stopped} with {made.steps} steps and U of {len(made.u_chunk)} chunks. "
-            f"Chunks have {config.execute} steps and a rollout {config.limit}: keep the {max(steps, 0)} steps before "
+            f"{made.id}: stopped at chunk {stopped} with {made.steps} steps and U of "
+            f"{len(made.u_chunk)} chunks. "
+            f"Chunks have {config.execute} steps and a rollout {config.limit}: keep the "
+            f"{max(steps, 0)} steps before "
             "the chunk that exceeded tau, and give its U too."
         )
 
@@ -151,10 +165,14 @@ def _said(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | Non
     if not about:
         return None
     votes = np.array([list(criteria_of(one.outcome).values()) for one in about])
-    return ", ".join(one.annotator for one in about), ObjectOutcome(*(bool(v) for v in votes.mean(0) > 0.5))
+    return ", ".join(one.annotator for one in about), ObjectOutcome(
+        *(bool(v) for v in votes.mean(0) > 0.5)
+    )
 
 
-def annotate(trajectories: Sequence[Trajectory], begun: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
+def annotate(
+    trajectories: Sequence[Trajectory], begun: Sequence[Start]
+) -> tuple[ObjectOutcome, ...]:
     """What the board's annotator sees in rollouts, of whatever size their pictures are."""
     reader = _annotator()
     size = reader.eyes.config.height, reader.eyes.config.width
@@ -163,7 +181,7 @@ def annotate(trajectories: Sequence[Trajectory], begun: Sequence[Start]) -> tupl
 
 @cache
 def _annotator() -> Annotator:
-    from evaluators.models.dynamics_annotator import open_annotator
+    from evaluators.models.dynamics.annotator import open_annotator
 
     return open_annotator(ANNOTATOR)
 
@@ -175,5 +193,8 @@ def _resized(frames: Frames, size: tuple[int, ...]) -> Frames:
     if frames.shape[2:4] == size:
         return frames
     flat = frames.reshape(-1, *frames.shape[2:])
-    made = [np.asarray(Image.fromarray(one).resize((size[1], size[0]), Image.Resampling.BICUBIC)) for one in flat]
+    made = [
+        np.asarray(Image.fromarray(one).resize((size[1], size[0]), Image.Resampling.BICUBIC))
+        for one in flat
+    ]
     return np.stack(made).reshape(*frames.shape[:2], *size, 3).astype(np.uint8)

@@ -1,10 +1,11 @@
-"""What really happens from a sample's start, as the file that stands beside every rollout from there."""
+"""What really happens from a sample's start, as the file that stands beside every rollout from
+there."""
 
 from __future__ import annotations
 
 from evaluators.contracts import Sample
+from evaluators.suites.sc3.rollouts.trajectories import to_bytes
 from evaluators.suites.sc3.samples import on_the_table, starts
-from evaluators.suites.sc3.trajectories import to_bytes
 
 
 def real_rollout(sample: Sample) -> bytes:

@@ -1,6 +1,7 @@
 """The suite's numbers over many draws of starts at once, from which intervals are made.
 
-Each draw takes as many starts of every policy as there are, with replacement; all numbers rest on the same draws.
+Each draw takes as many starts of every policy as there are, with replacement; all numbers rest on
+the same draws.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import numpy.typing as npt
 
 from evaluators.metrics.outcomes import Category, categorise
 from evaluators.suites.sc3.agreement import Match, rolled
-from evaluators.suites.sc3.trajectories import CRITERIA
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -21,7 +22,7 @@ TAILS = (0.025, 0.975)
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
+class ResampledAgreement:
     """What `agree` finds, one value a draw; NaN where a draw has none."""
 
     pearson_r: Floats
@@ -32,9 +33,11 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Draws:
-    """Which matches each draw has [draws, matches], and both sides' rates [draws, policies, criteria].
+    """Which matches each draw has [draws, matches], and both sides' rates [draws, policies,
+    criteria].
 
-    `endings` are the reproduction rates [draws, categories], NaN for a category that a draw has none of.
+    `endings` are the reproduction rates [draws, categories], NaN for a category that a draw has
+    none of.
     """
 
     rows: Ints
@@ -42,13 +45,21 @@ class Draws:
     real: Floats
     endings: Floats
 
-    def agreement(self, criteria: Sequence[str] = CRITERIA) -> Drawn:
+    def agreement(self, criteria: Sequence[str] = CRITERIA) -> ResampledAgreement:
         """Predicted against real, over all points of these criteria."""
         columns = [CRITERIA.index(name) for name in criteria]
         sides = self.predicted[:, :, columns], self.real[:, :, columns]
         predicted, real = (side.reshape(len(side), -1) for side in sides)
-        inside = [np.round(side - side.mean(axis=1, keepdims=True), 12).reshape(len(side), -1) for side in sides]
-        return Drawn(_pearson(predicted, real), _mmrv(predicted, real), _pearson(*inside), _error(predicted, real))
+        inside = [
+            np.round(side - side.mean(axis=1, keepdims=True), 12).reshape(len(side), -1)
+            for side in sides
+        ]
+        return ResampledAgreement(
+            _pearson(predicted, real),
+            _mmrv(predicted, real),
+            _pearson(*inside),
+            _error(predicted, real),
+        )
 
     def reproduction(self) -> Floats:
         """The mean over the categories that a draw has."""
@@ -80,17 +91,22 @@ def ends(values: Floats) -> tuple[float, float] | None:
 
 
 def _at(ordered: Floats, place: float) -> float:
-    """Between two neighbours in proportion, as numpy's quantile, which takes ten times as long for so few."""
+    """Between two neighbours in proportion, as numpy's quantile, which takes ten times as long for
+    so few."""
     before = int(place)
     after = min(before + 1, len(ordered) - 1)
     return float(ordered[before] + (place - before) * (ordered[after] - ordered[before]))
 
 
 def _sides(matches: Sequence[Match]) -> tuple[list[Floats], list[Floats]]:
-    """For each match the criteria of its objects [objects, criteria], in the rollout and in reality."""
+    """For each match the criteria of its objects [objects, criteria], in the rollout and in
+    reality."""
     both = ([rolled(match) for match in matches], [match.real for match in matches])
     predicted, real = (
-        [np.array([[getattr(thing, name) for name in CRITERIA] for thing in things], float) for things in side]
+        [
+            np.array([[getattr(thing, name) for name in CRITERIA] for thing in things], float)
+            for things in side
+        ]
         for side in both
     )
     return predicted, real
@@ -98,25 +114,34 @@ def _sides(matches: Sequence[Match]) -> tuple[list[Floats], list[Floats]]:
 
 def _held(things: Sequence[Floats]) -> tuple[Floats, Floats]:
     """How many objects of each match meet each criterion, and how many there are."""
-    return np.stack([one.sum(axis=0) for one in things]), np.array([float(len(one)) for one in things])
+    return np.stack([one.sum(axis=0) for one in things]), np.array(
+        [float(len(one)) for one in things]
+    )
 
 
 def _rates(picks: Sequence[Ints], held: Floats, objects: Floats) -> Floats:
-    return np.stack([held[mine].sum(axis=1) / objects[mine].sum(axis=1)[:, None] for mine in picks], axis=1)
+    return np.stack(
+        [held[mine].sum(axis=1) / objects[mine].sum(axis=1)[:, None] for mine in picks], axis=1
+    )
 
 
 def _endings(matches: Sequence[Match], rows: Ints) -> Floats:
     kinds = list(Category)
     real = np.array([kinds.index(categorise(match.real)) for match in matches])
-    made = np.array([kinds.index(categorise(match.rollout)) if match.rollout else -1 for match in matches])
+    made = np.array(
+        [kinds.index(categorise(match.rollout)) if match.rollout else -1 for match in matches]
+    )
     there = np.eye(len(kinds))[real]
     with np.errstate(invalid="ignore"):
-        rates: Floats = (there * (made == real)[:, None])[rows].sum(axis=1) / there[rows].sum(axis=1)
+        rates: Floats = (there * (made == real)[:, None])[rows].sum(axis=1) / there[rows].sum(
+            axis=1
+        )
     return rates
 
 
 def _pearson(predicted: Floats, real: Floats) -> Floats:
-    """Pearson's r of each row; scipy's, which gives p too, takes 14 times as long for 1,000 draws."""
+    """Pearson's r of each row; scipy's, which gives p too, takes 14 times as long for 1,000
+    draws."""
     found = np.clip((_unit(predicted) * _unit(real)).sum(axis=1), -1.0, 1.0)
     flat = (np.ptp(predicted, axis=1) == 0) | (np.ptp(real, axis=1) == 0)
     return np.where(flat, np.nan, found)
@@ -131,7 +156,9 @@ def _unit(values: Floats) -> Floats:
 
 def _mmrv(predicted: Floats, real: Floats) -> Floats:
     gaps = np.abs(real[:, :, None] - real[:, None, :])
-    swapped = (predicted[:, :, None] > predicted[:, None, :]) != (real[:, :, None] > real[:, None, :])
+    swapped = (predicted[:, :, None] > predicted[:, None, :]) != (
+        real[:, :, None] > real[:, None, :]
+    )
     found: Floats = (gaps * swapped).max(axis=2).mean(axis=1)
     return found
 
@@ -145,5 +172,7 @@ def _mean(values: Floats) -> Floats:
     known = ~np.isnan(values)
     counts = known.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        means: Floats = np.where(known, values, 0.0).sum(axis=1) / np.where(counts > 0, counts, np.nan)
+        means: Floats = np.where(known, values, 0.0).sum(axis=1) / np.where(
+            counts > 0, counts, np.nan
+        )
     return means

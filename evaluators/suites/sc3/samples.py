@@ -8,11 +8,11 @@ from pathlib import Path
 
 from evaluators.contracts import Facets, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.suites.sc3.rollouts import BENCH, Episode, real
-from evaluators.suites.sc3.trajectories import CRITERIA, Trajectory
-from evaluators.suites.sc3.worlds import simulator
-from evaluators.worlds.bussing_starts import Start
-from evaluators.worlds.policies import Policy, checkpoints, starts_of
+from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, real
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, Trajectory
+from evaluators.worlds.bussing.starts import Start
+from evaluators.worlds.bussing.world_models import simulator
+from evaluators.worlds.policies.policies import Policy, checkpoints, starts_of
 
 MODES = ("offline", "online")
 SHIPPED = Path(__file__).parent / "data"
@@ -62,7 +62,8 @@ def starts() -> dict[str, tuple[int, Start]]:
 
 @cache
 def on_the_table(policy: int) -> dict[str, Trajectory]:
-    """What a policy really does from its starts, by their names; the bench stands for the real table."""
+    """What a policy really does from its starts, by their names; the bench stands for the real
+    table."""
     mine = [Episode(number, start) for number, start in starts().values() if number == policy]
     return {one.start: one for one in real(policies(), mine, BENCH)}
 
@@ -83,7 +84,9 @@ def episodes(chosen: Sequence[Sample]) -> list[Episode]:
 
 def _episode(sample: Sample) -> Episode:
     policy, start = starts()[sample.cluster]
-    recorded = on_the_table(policy)[start.id].actions if sample.facets.setting == "offline" else None
+    recorded = (
+        on_the_table(policy)[start.id].actions if sample.facets.setting == "offline" else None
+    )
     return Episode(policy, start, recorded)
 
 

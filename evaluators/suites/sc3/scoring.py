@@ -5,14 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evaluators.contracts import ALL, SUBMITTER_FAILURES, Answer, Cell, Facets, Outcome, Output, Sample, Score
+from evaluators.contracts import (
+    ALL,
+    SUBMITTER_FAILURES,
+    Answer,
+    Cell,
+    Facets,
+    Outcome,
+    Output,
+    Sample,
+    Score,
+)
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
-from evaluators.suites.sc3.agreement import Agreement, Match, agree
+from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
 from evaluators.suites.sc3.reading import OWN
 from evaluators.suites.sc3.resampling import Draws, draw, ends
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth
-from evaluators.suites.sc3.trajectories import CRITERIA
 
 POOLED = "pooled"
 RESAMPLES = 200
@@ -21,12 +31,18 @@ RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
 
 
 def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tuple[Score, ...]:
-    """A rollout against the real one from the same start: same ending, criteria off, PSNR offline, stopped online."""
+    """A rollout against the real one from the same start: same ending, criteria off, PSNR offline,
+    stopped online."""
     if output.outcome in SUBMITTER_FAILURES:
-        return tuple(Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE)
+        return tuple(
+            Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
+        )
     read = output.record.get("value")
     if not isinstance(read, Mapping):
-        return tuple(Score(sample.id, name, _applies(name, sample, Outcome.JUDGE_ERROR)) for name in PER_SAMPLE)
+        return tuple(
+            Score(sample.id, name, _applies(name, sample, Outcome.JUDGE_ERROR))
+            for name in PER_SAMPLE
+        )
     real, made = _truth(sample), outcome_of(read)
     off = [getattr(real, name) != getattr(made, name) for name in CRITERIA]
     values: dict[str, float | None] = {
@@ -35,7 +51,9 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
         "psnr": _number(read.get("psnr")),
         "termination_rate": float(read.get("terminated_at") is not None),
     }
-    detail = {name: read.get(name) for name in ("annotator", "labels")} | {"criteria": dict(criteria_of(made))}
+    detail = {name: read.get(name) for name in ("annotator", "labels")} | {
+        "criteria": dict(criteria_of(made))
+    }
     return tuple(_one(sample, name, values[name], detail) for name in PER_SAMPLE)
 
 
@@ -47,19 +65,22 @@ def outcome_of(read: Mapping[str, object]) -> ObjectOutcome:
 
 
 def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
-    """Correlations over policies per split, mode and criterion, reproduction, PSNR, stops, and the rates themselves."""
+    """Correlations over policies per split, mode and criterion, reproduction, PSNR, stops, and the
+    rates themselves."""
     found = {(score.sample_id, score.metric): score for score in scores}
     cells: list[Cell] = []
     for mode in MODES:
         for split in (ALL, *dict.fromkeys(sample.facets.scenario for sample in samples)):
-            chosen = [s for s in samples if s.facets.setting == mode and split in (ALL, s.facets.scenario)]
+            chosen = [
+                s for s in samples if s.facets.setting == mode and split in (ALL, s.facets.scenario)
+            ]
             if chosen:
-                cells += _cells(Part(split, mode, tuple(chosen), found))
+                cells += _cells(ModeScores(split, mode, tuple(chosen), found))
     return tuple(cells)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ModeScores:
     """The samples of one mode and split, with all scores."""
 
     split: str
@@ -77,43 +98,56 @@ class Part:
         """A word of warning where criteria are the submitter's own labels; empty where none are."""
         found = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
         own = sum(score.detail.get("labels") == OWN for score in found)
-        return f"labels of {own} of {len(self.samples)} rollouts are the submitter's own" if own else ""
+        return (
+            f"labels of {own} of {len(self.samples)} rollouts are the submitter's own"
+            if own
+            else ""
+        )
 
     def facets(self, task: str) -> Facets:
         return Facets(self.split, task, self.mode, "video")
 
 
-def _cells(part: Part) -> Iterator[Cell]:
+def _cells(part: ModeScores) -> Iterator[Cell]:
     matches, whose = part.matches(), part.whose()
     draws = draw(matches, RESAMPLES)
     yield from (replace(cell, note=whose) for cell in _judged(part, matches, draws))
     yield from _means(part, draws)
 
 
-def _judged(part: Part, matches: Sequence[Match], draws: Draws) -> Iterator[Cell]:
+def _judged(part: ModeScores, matches: Sequence[Match], draws: Draws) -> Iterator[Cell]:
     """What rests on criteria, and so on who says that they are met."""
     there, expected = sum(match.rollout is not None for match in matches), len(matches)
     agreed = agree(matches)
     for task, criteria in ((POOLED, CRITERIA), *((name, (name,)) for name in CRITERIA)):
-        one, drawn = agreed if task == POOLED else agree(matches, criteria), draws.agreement(criteria)
+        one, drawn = (
+            agreed if task == POOLED else agree(matches, criteria),
+            draws.agreement(criteria),
+        )
         for metric in RATES:
             if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
                 sure = ends(getattr(drawn, metric))
-                whole = _cell(metric, part.facets(task), getattr(one, metric), there, expected, sure)
+                whole = _cell(
+                    metric, part.facets(task), getattr(one, metric), there, expected, sure
+                )
                 yield whole if there == expected else _steerable(whole)
     yield from _reproduction(part, agreed, draws, there)
     yield from _rates(part, matches, agreed, draws)
 
 
 def _steerable(cell: Cell) -> Cell:
-    """Rates agree better or worse with every rollout that is left out, so of a part there is no agreement at all."""
+    """Rates agree better or worse with every rollout that is left out, so of a part there is no
+    agreement at all."""
     why = (
-        f"{cell.n_expected - cell.n_scored} of {cell.n_expected} rollouts are missing: leaving some out could steer it"
+        f"{cell.n_expected - cell.n_scored} of {cell.n_expected} rollouts are missing: leaving "
+        "some out could steer it"
     )
     return replace(cell, value=None, low=None, high=None, why_empty=why)
 
 
-def _reproduction(part: Part, agreed: Agreement, draws: Draws, there: int) -> Iterator[Cell]:
+def _reproduction(
+    part: ModeScores, agreed: EvaluatorAgreement, draws: Draws, there: int
+) -> Iterator[Cell]:
     average, sure = agreed.reproduction.average, ends(draws.reproduction())
     yield _cell("reproduction_average", part.facets(ALL), average, there, len(part.samples), sure)
     for number, rate in enumerate(agreed.reproduction.rates):
@@ -121,7 +155,9 @@ def _reproduction(part: Part, agreed: Agreement, draws: Draws, there: int) -> It
         yield _cell(name, part.facets(ALL), rate.value, rate.n_real, rate.n_real, sure)
 
 
-def _rates(part: Part, matches: Sequence[Match], agreed: Agreement, draws: Draws) -> Iterator[Cell]:
+def _rates(
+    part: ModeScores, matches: Sequence[Match], agreed: EvaluatorAgreement, draws: Draws
+) -> Iterator[Cell]:
     """Both sides of every point, for the scatter."""
     if part.split == ALL:
         return
@@ -130,29 +166,44 @@ def _rates(part: Part, matches: Sequence[Match], agreed: Agreement, draws: Draws
         there = sum(match.rollout is not None for match in mine)
         place = (slice(None), *divmod(number, len(CRITERIA)))
         facets = part.facets(f"policy_{point.policy} {point.criterion}")
-        yield _cell("predicted_rate", facets, point.predicted, there, len(mine), ends(draws.predicted[place]))
+        yield _cell(
+            "predicted_rate",
+            facets,
+            point.predicted,
+            there,
+            len(mine),
+            ends(draws.predicted[place]),
+        )
         yield _cell("real_rate", facets, point.real, there, len(mine), ends(draws.real[place]))
 
 
-def _means(part: Part, draws: Draws) -> Iterator[Cell]:
+def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
     for metric, mode in (("psnr", "offline"), ("termination_rate", "online")):
         if part.mode == mode:
             scores = [part.score(sample, metric) for sample in part.samples]
             values = [None if score is None else _mean_value(metric, score) for score in scores]
             known = [value for value in values if value is not None]
             scored = sum(score is not None and score.outcome is Outcome.SCORED for score in scores)
-            yield _cell(metric, part.facets(ALL), mean(known), scored, len(scores), ends(draws.mean(values)))
+            yield _cell(
+                metric, part.facets(ALL), mean(known), scored, len(scores), ends(draws.mean(values))
+            )
 
 
 def _mean_value(metric: str, score: Score) -> float | None:
-    """A rollout that is missing or unreadable counts 0 dB; it was not stopped, so it leaves the termination rate."""
+    """A rollout that is missing or unreadable counts 0 dB; it was not stopped, so it leaves the
+    termination rate."""
     if score.outcome in SUBMITTER_FAILURES:
         return 0.0 if metric == "psnr" else None
     return score.value
 
 
 def _cell(
-    metric: str, facets: Facets, value: float | None, scored: int, expected: int, sure: tuple[float, float] | None
+    metric: str,
+    facets: Facets,
+    value: float | None,
+    scored: int,
+    expected: int,
+    sure: tuple[float, float] | None,
 ) -> Cell:
     why = "" if value is not None else "fewer than two points, or one side does not vary"
     low, high = sure if sure and value is not None else (None, None)
@@ -183,7 +234,9 @@ def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
 
 
 def _one(sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]) -> Score:
-    outcome = _applies(metric, sample, Outcome.SCORED if value is not None else Outcome.OUTPUT_INVALID)
+    outcome = _applies(
+        metric, sample, Outcome.SCORED if value is not None else Outcome.OUTPUT_INVALID
+    )
     kept = detail if metric == PER_SAMPLE[0] else {}
     return Score(sample.id, metric, outcome, value if outcome is Outcome.SCORED else None, kept)  # type: ignore[arg-type]
 

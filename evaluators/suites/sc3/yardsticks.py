@@ -1,4 +1,5 @@
-"""Rows that stand beside the ranking: the simulator as ceiling, worlds that know too little, fakes that see nothing."""
+"""Rows that stand beside the ranking: the simulator as ceiling, worlds that know too little, fakes
+that see nothing."""
 
 from __future__ import annotations
 
@@ -12,10 +13,10 @@ from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.producing import Rollouts, open_folder
-from evaluators.suites.sc3.rollouts import BENCH
+from evaluators.suites.sc3.rollouts.loops import BENCH
+from evaluators.suites.sc3.rollouts.trajectories import OutcomeAnnotation, to_bytes
 from evaluators.suites.sc3.samples import SHIPPED, on_the_table, starts, truth
-from evaluators.suites.sc3.trajectories import Annotation, to_bytes
-from evaluators.suites.sc3.worlds import (
+from evaluators.worlds.bussing.world_models import (
     NOISE_LEVELS,
     WorldModel,
     copy_last_frame,
@@ -24,7 +25,10 @@ from evaluators.suites.sc3.worlds import (
     simulator,
 )
 
-PRACTISED = "A small dynamics model of ours, trained on practice on the same simulated table, from other starts."
+PRACTISED = (
+    "A small dynamics model of ours, trained on practice on the same simulated table, from other "
+    "starts."
+)
 
 Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
 Given = Mapping[str, Path]
@@ -32,26 +36,50 @@ Given = Mapping[str, Path]
 
 def yardsticks() -> tuple[Yardstick, ...]:
     """All of them; none is ever ranked."""
-    worlds = [("Copy of the last frame", copy_last_frame()), ("Never grasps (simulated)", never_grasps().world())]
-    worlds += [(f"Noisy simulator {level:g}", noisy_simulator(level).world()) for level in NOISE_LEVELS]
-    learned = [("Small dynamics model", "full"), ("Small dynamics model, forward only", "forward_only")]
-    fakes: list[tuple[str, Fake]] = [("Criterion mean", criterion_mean), ("Shuffled policies", shuffled_policies)]
+    worlds = [
+        ("Copy of the last frame", copy_last_frame()),
+        ("Never grasps (simulated)", never_grasps().world()),
+    ]
+    worlds += [
+        (f"Noisy simulator {level:g}", noisy_simulator(level).world()) for level in NOISE_LEVELS
+    ]
+    learned = [
+        ("Small dynamics model", "full"),
+        ("Small dynamics model, forward only", "forward_only"),
+    ]
+    fakes: list[tuple[str, Fake]] = [
+        ("Criterion mean", criterion_mean),
+        ("Shuffled policies", shuffled_policies),
+    ]
     return (
         Yardstick("Simulator", "ceiling", "trajectory", partial(_rolled, simulator().world())),
-        *(Yardstick(title, "baseline", "trajectory", partial(_rolled, world)) for title, world in worlds),
         *(
-            Yardstick(title, "baseline", "trajectory", partial(_learned, SHIPPED / name), statement=PRACTISED)
+            Yardstick(title, "baseline", "trajectory", partial(_rolled, world))
+            for title, world in worlds
+        ),
+        *(
+            Yardstick(
+                title,
+                "baseline",
+                "trajectory",
+                partial(_learned, SHIPPED / name),
+                statement=PRACTISED,
+            )
             for title, name in learned
         ),
         *(Yardstick(title, "sanity", "trajectory", partial(_faked, fake)) for title, fake in fakes),
     )
 
 
-def _rolled(world: WorldModel, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+def _rolled(
+    world: WorldModel, samples: Sequence[Sample], _given: Given, folder: Path
+) -> Mapping[str, Path]:
     return _files(Rollouts(world, BENCH), samples, folder)
 
 
-def _learned(model: Path, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+def _learned(
+    model: Path, samples: Sequence[Sample], _given: Given, folder: Path
+) -> Mapping[str, Path]:
     """A shipped model, rolled out as one that is handed in."""
     return _files(Rollouts(*open_folder(model, model.name)), samples, folder)
 
@@ -61,14 +89,18 @@ def _files(rollouts: Rollouts, samples: Sequence[Sample], folder: Path) -> Mappi
     return {made.sample_id: made.file for made in rollouts.generate(samples, folder) if made.file}
 
 
-def _faked(fake: Fake, samples: Sequence[Sample], _given: Given, folder: Path) -> Mapping[str, Path]:
+def _faked(
+    fake: Fake, samples: Sequence[Sample], _given: Given, folder: Path
+) -> Mapping[str, Path]:
     """The first frame alone, with made-up annotations: a fake looks at nothing."""
     folder.mkdir(parents=True, exist_ok=True)
     made: dict[str, Path] = {}
     for mode in dict.fromkeys(sample.facets.setting for sample in samples):
         chosen = [sample for sample in samples if sample.facets.setting == mode]
         said = fake([_match(sample) for sample in chosen])
-        made |= {sample.id: _write(sample, one, folder) for sample, one in zip(chosen, said, strict=True)}
+        made |= {
+            sample.id: _write(sample, one, folder) for sample, one in zip(chosen, said, strict=True)
+        }
     return made
 
 
@@ -85,7 +117,7 @@ def _write(sample: Sample, outcome: ObjectOutcome, folder: Path) -> Path:
         source="offline" if sample.facets.setting == "offline" else "online",
         evaluator="fake",
         frames=real.frames[:, :1].repeat(real.frames.shape[1], axis=1),
-        annotations=(Annotation("made up", start.named_object, outcome),),
+        annotations=(OutcomeAnnotation("made up", start.named_object, outcome),),
     )
     path = folder / f"{sample.id}.npz"
     path.write_bytes(to_bytes(fake))

@@ -1,4 +1,5 @@
-"""TailOR: does an image or video generator keep to physics when the tool is an unusual one? (arXiv 2606.24256)"""
+"""TailOR: does an image or video generator keep to physics when the tool is an unusual one? (arXiv
+2606.24256)"""
 
 from functools import cache
 from pathlib import Path
@@ -30,11 +31,14 @@ def in_demo(sample: Sample) -> bool:
 @cache
 def _demo_clusters() -> frozenset[str]:
     clusters = dict.fromkeys(sample.cluster for sample in samples())
-    return frozenset(next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS)
+    return frozenset(
+        next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS
+    )
 
 
 def private_samples(folder: Path) -> tuple[Sample, ...]:
-    """An operator's own samples, checked as they are read; the checks are loaded only where there are any."""
+    """An operator's own samples, checked as they are read; the checks are loaded only where there
+    are any."""
     from evaluators.suites.tailor.private import samples as read
 
     return read(folder)
@@ -45,10 +49,16 @@ SUITE = Suite(
     version="1.1",
     scorer_version="1",
     title="TailOR",
-    sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a hammer, or with a banana?",
+    sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a "
+    "hammer, or with a banana?",
     paper="https://arxiv.org/abs/2606.24256",
     ranked="image and video generators",
-    facet_titles={"scenario": "Scenario", "task": "Action", "setting": "Setting", "modality": "Modality"},
+    facet_titles={
+        "scenario": "Scenario",
+        "task": "Action",
+        "setting": "Setting",
+        "modality": "Modality",
+    },
     metrics=METRICS,
     samples=samples,
     published=published.published,

@@ -1,4 +1,5 @@
-"""The item bank: 18 actions, 80 tasks, 400 instances, 1,600 prompts, each with its rubric, written for this project."""
+"""The item bank: 18 actions, 80 tasks, 400 instances, 1,600 prompts, each with its rubric, written
+for this project."""
 
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ Row = Mapping[str, Any]
 RATINGS = (
     Question(
         "physical_realism",
-        "From 0 to 5, how well does what is shown agree with gravity, contact, the limits of the materials, and cause "
+        "From 0 to 5, how well does what is shown agree with gravity, contact, the limits of the "
+        "materials, and cause "
         "and effect? 0 is an obvious, severe violation; 5 is fully consistent.",
         "rating",
         part="physical_realism",
@@ -42,7 +44,8 @@ RATINGS = (
     ),
     Question(
         "perceptual_quality",
-        "From 0 to 5, how clear and clean is the picture or clip, and in a clip, do things stay the same things from "
+        "From 0 to 5, how clear and clean is the picture or clip, and in a clip, do things stay "
+        "the same things from "
         "frame to frame? 0 is severe artefacts; 5 is clean.",
         "rating",
         part="perceptual_quality",
@@ -106,7 +109,8 @@ def _sample(prefix: str, task: Row, instance: Row, setting: str, modality: str) 
 
 
 def _rubric(task: Row, instance: Row, setting: str, modality: str) -> Iterator[Question]:
-    """The checklist of one prompt: the task's questions, the tool's, and what only this prompt states."""
+    """The checklist of one prompt: the task's questions, the tool's, and what only this prompt
+    states."""
     for short, part in PARTS.items():
         if short == "motion" and modality == "image":
             continue

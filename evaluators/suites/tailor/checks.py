@@ -1,6 +1,8 @@
-"""Whether an item bank is whole and sound: counts, ids, tools, rubrics and wording, every finding at once.
+"""Whether an item bank is whole and sound: counts, ids, tools, rubrics and wording, every finding
+at once.
 
-Run it as a command: `python -m evaluators.suites.tailor.checks`, and with `--write-hashes` after an edit of the rows.
+Run it as a command: `python -m evaluators.suites.tailor.checks`, and with `--write-hashes` after an
+edit of the rows.
 """
 
 from __future__ import annotations
@@ -15,10 +17,20 @@ from pathlib import Path
 
 from evaluators.contracts import Sample
 from evaluators.suites.tailor import wording
-from evaluators.suites.tailor.bank import DATA, MODALITIES, NAMES, PARTS, SETTINGS, Bank, Row, public, samples_of
-from evaluators.suites.tailor.wording import Finding
+from evaluators.suites.tailor.bank import (
+    DATA,
+    MODALITIES,
+    NAMES,
+    PARTS,
+    SETTINGS,
+    Bank,
+    Row,
+    public,
+    samples_of,
+)
+from evaluators.suites.tailor.wording import BankFinding
 
-Check = Callable[[Bank], Iterator[Finding]]
+Check = Callable[[Bank], Iterator[BankFinding]]
 ACTIONS, TASKS, INSTANCES, PROMPTS = 18, 80, 400, 1600
 PROMPTS_BY_TYPE = {"regular": 320, "unconventional": 640, "impossible": 640}
 TYPES = ("regular", "unconventional", "unconventional", "impossible", "impossible")
@@ -29,7 +41,15 @@ PLACES = ("indoor", "outdoor")
 
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "actions": ("action_name", "action_description", "physics", "affordance"),
-    "tasks": ("task_id", "action_name", "place", "environment", "task_goal", "original_tool", "expected_outcome"),
+    "tasks": (
+        "task_id",
+        "action_name",
+        "place",
+        "environment",
+        "task_goal",
+        "original_tool",
+        "expected_outcome",
+    ),
     "instances": (
         *("task_id", "tool_type", "tool", "expected_outcome", "image_detail", "video_detail"),
         *(f"{setting}_{modality}_prompt" for setting in SETTINGS for modality in MODALITIES),
@@ -38,105 +58,137 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
 LISTS: Mapping[str, tuple[str, ...]] = {
     "actions": (),
     "tasks": (
-        *("required_tool_attributes", "unconventional_tools", "opposite_tool_attributes", "impossible_tools"),
+        *(
+            "required_tool_attributes",
+            "unconventional_tools",
+            "opposite_tool_attributes",
+            "impossible_tools",
+        ),
         *("entity", "attribute", "scene"),
     ),
     "instances": ("entity", "attribute", "state_change", "affordance", "motion"),
 }
 
 
-def findings(bank: Bank) -> tuple[Finding, ...]:
-    """Everything wrong with a bank of any size; where rows lack a field, only that, for nothing else can be read."""
+def findings(bank: Bank) -> tuple[BankFinding, ...]:
+    """Everything wrong with a bank of any size; where rows lack a field, only that, for nothing
+    else can be read."""
     if missing := tuple(fields(bank)):
         return missing
     return tuple(finding for check in SOUND for finding in check(bank))
 
 
-def public_findings(bank: Bank) -> tuple[Finding, ...]:
+def public_findings(bank: Bank) -> tuple[BankFinding, ...]:
     """Everything wrong with the open bank, whose size is fixed."""
     found = findings(bank)
     return found if any(fields(bank)) else (*found, *totals(bank), *balance(bank))
 
 
-def fields(bank: Bank) -> Iterator[Finding]:
+def fields(bank: Bank) -> Iterator[BankFinding]:
     """Rows without a field they need, or with one of another kind."""
     for name in NAMES:
         for number, row in enumerate(getattr(bank, name), 1):
             for key in TEXTS[name]:
                 if not isinstance(row.get(key), str) or not row[key].strip():
-                    yield Finding(f"{name}.jsonl line {number}", f"{key!r} is not a text")
+                    yield BankFinding(f"{name}.jsonl line {number}", f"{key!r} is not a text")
             for key in LISTS[name]:
                 if not _is_list_of_texts(row.get(key)):
-                    yield Finding(f"{name}.jsonl line {number}", f"{key!r} is not a list of texts")
+                    yield BankFinding(
+                        f"{name}.jsonl line {number}", f"{key!r} is not a list of texts"
+                    )
             if name == "instances" and type(row.get("index")) is not int:
-                yield Finding(f"{name}.jsonl line {number}", "'index' is not a whole number")
+                yield BankFinding(f"{name}.jsonl line {number}", "'index' is not a whole number")
 
 
 def _is_list_of_texts(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(isinstance(text, str) and text.strip() for text in value)
+    return (
+        isinstance(value, list)
+        and bool(value)
+        and all(isinstance(text, str) and text.strip() for text in value)
+    )
 
 
-def totals(bank: Bank) -> Iterator[Finding]:
+def totals(bank: Bank) -> Iterator[BankFinding]:
     """How many there are of each, against the paper's numbers."""
     made = len(bank.instances) * len(SETTINGS) * len(MODALITIES)
-    counts = {"actions": len(bank.actions), "tasks": len(bank.tasks), "instances": len(bank.instances), "prompts": made}
+    counts = {
+        "actions": len(bank.actions),
+        "tasks": len(bank.tasks),
+        "instances": len(bank.instances),
+        "prompts": made,
+    }
     wanted = {"actions": ACTIONS, "tasks": TASKS, "instances": INSTANCES, "prompts": PROMPTS}
     types = Counter(row["tool_type"] for row in bank.instances)
     for name, number in PROMPTS_BY_TYPE.items():
-        counts[f"{name} prompts"], wanted[f"{name} prompts"] = types[name] * len(SETTINGS) * len(MODALITIES), number
+        counts[f"{name} prompts"], wanted[f"{name} prompts"] = (
+            types[name] * len(SETTINGS) * len(MODALITIES),
+            number,
+        )
     for name, number in wanted.items():
         if counts[name] != number:
-            yield Finding("bank", f"{counts[name]} {name}; {number} are right")
+            yield BankFinding("bank", f"{counts[name]} {name}; {number} are right")
 
 
-def balance(bank: Bank) -> Iterator[Finding]:
+def balance(bank: Bank) -> Iterator[BankFinding]:
     """Actions with too few or too many tasks, and places that are not in balance."""
     per_action = Counter(task["action_name"] for task in bank.tasks)
     low, high = TASKS_AN_ACTION
     for action in bank.actions:
         count = per_action[action["action_name"]]
         if not low <= count <= high:
-            yield Finding(action["action_name"], f"{count} tasks; {low} or {high} are right")
+            yield BankFinding(action["action_name"], f"{count} tasks; {low} or {high} are right")
     indoor = sum(task["place"] == "indoor" for task in bank.tasks) / max(len(bank.tasks), 1)
     if not INDOOR_SHARE[0] <= indoor <= INDOOR_SHARE[1]:
-        yield Finding("bank", f"{indoor:.0%} of the tasks are indoors; about half is right")
+        yield BankFinding("bank", f"{indoor:.0%} of the tasks are indoors; about half is right")
 
 
-def ids(bank: Bank) -> Iterator[Finding]:
+def ids(bank: Bank) -> Iterator[BankFinding]:
     """Ids that stand twice or name nothing."""
     actions = [row["action_name"] for row in bank.actions]
     tasks = [row["task_id"] for row in bank.tasks]
     instances = [f"{row['task_id']}.{row['index']}" for row in bank.instances]
     for name in (*_twice(actions), *_twice(tasks), *_twice(instances)):
-        yield Finding(name, "this id stands twice")
+        yield BankFinding(name, "this id stands twice")
     for task in bank.tasks:
         if task["action_name"] not in actions:
-            yield Finding(task["task_id"], f"there is no action {task['action_name']!r}")
+            yield BankFinding(task["task_id"], f"there is no action {task['action_name']!r}")
         if not task["task_id"].startswith(f"{task['action_name']}_"):
-            yield Finding(task["task_id"], "a task's id begins with its action")
+            yield BankFinding(task["task_id"], "a task's id begins with its action")
         if task["place"] not in PLACES:
-            yield Finding(task["task_id"], f"the place is {task['place']!r}; indoor or outdoor is right")
+            yield BankFinding(
+                task["task_id"], f"the place is {task['place']!r}; indoor or outdoor is right"
+            )
     for row, where in zip(bank.instances, instances, strict=True):
         if row["task_id"] not in tasks:
-            yield Finding(where, f"there is no task {row['task_id']!r}")
+            yield BankFinding(where, f"there is no task {row['task_id']!r}")
 
 
 def _twice(names: Sequence[str]) -> list[str]:
     return [name for name, count in Counter(names).items() if count > 1]
 
 
-def tools(bank: Bank) -> Iterator[Finding]:
+def tools(bank: Bank) -> Iterator[BankFinding]:
     """Tasks without their five instances, and instances whose tool is not one of the task's."""
     for task in bank.tasks:
         own = [row for row in bank.instances if row["task_id"] == task["task_id"]]
         lists = _tools_by_type(task)
-        if tuple(row["tool_type"] for row in own) != TYPES or [row["index"] for row in own] != list(range(len(TYPES))):
-            yield Finding(task["task_id"], "five instances, 0 to 4, one regular, two unconventional, two impossible")
+        if tuple(row["tool_type"] for row in own) != TYPES or [row["index"] for row in own] != list(
+            range(len(TYPES))
+        ):
+            yield BankFinding(
+                task["task_id"],
+                "five instances, 0 to 4, one regular, two unconventional, two impossible",
+            )
         if len({row["tool"] for row in own}) != len(own):
-            yield Finding(task["task_id"], "one tool is used twice")
-        told = {row["tool"]: row["expected_outcome"] for row in own if row["tool_type"] == "impossible"}
+            yield BankFinding(task["task_id"], "one tool is used twice")
+        told = {
+            row["tool"]: row["expected_outcome"] for row in own if row["tool_type"] == "impossible"
+        }
         if task.get("expected_outcome_impossible_tool") != told:
-            yield Finding(task["task_id"], "expected_outcome_impossible_tool is not what the two instances say")
+            yield BankFinding(
+                task["task_id"],
+                "expected_outcome_impossible_tool is not what the two instances say",
+            )
         for row in own:
             yield from _tool_faults(row, lists)
 
@@ -149,26 +201,31 @@ def _tools_by_type(task: Row) -> dict[str, Sequence[str]]:
     }
 
 
-def _tool_faults(row: Row, lists: Mapping[str, Sequence[str]]) -> Iterator[Finding]:
+def _tool_faults(row: Row, lists: Mapping[str, Sequence[str]]) -> Iterator[BankFinding]:
     where = f"{row['task_id']}.{row['index']}"
     if row["tool"] not in lists.get(row["tool_type"], ()):
-        yield Finding(where, f"{row['tool']!r} is none of the task's {row['tool_type']} tools")
+        yield BankFinding(where, f"{row['tool']!r} is none of the task's {row['tool_type']} tools")
     head = row["tool"].lower().split()[-1].rstrip("s")
     for setting in SETTINGS:
         for modality in MODALITIES:
             if head not in row[f"{setting}_{modality}_prompt"].lower():
-                yield Finding(f"{where} {setting}_{modality}_prompt", f"the tool {row['tool']!r} is not named")
+                yield BankFinding(
+                    f"{where} {setting}_{modality}_prompt", f"the tool {row['tool']!r} is not named"
+                )
 
 
-def rubrics(bank: Bank) -> Iterator[Finding]:
-    """Rubrics with too few or too many questions in a part, motion in a picture, or a question twice."""
+def rubrics(bank: Bank) -> Iterator[BankFinding]:
+    """Rubrics with too few or too many questions in a part, motion in a picture, or a question
+    twice."""
     known = {task["task_id"] for task in bank.tasks}
-    sound = Bank(bank.actions, bank.tasks, tuple(row for row in bank.instances if row["task_id"] in known))
+    sound = Bank(
+        bank.actions, bank.tasks, tuple(row for row in bank.instances if row["task_id"] in known)
+    )
     for sample in samples_of(sound):
         yield from _rubric_faults(sample)
 
 
-def _rubric_faults(sample: Sample) -> Iterator[Finding]:
+def _rubric_faults(sample: Sample) -> Iterator[BankFinding]:
     asked = [question for question in sample.questions if question.kind == "yes_no"]
     counts = Counter(question.part for question in asked)
     low, high = ITEMS_A_PART
@@ -176,11 +233,11 @@ def _rubric_faults(sample: Sample) -> Iterator[Finding]:
         still = part == "motion_plausibility" and sample.facets.modality == "image"
         if not (counts[part] == 0 if still else low <= counts[part] <= high):
             right = "none" if still else f"{low} to {high}"
-            yield Finding(sample.id, f"{counts[part]} questions on {part}; {right} are right")
+            yield BankFinding(sample.id, f"{counts[part]} questions on {part}; {right} are right")
     for name in _twice([question.id for question in sample.questions]):
-        yield Finding(sample.id, f"the question id {name!r} stands twice")
+        yield BankFinding(sample.id, f"the question id {name!r} stands twice")
     for text in _twice([question.text for question in sample.questions]):
-        yield Finding(sample.id, f"asked twice: {text!r}")
+        yield BankFinding(sample.id, f"asked twice: {text!r}")
 
 
 SOUND: tuple[Check, ...] = (
@@ -192,13 +249,20 @@ SOUND: tuple[Check, ...] = (
 
 def hashes(folder: Traversable | Path) -> dict[str, str]:
     """The SHA-256 of each file of rows."""
-    return {f"{name}.jsonl": hashlib.sha256((folder / f"{name}.jsonl").read_bytes()).hexdigest() for name in NAMES}
+    return {
+        f"{name}.jsonl": hashlib.sha256((folder / f"{name}.jsonl").read_bytes()).hexdigest()
+        for name in NAMES
+    }
 
 
 def write_hashes(folder: Path) -> Path:
     """Bring `bank.json` up to date with the rows beside it."""
     card = folder / "bank.json"
-    text = json.dumps({**json.loads(card.read_text("utf-8")), "sha256": hashes(folder)}, indent=2, ensure_ascii=False)
+    text = json.dumps(
+        {**json.loads(card.read_text("utf-8")), "sha256": hashes(folder)},
+        indent=2,
+        ensure_ascii=False,
+    )
     card.write_text(text + "\n", "utf-8")
     return card
 

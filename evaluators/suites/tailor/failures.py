@@ -1,4 +1,5 @@
-"""What went wrong in a weak output: a second, short look at low scores that names its failure modes."""
+"""What went wrong in a weak output: a second, short look at low scores that names its failure
+modes."""
 
 from __future__ import annotations
 
@@ -13,19 +14,24 @@ PRIMARY = "primary_failure"
 
 COMMON: Mapping[str, str] = {
     "incorrect_outcome": "Is the final state another one than this tool would bring about?",
-    "physical_violation": "Is gravity, contact, solidity or the strength of a material plainly violated?",
-    "affordance_misgeneralization": "Does the tool do something that its shape or material does not allow?",
+    "physical_violation": "Is gravity, contact, solidity or the strength of a material plainly "
+    "violated?",
+    "affordance_misgeneralization": "Does the tool do something that its shape or material does "
+    "not allow?",
 }
 IMAGE: Mapping[str, str] = {
     **COMMON,
-    "inaccurate_attributes": "Does a named thing have another colour, material, size or number than the prompt says?",
+    "inaccurate_attributes": "Does a named thing have another colour, material, size or number "
+    "than the prompt says?",
     "instruction_adherence_failure": "Is something that the prompt asks for left out or replaced?",
 }
 VIDEO: Mapping[str, str] = {
     **COMMON,
-    "implausible_dynamics": "Does something move, speed up or stop in a way that no real thing would?",
+    "implausible_dynamics": "Does something move, speed up or stop in a way that no real thing "
+    "would?",
     "interaction_misexecution": "Is the tool held, aimed or brought to its target wrongly?",
-    "temporal_inconsistency": "Does a thing appear, vanish or turn into another from frame to frame?",
+    "temporal_inconsistency": "Does a thing appear, vanish or turn into another from frame to "
+    "frame?",
 }
 TAXONOMY: Mapping[str, Mapping[str, str]] = {"image": IMAGE, "video": VIDEO}
 
@@ -37,23 +43,31 @@ def needs_a_look(scores: Mapping[str, float | None]) -> bool:
     (True, False)
     """
     accuracy, realism = scores.get("interaction_accuracy"), scores.get("physical_realism")
-    return (accuracy is not None and accuracy < LEAST_INTERACTION) or (realism is not None and realism < LEAST_REALISM)
+    return (accuracy is not None and accuracy < LEAST_INTERACTION) or (
+        realism is not None and realism < LEAST_REALISM
+    )
 
 
 def questions(modality: str) -> tuple[Question, ...]:
     """One yes/no question a mode, since several can apply, then the choice of the worst of them."""
     taxonomy = _taxonomy(modality)
-    each = tuple(Question(mode, text, "yes_no", part="failure", options=YES_NO) for mode, text in taxonomy.items())
+    each = tuple(
+        Question(mode, text, "yes_no", part="failure", options=YES_NO)
+        for mode, text in taxonomy.items()
+    )
     text = "Which one of these describes the worst fault of this output best?"
     return (*each, Question(PRIMARY, text, "choice", part="failure", options=tuple(taxonomy)))
 
 
 def read(modality: str, answers: Mapping[str, Answer]) -> Failure:
-    """The modes a judge named. The primary one applies in any case; without it nothing counts as primary."""
+    """The modes a judge named. The primary one applies in any case; without it nothing counts as
+    primary."""
     taxonomy = _taxonomy(modality)
     chosen = _value(answers.get(PRIMARY))
     primary = chosen if chosen in taxonomy else None
-    modes = tuple(mode for mode in taxonomy if mode == primary or _value(answers.get(mode)) == "yes")
+    modes = tuple(
+        mode for mode in taxonomy if mode == primary or _value(answers.get(mode)) == "yes"
+    )
     return Failure(primary, modes)
 
 
@@ -67,4 +81,6 @@ def _value(answer: Answer | None) -> str | None:
     return answer.value if answer and answer.outcome is Outcome.SCORED else None
 
 
-SECOND_LOOK = SecondLook(("interaction_accuracy", "physical_realism"), needs_a_look, questions, read)
+SECOND_LOOK = SecondLook(
+    ("interaction_accuracy", "physical_realism"), needs_a_look, questions, read
+)

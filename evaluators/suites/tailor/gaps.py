@@ -8,9 +8,15 @@ from evaluators.contracts import ALL, Cell, Facets
 
 
 def gaps(cells: Sequence[Cell]) -> tuple[Cell, ...]:
-    """The long-tail gap wherever all scenarios are together, the setting gap wherever both settings are."""
+    """The long-tail gap wherever all scenarios are together, the setting gap wherever both settings
+    are."""
     index = {cell.facets: cell for cell in cells if cell.metric == "index"}
-    return tuple(gap for address in index for gap in (_long_tail(index, address), _setting(index, address)) if gap)
+    return tuple(
+        gap
+        for address in index
+        for gap in (_long_tail(index, address), _setting(index, address))
+        if gap
+    )
 
 
 def _long_tail(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
@@ -26,13 +32,25 @@ def _setting(index: Mapping[Facets, Cell], at: Facets) -> Cell | None:
     """Descriptive minus predictive."""
     if at.setting != ALL:
         return None
-    parts = [index.get(Facets(at.scenario, at.task, name, at.modality)) for name in ("descriptive", "predictive")]
+    parts = [
+        index.get(Facets(at.scenario, at.task, name, at.modality))
+        for name in ("descriptive", "predictive")
+    ]
     return _gap("setting_gap", at, index[at], parts, (1.0, -1.0))
 
 
-def _gap(name: str, at: Facets, whole: Cell, parts: Sequence[Cell | None], weights: Sequence[float]) -> Cell:
+def _gap(
+    name: str, at: Facets, whole: Cell, parts: Sequence[Cell | None], weights: Sequence[float]
+) -> Cell:
     values = [part.value for part in parts if part and part.value is not None]
     if len(values) < len(weights):
-        return Cell(name, at, None, whole.n_scored, whole.n_expected, "one side of the difference has no value")
+        return Cell(
+            name,
+            at,
+            None,
+            whole.n_scored,
+            whole.n_expected,
+            "one side of the difference has no value",
+        )
     value = sum(weight * value for weight, value in zip(weights, values, strict=True))
     return Cell(name, at, value, whole.n_scored, whole.n_expected)

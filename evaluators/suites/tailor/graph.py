@@ -1,4 +1,5 @@
-"""The affordance graph: which everyday object has which properties, as an idea giver for the writers of tasks."""
+"""The affordance graph: which everyday object has which properties, as an idea giver for the
+writers of tasks."""
 
 from __future__ import annotations
 
@@ -21,10 +22,15 @@ CONCEPT = re.compile(r"/c/en/([^/\s]+)(?:/.*)?")
 COLUMNS = 5
 GZIP = b"\x1f\x8b"
 STEM = 4
-"""Two words are one when they begin alike, for so many letters at least and but for an ending: absorbs, absorbent."""
+"""Two words are one when they begin alike, for so many letters at least and but for an ending:
+absorbs, absorbent."""
 
 STOP = frozenset(
-    re.findall(r"\w+", "a an and as at be by can for from has in is it its made not of on one or than that the to with")
+    re.findall(
+        r"\w+",
+        "a an and as at be by can for from has in is it its made not of on one or than that the to "
+        "with",
+    )
 )
 CONTRARIES: Mapping[str, str] = {
     "absorbent": "waterproof smooth",
@@ -88,7 +94,8 @@ class AffordanceGraph:
     bad_lines: int = 0
 
     def excerpt(self, words: Sequence[str], most: int) -> tuple[Affordance, ...]:
-        """The objects whose properties have most to do with the words, at most so many; of equals, any, but the same.
+        """The objects whose properties have most to do with the words, at most so many; of equals,
+        any, but the same.
 
         >>> AffordanceGraph({"sponge": ("absorbent", "soft"), "nail": ("hard",)}).excerpt(["absorbs water", "soft"], 5)
         (Affordance(object='sponge', properties=('absorbent', 'soft')),)
@@ -120,7 +127,8 @@ def own() -> AffordanceGraph:
 
 
 def load(file: Path | None) -> AffordanceGraph:
-    """The graph in ConceptNet's assertions file, plain or gzip, read line by line; our own when no file is named."""
+    """The graph in ConceptNet's assertions file, plain or gzip, read line by line; our own when no
+    file is named."""
     if file is None:
         return own()
     found: dict[str, dict[str, None]] = defaultdict(dict)
@@ -131,19 +139,28 @@ def load(file: Path | None) -> AffordanceGraph:
         else:
             found[edge.object].update(dict.fromkeys(edge.properties))
     if not found:
-        raise NoGraph(f"{file} holds no English HasProperty edge. Give conceptnet-assertions-5.7.0.csv or its .gz.")
-    return AffordanceGraph({name: tuple(properties) for name, properties in sorted(found.items())}, bad)
+        raise NoGraph(
+            f"{file} holds no English HasProperty edge. Give conceptnet-assertions-5.7.0.csv or "
+            "its .gz."
+        )
+    return AffordanceGraph(
+        {name: tuple(properties) for name, properties in sorted(found.items())}, bad
+    )
 
 
 def check_file(file: Path) -> None:
-    """Refuse a file whose first line is none of ConceptNet's; the others are read when they are needed."""
+    """Refuse a file whose first line is none of ConceptNet's; the others are read when they are
+    needed."""
     try:
         with _opened(file) as lines:
             first = next(iter(lines), b"")
     except (EOFError, OSError, zlib.error):
         raise NoGraph(f"{file} is cut off or damaged. Download it again.") from None
     if first.count(b"\t") != COLUMNS - 1:
-        raise NoGraph(f"{file} holds no assertions of ConceptNet. Give conceptnet-assertions-5.7.0.csv or its .gz.")
+        raise NoGraph(
+            f"{file} holds no assertions of ConceptNet. Give conceptnet-assertions-5.7.0.csv or "
+            "its .gz."
+        )
 
 
 def contraries(words: Iterable[str]) -> tuple[str, ...]:
@@ -153,11 +170,16 @@ def contraries(words: Iterable[str]) -> tuple[str, ...]:
     ('blunt soft rounded', 'rounded soft round')
     """
     known = (word for text in words for word in _words(text))
-    return tuple(dict.fromkeys(CONTRARIES[name] for word in known for name in CONTRARIES if _is_one(word, name)))
+    return tuple(
+        dict.fromkeys(
+            CONTRARIES[name] for word in known for name in CONTRARIES if _is_one(word, name)
+        )
+    )
 
 
 def _edges(file: Path) -> Iterator[Affordance | None]:
-    """One edge a line of the relation; None for a line that cannot be read; nothing for other relations and tongues."""
+    """One edge a line of the relation; None for a line that cannot be read; nothing for other
+    relations and tongues."""
     try:
         with _opened(file) as lines:
             for line in lines:
@@ -165,7 +187,9 @@ def _edges(file: Path) -> Iterator[Affordance | None]:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         raise NoGraph(f"{file} is cut off or damaged. Download it again.") from None
     except OSError as error:
-        raise NoGraph(f"{file} cannot be read: {error.strerror}. Give the path of ConceptNet's assertions.") from None
+        raise NoGraph(
+            f"{file} cannot be read: {error.strerror}. Give the path of ConceptNet's assertions."
+        ) from None
 
 
 def _opened(file: Path) -> BinaryIO | gzip.GzipFile:
@@ -207,5 +231,6 @@ def _is_one(a: str, b: str) -> bool:
 
 
 def _shuffled(wanted: Sequence[str], name: str) -> str:
-    """An order that differs from question to question, so that not always the same objects come first."""
+    """An order that differs from question to question, so that not always the same objects come
+    first."""
     return hashlib.sha256("\0".join([*wanted, name]).encode()).hexdigest()

@@ -5,16 +5,24 @@ from __future__ import annotations
 from evaluators.contracts import Metric
 
 FAILED = "An output that is missing, blocked or unreadable counts as the worst value. "
-CHECKLIST = "Unclear counts as not met; a question the judge left unanswered leaves the share and is counted. " + FAILED
-RATING = "Averaged over raters, then over outputs; an output without a rating leaves the mean and is counted. " + FAILED
+CHECKLIST = (
+    "Unclear counts as not met; a question the judge left unanswered leaves the share and is "
+    "counted. " + FAILED
+)
+RATING = (
+    "Averaged over raters, then over outputs; an output without a rating leaves the mean and is "
+    "counted. " + FAILED
+)
 HIGHER = "Higher is better."
 LOWER = "Lower is better."
 
 
 def _dimension(name: str, title: str, parts: str) -> Metric:
     explain = (
-        f"The mean of {parts}, each the share of its yes/no questions met, in percent. A part without questions is "
-        f"left out; a part with questions but no answers leaves the output without a value. {CHECKLIST}{HIGHER}"
+        f"The mean of {parts}, each the share of its yes/no questions met, in percent. A part "
+        "without questions is "
+        "left out; a part with questions but no answers leaves the output without a value. "
+        f"{CHECKLIST}{HIGHER}"
     )
     return Metric(name, title, "percent", "higher", 0, 100, explain, headline=True)
 
@@ -30,7 +38,9 @@ def _rating(name: str, title: str, asks: str) -> Metric:
 
 
 def _gap(name: str, title: str, formula: str, meaning: str) -> Metric:
-    explain = f"{formula}, in points of the index. {meaning} No value when either side has none. {LOWER}"
+    explain = (
+        f"{formula}, in points of the index. {meaning} No value when either side has none. {LOWER}"
+    )
     return Metric(name, title, "points", "lower", 100, -100, explain)
 
 
@@ -42,8 +52,10 @@ INDEX = Metric(
     worst=0,
     best=100,
     explain=(
-        "Our own summary, not from the paper: the mean of the four headline metrics with ratings times 20, the three "
-        "scenarios weighing alike. An output that lacks one of the four has no index and is counted. "
+        "Our own summary, not from the paper: the mean of the four headline metrics with ratings "
+        "times 20, the three "
+        "scenarios weighing alike. An output that lacks one of the four has no index and is "
+        "counted. "
         f"{FAILED}{HIGHER}"
     ),
     macro=("scenario",),
@@ -60,14 +72,34 @@ METRICS: tuple[Metric, ...] = (
         "Interaction accuracy",
         "state change, affordance grounding and, for video only, motion plausibility",
     ),
-    _rating("physical_realism", "Physical realism", "how well gravity, contact, materials and causes hold"),
-    _rating("perceptual_quality", "Perceptual quality", "clarity and fidelity, for video also steadiness over frames"),
+    _rating(
+        "physical_realism",
+        "Physical realism",
+        "how well gravity, contact, materials and causes hold",
+    ),
+    _rating(
+        "perceptual_quality",
+        "Perceptual quality",
+        "clarity and fidelity, for video also steadiness over frames",
+    ),
     _part("entity_completeness", "Entity completeness", "whether everything asked for is there"),
     _part("attribute_fidelity", "Attribute fidelity", "whether things look as described"),
     _part("scene_validity", "Scene validity", "whether the place and arrangement fit the prompt"),
-    _part("state_change_correctness", "State change", "whether the outcome is the one this tool would have"),
-    _part("affordance_grounding", "Affordance grounding", "whether the tool is used by the part that can do the job"),
-    _part("motion_plausibility", "Motion plausibility", "whether the movement could happen; video only"),
+    _part(
+        "state_change_correctness",
+        "State change",
+        "whether the outcome is the one this tool would have",
+    ),
+    _part(
+        "affordance_grounding",
+        "Affordance grounding",
+        "whether the tool is used by the part that can do the job",
+    ),
+    _part(
+        "motion_plausibility",
+        "Motion plausibility",
+        "whether the movement could happen; video only",
+    ),
     INDEX,
     _gap(
         "long_tail_gap",

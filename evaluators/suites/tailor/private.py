@@ -1,4 +1,5 @@
-"""A private bank that an operator keeps beside the open one: the same three files, never in this repository."""
+"""A private bank that an operator keeps beside the open one: the same three files, never in this
+repository."""
 
 from __future__ import annotations
 
@@ -8,28 +9,35 @@ from pathlib import Path
 from evaluators.contracts import Sample
 from evaluators.suites.tailor.bank import NAMES, Bank, public, read, samples_of
 from evaluators.suites.tailor.checks import findings
-from evaluators.suites.tailor.wording import Finding, prompts
+from evaluators.suites.tailor.wording import BankFinding, prompts
 
 PREFIX = "private."
 """Ids of private samples begin so; whatever goes to a reader or a submitter leaves them out."""
 SHOWN = 20
 
 
-class Unsound(ValueError):
+class UnsoundBank(ValueError):
     """The private bank cannot be used; the message lists what is wrong with it."""
 
 
 def load(folder: Path) -> Bank:
     """Read a private bank and check it, against the open one too; Unsound tells every finding."""
     if absent := [f"{name}.jsonl" for name in NAMES if not (folder / f"{name}.jsonl").is_file()]:
-        raise Unsound(f"{folder} has no {', '.join(absent)}. A bank is the three files that `data/` has.")
+        raise UnsoundBank(
+            f"{folder} has no {', '.join(absent)}. A bank is the three files that `data/` has."
+        )
     try:
         bank = read(folder)
     except json.JSONDecodeError as error:
-        raise Unsound(f"A line in {folder} is not JSON: {error.msg}. Write one object a line.") from None
+        raise UnsoundBank(
+            f"A line in {folder} is not JSON: {error.msg}. Write one object a line."
+        ) from None
     if found := findings(bank) or _shared(bank, public()):
         listed = "; ".join(f"{finding.where}: {finding.what}" for finding in found[:SHOWN])
-        raise Unsound(f"The bank in {folder} has {len(found)} findings: {listed}. Correct them and load it again.")
+        raise UnsoundBank(
+            f"The bank in {folder} has {len(found)} findings: {listed}. Correct them and load it "
+            "again."
+        )
     return bank
 
 
@@ -47,14 +55,18 @@ def is_private(sample_id: str) -> bool:
     return sample_id.startswith(PREFIX)
 
 
-def _shared(bank: Bank, other: Bank) -> tuple[Finding, ...]:
+def _shared(bank: Bank, other: Bank) -> tuple[BankFinding, ...]:
     """Tasks and prompts that the open bank has already: known to everybody, so of no use here."""
     ids, texts = {row["task_id"] for row in other.tasks}, {prompt.text for prompt in prompts(other)}
     return (
         *(
-            Finding(row["task_id"], "the open bank has a task of this id")
+            BankFinding(row["task_id"], "the open bank has a task of this id")
             for row in bank.tasks
             if row["task_id"] in ids
         ),
-        *(Finding(one.where, "the open bank has this prompt") for one in prompts(bank) if one.text in texts),
+        *(
+            BankFinding(one.where, "the open bank has this prompt")
+            for one in prompts(bank)
+            if one.text in texts
+        ),
     )

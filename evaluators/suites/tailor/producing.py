@@ -6,11 +6,14 @@ from evaluators.contracts import Generator, Production
 
 
 def produce(given: Production) -> Generator:
-    """Any diffusers text-to-image or text-to-video folder, or a LoRA on one, with the settings its team declared."""
+    """Any diffusers text-to-image or text-to-video folder, or a LoRA on one, with the settings its
+    team declared."""
     from evaluators.models.device import pick_device
-    from evaluators.models.diffusion import DiffusionGenerator, sampling_of
+    from evaluators.models.generate.diffusion import DiffusionGenerator, sampling_of
 
     seed = given.sampling["seed"]
     assert isinstance(seed, int)
     device, sampling = pick_device(given.device), sampling_of(given.sampling)
-    return DiffusionGenerator(given.folder, sampling, seed=seed, device=device, shelf=given.shelf, base=given.base)
+    return DiffusionGenerator(
+        given.folder, sampling, seed=seed, device=device, shelf=given.shelf, base=given.base
+    )

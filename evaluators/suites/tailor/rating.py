@@ -1,4 +1,5 @@
-"""How people rate TailOR's outputs: by the prompt and the judge's own questions, scored by the judge's own rule."""
+"""How people rate TailOR's outputs: by the prompt and the judge's own questions, scored by the
+judge's own rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Rows that always stand on the board and must do badly: outputs made without looking at what the prompt asks."""
+"""Rows that always stand on the board and must do badly: outputs made without looking at what the
+prompt asks."""
 
 from __future__ import annotations
 
@@ -22,8 +23,9 @@ Change = Callable[[Sample, Pixels], Pixels]
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A row made from nothing but the sample; a clip is the picture, or pictures, one after another."""
+class DrawnRow:
+    """A row made from nothing but the sample; a clip is the picture, or pictures, one after
+    another."""
 
     name: str
     title: str
@@ -50,7 +52,8 @@ def noise(sample: Sample) -> Pixels:
 
 
 def card(sample: Sample) -> Pixels:
-    """The prompt itself, black on white: a judge that reads instead of looking would be taken in."""
+    """The prompt itself, black on white: a judge that reads instead of looking would be taken
+    in."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (WIDTH, HEIGHT), "white")
@@ -75,9 +78,9 @@ def shuffled(sample: Sample, frames: Pixels) -> Pixels:
 
 
 DRAWN = (
-    Drawn("black", "Black", black),
-    Drawn("noise", "Uniform noise", noise),
-    Drawn("card", "Text card with the prompt", card),
+    DrawnRow("black", "Black", black),
+    DrawnRow("noise", "Uniform noise", noise),
+    DrawnRow("card", "Text card with the prompt", card),
 )
 CHANGED = (
     Changed("static", "First frame, held still", static),
@@ -86,11 +89,22 @@ CHANGED = (
 
 
 def yardsticks() -> tuple[Yardstick, ...]:
-    """Every sanity row, one for pictures and one for clips; two of them make sense for clips only."""
+    """Every sanity row, one for pictures and one for clips; two of them make sense for clips
+    only."""
     both = ("image", "video")
-    drawn = (Yardstick(f"{row.title} ({_called(m)})", "sanity", m, partial(_drawn, row)) for row in DRAWN for m in both)
-    other = (Yardstick(f"Another prompt's {_called(m)}", "sanity", m, _swapped, spoils=True) for m in both)
-    changed = (Yardstick(f"{row.title} (clip)", "sanity", "video", partial(_changed, row), True) for row in CHANGED)
+    drawn = (
+        Yardstick(f"{row.title} ({_called(m)})", "sanity", m, partial(_drawn, row))
+        for row in DRAWN
+        for m in both
+    )
+    other = (
+        Yardstick(f"Another prompt's {_called(m)}", "sanity", m, _swapped, spoils=True)
+        for m in both
+    )
+    changed = (
+        Yardstick(f"{row.title} (clip)", "sanity", "video", partial(_changed, row), True)
+        for row in CHANGED
+    )
     return (*drawn, *other, *changed)
 
 
@@ -98,38 +112,55 @@ def _called(modality: str) -> str:
     return "picture" if modality == "image" else "clip"
 
 
-def _drawn(row: Drawn, samples: Sequence[Sample], _given: Mapping[str, Path], folder: Path) -> dict[str, Path]:
+def _drawn(
+    row: DrawnRow, samples: Sequence[Sample], _given: Mapping[str, Path], folder: Path
+) -> dict[str, Path]:
     return draw_row(row, samples, folder)
 
 
-def _changed(row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path) -> dict[str, Path]:
+def _changed(
+    row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path
+) -> dict[str, Path]:
     return change_row(row, samples, given, folder)
 
 
-def _swapped(samples: Sequence[Sample], given: Mapping[str, Path], _folder: Path) -> dict[str, Path]:
+def _swapped(
+    samples: Sequence[Sample], given: Mapping[str, Path], _folder: Path
+) -> dict[str, Path]:
     return of_another_prompt(samples, given)
 
 
-def draw_row(row: Drawn, samples: Sequence[Sample], folder: Path) -> dict[str, Path]:
+def draw_row(row: DrawnRow, samples: Sequence[Sample], folder: Path) -> dict[str, Path]:
     """Write a drawn row: one file a sample, a PNG or an mp4."""
     return {sample.id: _write(sample, row.draw(sample), folder) for sample in samples}
 
 
-def change_row(row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path) -> dict[str, Path]:
-    """Write a changed row from the clips given; pictures have no frames to change and are left out."""
-    clips = [sample for sample in samples if sample.facets.modality == "video" and sample.id in given]
-    return {sample.id: _write(sample, row.change(sample, read_frames(given[sample.id])), folder) for sample in clips}
+def change_row(
+    row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path
+) -> dict[str, Path]:
+    """Write a changed row from the clips given; pictures have no frames to change and are left
+    out."""
+    clips = [
+        sample for sample in samples if sample.facets.modality == "video" and sample.id in given
+    ]
+    return {
+        sample.id: _write(sample, row.change(sample, read_frames(given[sample.id])), folder)
+        for sample in clips
+    }
 
 
 def of_another_prompt(samples: Sequence[Sample], given: Mapping[str, Path]) -> dict[str, Path]:
-    """Give each sample the output of one of another task, same setting and modality, each output used once."""
+    """Give each sample the output of one of another task, same setting and modality, each output
+    used once."""
     taken: dict[str, Path] = {}
     strata: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
         if sample.id in given:
             strata.setdefault((sample.facets.setting, sample.facets.modality), []).append(sample)
     for members in strata.values():
-        largest = max(sum(other.cluster == sample.cluster for other in members) for sample in members)
+        largest = max(
+            sum(other.cluster == sample.cluster for other in members) for sample in members
+        )
         by_task = sorted(members, key=lambda sample: sample.cluster)
         donors = by_task[largest:] + by_task[:largest]
         taken.update(

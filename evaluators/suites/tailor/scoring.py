@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from evaluators.contracts import OUR_FAILURES, SUBMITTER_FAILURES, Answer, Outcome, Output, Sample, Score
-from evaluators.metrics.rubric import PARTS, Part, RubricScore, score_rubric
+from evaluators.contracts import (
+    OUR_FAILURES,
+    SUBMITTER_FAILURES,
+    Answer,
+    Outcome,
+    Output,
+    Sample,
+    Score,
+)
+from evaluators.metrics.rubric import PARTS, PartAnswers, RubricScore, score_rubric
 from evaluators.suites.tailor.metrics import METRICS
 
 PER_SAMPLE = tuple(metric.name for metric in METRICS if not metric.name.endswith("_gap"))
@@ -15,12 +23,20 @@ DIMENSIONS = ("instruction_adherence", "interaction_accuracy")
 
 
 def score(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> tuple[Score, ...]:
-    """All metrics of one sample; a failed output fails each of them, a bad reply leaves a gap that says so."""
+    """All metrics of one sample; a failed output fails each of them, a bad reply leaves a gap that
+    says so."""
     if output.outcome in SUBMITTER_FAILURES:
-        return tuple(Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE)
-    found = score_rubric(_checklist(sample, answers), "image" if sample.facets.modality == "image" else "video")
+        return tuple(
+            Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
+        )
+    found = score_rubric(
+        _checklist(sample, answers), "image" if sample.facets.modality == "image" else "video"
+    )
     values = _values(found, answers)
-    bad = next((answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES), Outcome.JUDGE_ERROR)
+    bad = next(
+        (answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES),
+        Outcome.JUDGE_ERROR,
+    )
     scores = (_one(sample, name, values.get(name), bad) for name in PER_SAMPLE)
     return tuple(_with_missing(score, found.missing_answers) for score in scores)
 
@@ -53,10 +69,16 @@ def _values(found: RubricScore, answers: Mapping[str, Answer]) -> dict[str, floa
     return {**values, "index": _index(values)}
 
 
-def _checklist(sample: Sample, answers: Mapping[str, Answer]) -> list[Part]:
+def _checklist(sample: Sample, answers: Mapping[str, Answer]) -> list[PartAnswers]:
     asked = [question for question in sample.questions if question.kind == "yes_no"]
-    given = {question.id: answers[question.id].value if question.id in answers else None for question in asked}
-    return [Part(name, tuple(given[question.id] for question in asked if question.part == name)) for name in PARTS]
+    given = {
+        question.id: answers[question.id].value if question.id in answers else None
+        for question in asked
+    }
+    return [
+        PartAnswers(name, tuple(given[question.id] for question in asked if question.part == name))
+        for name in PARTS
+    ]
 
 
 def _number(answer: Answer | None) -> float | None:
@@ -66,5 +88,9 @@ def _number(answer: Answer | None) -> float | None:
 def _index(values: Mapping[str, float | None]) -> float | None:
     """The mean of the four metrics on one scale of 0 to 100; ours, not the paper's."""
     found = [values[name] for name in DIMENSIONS + RATINGS]
-    scaled = [value * scale for value, scale in zip(found, (1, 1, 20, 20), strict=True) if value is not None]
+    scaled = [
+        value * scale
+        for value, scale in zip(found, (1, 1, 20, 20), strict=True)
+        if value is not None
+    ]
     return sum(scaled) / 4 if len(scaled) == 4 else None

@@ -1,4 +1,5 @@
-"""Whether prompts and questions are worded right: no outcome given away, no label, no copy, one plain question."""
+"""Whether prompts and questions are worded right: no outcome given away, no label, no copy, one
+plain question."""
 
 from __future__ import annotations
 
@@ -11,17 +12,27 @@ import numpy as np
 from evaluators.suites.tailor.bank import MODALITIES, SETTINGS, Bank, Row
 
 LEAK = re.compile(
-    r"\b(succe\w+|fail\w*|cannot|can't|unable|easily|cleanly|neatly|useless\w*|manag\w+|finally|intact|unchanged|unharmed"
-    r"|untouched|barely|in vain|no effect|without effect|won't|doesn't|does not|didn't|perfectly|flimsy|sturdy"
+    r"\b(succe\w+|fail\w*|cannot|can't|unable|easily|cleanly|neatly|useless\w*|manag\w+|finally"
+    r"|intact|unchanged|unharmed"
+    r"|untouched|barely|in vain|no effect|without effect|won't|doesn't|does not|didn't|perfectly"
+    r"|flimsy|sturdy"
     r"|effective\w*|ineffective\w*|hopeless\w*|merely|instead|outcome)\b",
     re.IGNORECASE,
 )
-LABEL = re.compile(r"\b(regular|unconventional|impossible|predictive|descriptive|rubric|tool type)\b", re.IGNORECASE)
+LABEL = re.compile(
+    r"\b(regular|unconventional|impossible|predictive|descriptive|rubric|tool type)\b",
+    re.IGNORECASE,
+)
 YES_NO = re.compile(r"(Is|Are|Does|Do|Has|Have|Can)\b")
 TWO_CHECKS = re.compile(r"\b(and|but) (is|are|does|do|has|have|can)\b|[.;:!]|\?.", re.IGNORECASE)
-DOUBT = re.compile(r"\b(try|tries|trying|intend\w*|want\w*|smell\w*|sounds?|loud\w*)\b", re.IGNORECASE)
+DOUBT = re.compile(
+    r"\b(try|tries|trying|intend\w*|want\w*|smell\w*|sounds?|loud\w*)\b", re.IGNORECASE
+)
 STOP = frozenset(
-    re.findall(r"\w+", "the a an of in on at to and or with by from its it is are as for into onto that this")
+    re.findall(
+        r"\w+",
+        "the a an of in on at to and or with by from its it is are as for into onto that this",
+    )
 )
 SHARED_RUN = 5
 """So many content words in a row from the expected outcome are the outcome."""
@@ -34,7 +45,7 @@ QUESTION_WORDS = (4, 25)
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class BankFinding:
     """One thing that is wrong with a bank: where, and what."""
 
     where: str
@@ -59,7 +70,9 @@ def prompts(bank: Bank) -> tuple[Prompt, ...]:
     """All prompts, four an instance."""
     fields = [f"{setting}_{modality}_prompt" for setting in SETTINGS for modality in MODALITIES]
     return tuple(
-        Prompt(f"{row['task_id']}.{row['index']}", field, row[field], row) for row in bank.instances for field in fields
+        Prompt(f"{row['task_id']}.{row['index']}", field, row[field], row)
+        for row in bank.instances
+        for field in fields
     )
 
 
@@ -75,58 +88,68 @@ def questions(bank: Bank) -> Iterator[tuple[str, str]]:
         yield from ((f"{where} {part}", row[part]) for part in ("image_detail", "video_detail"))
 
 
-def leaks(bank: Bank) -> Iterator[Finding]:
-    """Predictive prompts that give their outcome away, by a telling word or by the outcome's own words."""
+def leaks(bank: Bank) -> Iterator[BankFinding]:
+    """Predictive prompts that give their outcome away, by a telling word or by the outcome's own
+    words."""
     for prompt in prompts(bank):
         if not prompt.field.startswith("predictive"):
             continue
         if found := LEAK.search(prompt.text):
-            yield Finding(prompt.where, f"the word {found.group()!r} gives the outcome away")
+            yield BankFinding(prompt.where, f"the word {found.group()!r} gives the outcome away")
         for run in sorted(_runs(prompt.text) & _runs(prompt.row["expected_outcome"])):
-            yield Finding(prompt.where, f"it says the expected outcome: {' '.join(run)!r}")
+            yield BankFinding(prompt.where, f"it says the expected outcome: {' '.join(run)!r}")
 
 
-def labels(bank: Bank) -> Iterator[Finding]:
+def labels(bank: Bank) -> Iterator[BankFinding]:
     """Prompts and questions that name their scenario, setting or rubric."""
     texts = [(prompt.where, prompt.text) for prompt in prompts(bank)] + list(questions(bank))
     for where, text in texts:
         if found := LABEL.search(text):
-            yield Finding(where, f"it names the label {found.group()!r}")
+            yield BankFinding(where, f"it names the label {found.group()!r}")
 
 
-def lengths(bank: Bank) -> Iterator[Finding]:
+def lengths(bank: Bank) -> Iterator[BankFinding]:
     """Prompts that are too short to be concrete or too long to be natural."""
     for prompt in prompts(bank):
         count = len(prompt.text.split())
         if not FEWEST_WORDS <= count <= MOST_WORDS:
-            yield Finding(prompt.where, f"{count} words; {FEWEST_WORDS} to {MOST_WORDS} are right")
+            yield BankFinding(
+                prompt.where, f"{count} words; {FEWEST_WORDS} to {MOST_WORDS} are right"
+            )
 
 
-def duplicates(bank: Bank) -> Iterator[Finding]:
+def duplicates(bank: Bank) -> Iterator[BankFinding]:
     """Prompts that are the same, or nearly, as one of another instance."""
     found = prompts(bank)
     first: dict[str, Prompt] = {}
     for prompt in found:
         if prompt.text in first:
-            yield Finding(prompt.where, f"the same text as {first[prompt.text].where}")
+            yield BankFinding(prompt.where, f"the same text as {first[prompt.text].where}")
         first.setdefault(prompt.text, prompt)
     for a, b, share in _near([prompt.text for prompt in found], NEAR):
         if found[a].instance != found[b].instance and found[a].text != found[b].text:
-            yield Finding(found[b].where, f"shares {share:.0%} of its words with {found[a].where}")
+            yield BankFinding(
+                found[b].where, f"shares {share:.0%} of its words with {found[a].where}"
+            )
 
 
-def repeated_tasks(bank: Bank) -> Iterator[Finding]:
+def repeated_tasks(bank: Bank) -> Iterator[BankFinding]:
     """Tasks that ask for the same thing in other words."""
-    texts = [f"{task['task_goal']} {task['original_tool']} {task['expected_outcome']}" for task in bank.tasks]
+    texts = [
+        f"{task['task_goal']} {task['original_tool']} {task['expected_outcome']}"
+        for task in bank.tasks
+    ]
     for a, b, share in _near(texts, NEAR_TASK):
         where, other = bank.tasks[b]["task_id"], bank.tasks[a]["task_id"]
-        yield Finding(where, f"goal, tool and outcome share {share:.0%} of their words with those of {other}")
+        yield BankFinding(
+            where, f"goal, tool and outcome share {share:.0%} of their words with those of {other}"
+        )
 
 
-def question_form(bank: Bank) -> Iterator[Finding]:
+def question_form(bank: Bank) -> Iterator[BankFinding]:
     """Questions that are not one plain yes/no question about what can be seen."""
     for where, text in questions(bank):
-        yield from (Finding(where, f"{what}: {text!r}") for what in _faults(text))
+        yield from (BankFinding(where, f"{what}: {text!r}") for what in _faults(text))
 
 
 def _faults(text: str) -> Iterator[str]:

@@ -1,4 +1,5 @@
-"""UNIVERSE: how well does a vision-language model judge the rollouts of a world model? (arXiv 2506.17967)"""
+"""UNIVERSE: how well does a vision-language model judge the rollouts of a world model? (arXiv
+2506.17967)"""
 
 from evaluators.contracts import Suite
 from evaluators.suites.universe import published
@@ -13,10 +14,16 @@ SUITE = Suite(
     version="1.0",
     scorer_version="1",
     title="UNIVERSE",
-    sentence="Judges of rollouts: does a vision-language model see which action happened, and who is on the screen?",
+    sentence="Judges of rollouts: does a vision-language model see which action happened, and who "
+    "is on the screen?",
     paper="https://arxiv.org/abs/2506.17967",
     ranked="vision-language models as judges",
-    facet_titles={"scenario": "Environment", "task": "Recognition", "setting": "Format", "modality": "Modality"},
+    facet_titles={
+        "scenario": "Environment",
+        "task": "Recognition",
+        "setting": "Format",
+        "modality": "Modality",
+    },
     metrics=METRICS,
     samples=samples,
     published=published.published,

@@ -1,4 +1,5 @@
-"""Answers without an adapted judge, to measure judges against: chance, one answer for all, and CLIP similarity."""
+"""Answers without an adapted judge, to measure judges against: chance, one answer for all, and CLIP
+similarity."""
 
 from __future__ import annotations
 
@@ -31,13 +32,17 @@ def chance(samples: Iterable[Sample], seed: int = 0) -> dict[str, str]:
 
 
 def majority(samples: Iterable[Sample], seen: Mapping[str, Sequence[str]]) -> dict[str, str]:
-    """The label that is most frequent in what was seen in training, the first by name of equals; always yes."""
+    """The label that is most frequent in what was seen in training, the first by name of equals;
+    always yes."""
     usual = {task: _most_frequent(labels) for task, labels in seen.items()}
-    return {sample.id: YES if _is_binary(sample) else usual[sample.facets.task] for sample in samples}
+    return {
+        sample.id: YES if _is_binary(sample) else usual[sample.facets.task] for sample in samples
+    }
 
 
 def clip_score(samples: Sequence[Sample], compare: Compare, frames: int = 8) -> dict[str, str]:
-    """The label that most frames are nearest to; a yes/no question is answered by whether that label is in it."""
+    """The label that most frames are nearest to; a yes/no question is answered by whether that
+    label is in it."""
     chosen: dict[tuple[str, str], str] = {}
     for sample in samples:
         key = (sample.cluster, sample.facets.task)
@@ -47,7 +52,10 @@ def clip_score(samples: Sequence[Sample], compare: Compare, frames: int = 8) -> 
             pictures = clip_of(sample).frames()
             shown = pictures[list(sample_frames(len(pictures), frames, "uniform_n"))]
             chosen[key] = labels[nearest(compare(shown, texts))]
-    return {sample.id: _answer(sample, chosen[(sample.cluster, sample.facets.task)]) for sample in samples}
+    return {
+        sample.id: _answer(sample, chosen[(sample.cluster, sample.facets.task)])
+        for sample in samples
+    }
 
 
 def nearest(similarity: Similarity) -> int:
@@ -73,7 +81,11 @@ def _answer(sample: Sample, label: str) -> str:
 
 
 def _labels(sample: Sample) -> tuple[str, ...]:
-    task: Task = "action_recognition" if sample.facets.task == "action_recognition" else "character_recognition"
+    task: Task = (
+        "action_recognition"
+        if sample.facets.task == "action_recognition"
+        else "character_recognition"
+    )
     return SPACE.of(task)
 
 

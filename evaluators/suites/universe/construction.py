@@ -12,8 +12,14 @@ import numpy as np
 
 from evaluators.media import Pixels, Unreadable, read_frames
 from evaluators.suites.universe.questions import AnswerSpace, pairs
-from evaluators.suites.universe.segments import FRAMES, Annotation, Segment, write_annotations, write_segment
-from evaluators.worlds.arena import (
+from evaluators.suites.universe.segments import (
+    FRAMES,
+    RecordedSegment,
+    SegmentAnnotation,
+    write_annotations,
+    write_segment,
+)
+from evaluators.worlds.arena.game import (
     ACTIONS,
     CLIMBS,
     CLIP_FPS,
@@ -26,8 +32,8 @@ from evaluators.worlds.arena import (
     MOVE_Y,
     Floats,
 )
-from evaluators.worlds.arena_looks import CHARACTERS
-from evaluators.worlds.arena_sessions import LOG, METADATA, VIDEO
+from evaluators.worlds.arena.looks import CHARACTERS
+from evaluators.worlds.arena.sessions import LOG, METADATA, VIDEO
 
 SAME_LEVEL = 0.05
 """How far a jump may end from where it began and still be on the level."""
@@ -45,7 +51,7 @@ class Dropped:
 class Built:
     """What became of the sessions."""
 
-    annotations: tuple[Annotation, ...]
+    annotations: tuple[SegmentAnnotation, ...]
     dropped: tuple[Dropped, ...]
 
 
@@ -62,10 +68,13 @@ class Recording:
     states: Floats
 
 
-def build(sessions: Sequence[Path], to: Path, space: AnswerSpace | None = None, seed: int = 0) -> Built:
-    """Write the data set of these session folders; what is corrupted or idle is dropped and told."""
+def build(
+    sessions: Sequence[Path], to: Path, space: AnswerSpace | None = None, seed: int = 0
+) -> Built:
+    """Write the data set of these session folders; what is corrupted or idle is dropped and
+    told."""
     space = space or AnswerSpace(tuple(sorted(ACTIONS)), tuple(sorted(CHARACTERS)))
-    kept: list[Annotation] = []
+    kept: list[SegmentAnnotation] = []
     dropped: list[Dropped] = []
     for number, folder in enumerate(sessions):
         for found in _clips(folder):
@@ -75,26 +84,36 @@ def build(sessions: Sequence[Path], to: Path, space: AnswerSpace | None = None, 
             filename, segment, character, title = found
             action = action_of(segment.actions, segment.states)
             if action is None:
-                dropped.append(Dropped(filename, "nobody does anything, or more than one thing, in it"))
+                dropped.append(
+                    Dropped(filename, "nobody does anything, or more than one thing, in it")
+                )
                 continue
             write_segment(to, filename, segment)
             asked = pairs(action, character, space, seed * 1_000_003 + number * 1009 + len(kept))
-            kept.append(Annotation(filename, f"{character} is {action} in {title}.", asked))
+            kept.append(SegmentAnnotation(filename, f"{character} is {action} in {title}.", asked))
     write_annotations(to, kept, space)
     return Built(tuple(kept), tuple(dropped))
 
 
-def split(annotations: Iterable[Annotation], share: float, seed: int = 0) -> tuple[list[Annotation], list[Annotation]]:
-    """Training and validation: all clips of a session on one side, so that nothing leaks between them."""
+def split(
+    annotations: Iterable[SegmentAnnotation], share: float, seed: int = 0
+) -> tuple[list[SegmentAnnotation], list[SegmentAnnotation]]:
+    """Training and validation: all clips of a session on one side, so that nothing leaks between
+    them."""
     annotations = list(annotations)
     sessions = sorted({one.session for one in annotations})
     order = np.random.default_rng([seed, 12]).permutation(len(sessions))
     held = {sessions[i] for i in order[: round(share * len(sessions))]}
-    return [one for one in annotations if one.session not in held], [one for one in annotations if one.session in held]
+    return [one for one in annotations if one.session not in held], [
+        one for one in annotations if one.session in held
+    ]
 
 
-def action_of(actions: Floats | np.ndarray[Any, Any], states: Floats | np.ndarray[Any, Any]) -> str | None:
-    """The one action of a clip by rule, from buttons, stick and height; None if there is none or more than one."""
+def action_of(
+    actions: Floats | np.ndarray[Any, Any], states: Floats | np.ndarray[Any, Any]
+) -> str | None:
+    """The one action of a clip by rule, from buttons, stick and height; None if there is none or
+    more than one."""
     pressed = [button for button in (EVADE, JUMP, MOUNT) if actions[:, button].max() > 0.5]
     if len(pressed) != 1:
         return None
@@ -108,7 +127,7 @@ def action_of(actions: Floats | np.ndarray[Any, Any], states: Floats | np.ndarra
     return max(DIRECTIONS, key=lambda name: float(np.dot(DIRECTIONS[name], stick)))
 
 
-def _clips(folder: Path) -> Iterator[tuple[str, Segment, str, str] | Dropped]:
+def _clips(folder: Path) -> Iterator[tuple[str, RecordedSegment, str, str] | Dropped]:
     try:
         session = _read(folder)
     except (Unreadable, OSError, ValueError, KeyError) as error:
@@ -130,25 +149,33 @@ def _read(folder: Path) -> Recording:
     rows = [json.loads(line) for line in (folder / LOG).read_text("utf-8").splitlines()]
     frames = read_frames(folder / VIDEO)
     if len(frames) != metadata["frames"]:
-        raise ValueError(f"the video has {len(frames)} frames, its metadata say {metadata['frames']}")
+        raise ValueError(
+            f"the video has {len(frames)} frames, its metadata say {metadata['frames']}"
+        )
     if not rows:
         raise ValueError("the controller log is empty")
-    arrays = [np.array([row[name] for row in rows], float) for name in ("time", "controls", "state")]
+    arrays = [
+        np.array([row[name] for row in rows], float) for name in ("time", "controls", "state")
+    ]
     if not all(np.isfinite(array).all() for array in arrays):
         raise ValueError("the controller log holds a number that is not finite")
     frame_times = metadata["video_begins"] + np.arange(len(frames)) / metadata["fps"]
     return Recording(folder.name, metadata, frames, frame_times, *arrays)
 
 
-def _segment(session: Recording, times: Floats) -> Segment | None:
-    """Frames and log rows nearest in game time; None where either is further off than a clip's half frame."""
+def _segment(session: Recording, times: Floats) -> RecordedSegment | None:
+    """Frames and log rows nearest in game time; None where either is further off than a clip's half
+    frame."""
     seen, logged = _nearest(session.frame_times, times), _nearest(session.log_times, times)
-    off = max(np.abs(session.frame_times[seen] - times).max(), np.abs(session.log_times[logged] - times).max())
+    off = max(
+        np.abs(session.frame_times[seen] - times).max(),
+        np.abs(session.log_times[logged] - times).max(),
+    )
     if off > 0.5 / CLIP_FPS:
         return None
     images = np.ascontiguousarray(session.frames[seen].transpose(0, 3, 1, 2))
     rows = (table[logged].astype(np.float32) for table in (session.controls, session.states))
-    return Segment(images, *rows)
+    return RecordedSegment(images, *rows)
 
 
 def _nearest(known: Floats, wanted: Floats) -> np.ndarray[Any, Any]:

@@ -1,4 +1,5 @@
-"""The dataset builder: how many questions of which kind, about which clips, seen through which frames."""
+"""The dataset builder: how many questions of which kind, about which clips, seen through which
+frames."""
 
 from __future__ import annotations
 
@@ -13,21 +14,22 @@ import numpy as np
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, allocate, sample_frames
 from evaluators.metrics.text import Format
-from evaluators.suites.universe.questions import Pair, Task
-from evaluators.suites.universe.segments import FRAMES, Annotation, read_segment
+from evaluators.suites.universe.questions import QuestionAnswer, Task
+from evaluators.suites.universe.segments import FRAMES, SegmentAnnotation, read_segment
 
 if TYPE_CHECKING:
-    from evaluators.models.adapt_batches import Lesson
+    from evaluators.models.adapt.batches import Lesson
 
 ALPHA: Mapping[str, float] = {"action_recognition": 0.8, "character_recognition": 0.2}
 BETA: Mapping[str, float] = {"binary": 0.15, "multiple_choice": 0.05, "open_ended": 0.8}
 """The paper's best mixture."""
 LONGEST = 8
-"""Frames an evaluator sees at once; a longer context is a window of these that slides by half of them."""
+"""Frames an evaluator sees at once; a longer context is a window of these that slides by half of
+them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Item:
+class MixtureItem:
     """One thing to learn: a clip's frames by their numbers, a question and its answer."""
 
     filename: str
@@ -43,7 +45,7 @@ class Dataset:
     """Items over a data folder; frames are read when they are asked for."""
 
     folder: Path
-    items: tuple[Item, ...]
+    items: tuple[MixtureItem, ...]
 
     def __len__(self) -> int:
         return len(self.items)
@@ -54,7 +56,7 @@ class Dataset:
         return _frames(self.folder, item.filename)[list(item.frames)]
 
     def __getitem__(self, number: int, /) -> Lesson:
-        from evaluators.models.adapt_batches import Lesson
+        from evaluators.models.adapt.batches import Lesson
 
         item = self.items[number]
         return Lesson(self.frames(number), ((item.question, item.answer),))
@@ -62,7 +64,7 @@ class Dataset:
 
 def build(
     folder: Path,
-    annotations: Sequence[Annotation],
+    annotations: Sequence[SegmentAnnotation],
     alpha_task: Mapping[str, float] = ALPHA,
     beta_format: Mapping[str, float] = BETA,
     context_length: int = LONGEST,
@@ -70,7 +72,8 @@ def build(
     total: int | None = None,
     seed: int = 0,
 ) -> Dataset:
-    """Items in a random order, as many as there are clips unless told; counts by largest remainder."""
+    """Items in a random order, as many as there are clips unless told; counts by largest
+    remainder."""
     if not annotations:
         raise ValueError("There is no clip to ask about. Give at least one annotation.")
     rng = np.random.default_rng([seed, 13])
@@ -80,11 +83,22 @@ def build(
         for number in _drawn(len(annotations), share.count, rng):
             pair = _pair(annotations[number], share.task, share.format, rng)
             frames = choices[int(rng.integers(len(choices)))]
-            items.append(Item(annotations[number].filename, frames, pair.task, pair.format, pair.question, pair.answer))
+            items.append(
+                MixtureItem(
+                    annotations[number].filename,
+                    frames,
+                    pair.task,
+                    pair.format,
+                    pair.question,
+                    pair.answer,
+                )
+            )
     return Dataset(folder, tuple(items[i] for i in rng.permutation(len(items))))
 
 
-def windows(context_length: int, policy: Policy = "uniform_n", length: int = FRAMES) -> tuple[tuple[int, ...], ...]:
+def windows(
+    context_length: int, policy: Policy = "uniform_n", length: int = FRAMES
+) -> tuple[tuple[int, ...], ...]:
     """The frames an evaluator sees: one choice up to eight frames, sliding windows of eight beyond.
 
     >>> windows(2), windows(12)
@@ -106,8 +120,11 @@ def _drawn(clips: int, wanted: int, rng: np.random.Generator) -> Iterator[int]:
         yield from (int(i) for i in rng.permutation(clips)[: wanted - start])
 
 
-def _pair(annotation: Annotation, task: str, form: str, rng: np.random.Generator) -> Pair:
-    """The clip's pair of that kind; one of the two where there are a positive and a negative question."""
+def _pair(
+    annotation: SegmentAnnotation, task: str, form: str, rng: np.random.Generator
+) -> QuestionAnswer:
+    """The clip's pair of that kind; one of the two where there are a positive and a negative
+    question."""
     found = [pair for pair in annotation.pairs if pair.task == task and pair.format == form]
     return found[int(rng.integers(len(found)))]
 

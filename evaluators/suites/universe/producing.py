@@ -1,4 +1,5 @@
-"""How UNIVERSE gets answers from a handed-in judge: all questions about a clip together, in words."""
+"""How UNIVERSE gets answers from a handed-in judge: all questions about a clip together, in
+words."""
 
 from __future__ import annotations
 
@@ -35,7 +36,12 @@ class Answers:
 
     def _output(self, sample: Sample, words: str, folder: Path) -> Output:
         if not words.strip():
-            return Output(sample.id, Outcome.MODEL_FAILED, record=dict(self.note), reason="The answer is empty.")
+            return Output(
+                sample.id,
+                Outcome.MODEL_FAILED,
+                record=dict(self.note),
+                reason="The answer is empty.",
+            )
         file = folder / f"{sample.id}.txt"
         file.write_text(words, "utf-8")
         return Output(sample.id, Outcome.SCORED, file, dict(self.note))
@@ -52,7 +58,7 @@ def contact_sheet(frames: Pixels, path: Path, across: int = 5) -> Path:
 def produce(given: Production) -> Generator:
     """A whole vision-language model, or an adapter on a base that is known here."""
     from evaluators.models.device import pick_device
-    from evaluators.models.vlm_adapter import NoBase, open_adapted
+    from evaluators.models.vlm.adapter import NoBase, open_adapted
 
     try:
         judge = open_adapted(given.folder, pick_device(given.device), given.shelf, base=given.base)

@@ -1,6 +1,8 @@
-"""What the UNIVERSE paper prints: judges against ground truth, judges against people, and its facts.
+"""What the UNIVERSE paper prints: judges against ground truth, judges against people, and its
+facts.
 
-A judge's name says backbone, what was tuned, frames and epochs, as far as our copy of the table states them.
+A judge's name says backbone, what was tuned, frames and epochs, as far as our copy of the table
+states them.
 """
 
 from __future__ import annotations
@@ -39,13 +41,16 @@ NO_EFFECT = "Nearly the zero-shot row of the same backbone: adaptation seems to 
 TASK_MIX = "Frames, epochs and question shares are not in our copy of the table."
 FORMAT_MIX = "Frames and task shares are not in our copy of the table."
 SAME_ROWS = "The paper prints the same row for both tasks, up to 0.01."
-CLIP = "Closest label by CLIP similarity, majority over frames; printed as accuracy, no question asked."
+CLIP = (
+    "Closest label by CLIP similarity, majority over frames; printed as accuracy, no question "
+    "asked."
+)
 NOT_A_SHARE = "Not a share of 30 answers; the paper prints 100 % this way."
 SMALL_WORLD = "Adaptation environment with the small world model."
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class PublishedRun:
     """One judge as one table describes it."""
 
     table: int
@@ -55,7 +60,9 @@ class Run:
 
 def published() -> tuple[Published, ...]:
     """Every figure with an address. Where tables repeat a run the lowest-numbered one is kept."""
-    return one_per_address((*_against_truth(), *_clip(), *_kappa(), *_against_people(), *_against_fvd()))
+    return one_per_address(
+        (*_against_truth(), *_clip(), *_kappa(), *_against_people(), *_against_fvd())
+    )
 
 
 def facts() -> tuple[Fact, ...]:
@@ -69,34 +76,50 @@ def _against_truth() -> Iterator[Published]:
             yield _figure(_run(table, row), row)
 
 
-def _run(table: int, row: Mapping[str, str]) -> Run:
+def _run(table: int, row: Mapping[str, str]) -> PublishedRun:
     match table:
         case 4:
             return _zero_shot(row)
         case 5:
             note = NO_EFFECT if row["tuned_component"].startswith("lora") else ""
-            return Run(5, f"{BACKBONE}, {TUNED[row['tuned_component']]}, 1 frame, 1 epoch", note)
+            return PublishedRun(
+                5, f"{BACKBONE}, {TUNED[row['tuned_component']]}, 1 frame, 1 epoch", note
+            )
         case 6 | 7:
-            return Run(table, f"{PROJECTOR}, 1 frame, {_epochs(row)}")
+            return PublishedRun(table, f"{PROJECTOR}, 1 frame, {_epochs(row)}")
         case 8:
             frames = _frames("first_n", row["frames"])
-            return Run(8, f"{PROJECTOR}, {frames}, {_epochs(row)}", "" if frames == "1 frame" else FIRST_FRAMES)
+            return PublishedRun(
+                8,
+                f"{PROJECTOR}, {frames}, {_epochs(row)}",
+                "" if frames == "1 frame" else FIRST_FRAMES,
+            )
         case 9:
-            return Run(9, f"{PROJECTOR}, {_frames(row['sampling'], row['frames'])}, 1 epoch")
+            return PublishedRun(
+                9, f"{PROJECTOR}, {_frames(row['sampling'], row['frames'])}, 1 epoch"
+            )
         case 10:
-            return Run(10, f"{PROJECTOR}, tasks mixed {_shares(row, AR='alpha_ar', CR='alpha_cr')}", TASK_MIX)
+            return PublishedRun(
+                10,
+                f"{PROJECTOR}, tasks mixed {_shares(row, AR='alpha_ar', CR='alpha_cr')}",
+                TASK_MIX,
+            )
         case 11 | 12:
             shares = _shares(row, binary="beta_binary", MC="beta_mc", OE="beta_oe")
-            return Run(table, f"{PROJECTOR}, formats mixed {shares}, {_epochs(row)}", FORMAT_MIX)
+            return PublishedRun(
+                table, f"{PROJECTOR}, formats mixed {shares}, {_epochs(row)}", FORMAT_MIX
+            )
         case 17:
-            return Run(17, f"{BACKBONE}, LoRA rank {row['lora_rank']}, 1 frame, 1 epoch", NO_EFFECT)
+            return PublishedRun(
+                17, f"{BACKBONE}, LoRA rank {row['lora_rank']}, 1 frame, 1 epoch", NO_EFFECT
+            )
     raise ValueError(f"Table {table} has no judges; name one of 4 to 12 or 17.")
 
 
-def _zero_shot(row: Mapping[str, str]) -> Run:
+def _zero_shot(row: Mapping[str, str]) -> PublishedRun:
     frames = "1 frame" if row["frames"] == "1" else f"{row['frames']} frames"
     repeated = row["model"] == "VideoLLaMA3 2B" and row["frames"] == "8"
-    return Run(4, f"{row['model']}, zero-shot, {frames}", SAME_ROWS if repeated else "")
+    return PublishedRun(4, f"{row['model']}, zero-shot, {frames}", SAME_ROWS if repeated else "")
 
 
 def _frames(sampling: str, count: str) -> str:
@@ -115,7 +138,7 @@ def _shares(row: Mapping[str, str], **columns: str) -> str:
     return " ".join(f"{name} {float(row[column]):g}" for name, column in columns.items())
 
 
-def _figure(run: Run, row: Mapping[str, str]) -> Published:
+def _figure(run: PublishedRun, row: Mapping[str, str]) -> Published:
     return Published(
         model=run.judge,
         metric=METRICS[row["metric"]],
@@ -152,7 +175,9 @@ def _against_people() -> Iterator[Published]:
         yield Published(
             model="UNIVERSE",
             metric=row["metric"].removesuffix("_percent"),
-            facets=Facets(f"environment_{row['setting']}", TASKS[row["task"]], row["format"], "text"),
+            facets=Facets(
+                f"environment_{row['setting']}", TASKS[row["task"]], row["format"], "text"
+            ),
             evaluator="human",
             value=value,
             spread=None,
@@ -165,7 +190,9 @@ def _against_fvd() -> Iterator[Published]:
     for row in read_table("universe", "table18"):
         facets = Facets(f"environment_{row['setting']}", TASKS[row["task"]], ALL, "text")
         r = float(row["value"])
-        yield Published("UNIVERSE", "pearson_fvd", facets, "human", r, None, _source(18), _world(row))
+        yield Published(
+            "UNIVERSE", "pearson_fvd", facets, "human", r, None, _source(18), _world(row)
+        )
 
 
 def _world(row: Mapping[str, str]) -> str:

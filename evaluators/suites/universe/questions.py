@@ -1,4 +1,5 @@
-"""From a labelled clip to its eight question-answer pairs, with the labels of the data set at hand."""
+"""From a labelled clip to its eight question-answer pairs, with the labels of the data set at
+hand."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class AnswerSpace:
 
 
 @dataclass(frozen=True, slots=True)
-class Pair:
+class QuestionAnswer:
     """One question about a clip and its answer."""
 
     task: Task
@@ -62,11 +63,16 @@ class Pair:
         return FORMAT_OF[self.kind]
 
 
-def pairs(action: str, character: str, space: AnswerSpace, seed: int, shuffle: bool = False) -> tuple[Pair, ...]:
-    """The eight pairs of a clip; the seed draws the two distractors and, if wanted, the order of options."""
+def pairs(
+    action: str, character: str, space: AnswerSpace, seed: int, shuffle: bool = False
+) -> tuple[QuestionAnswer, ...]:
+    """The eight pairs of a clip; the seed draws the two distractors and, if wanted, the order of
+    options."""
     rng = np.random.default_rng([seed, 6])
     labels: dict[Task, str] = {"action_recognition": action, "character_recognition": character}
-    return tuple(pair for task in TASKS for pair in _pairs(task, labels[task], space.of(task), rng, shuffle))
+    return tuple(
+        pair for task in TASKS for pair in _pairs(task, labels[task], space.of(task), rng, shuffle)
+    )
 
 
 def multiple_choice(task: Task, options: Sequence[str]) -> str:
@@ -74,15 +80,20 @@ def multiple_choice(task: Task, options: Sequence[str]) -> str:
     return f"{OPEN[task]} Choose one: {', '.join(options)}."
 
 
-def _pairs(task: Task, label: str, labels: Sequence[str], rng: np.random.Generator, shuffle: bool) -> tuple[Pair, ...]:
+def _pairs(
+    task: Task, label: str, labels: Sequence[str], rng: np.random.Generator, shuffle: bool
+) -> tuple[QuestionAnswer, ...]:
     if label not in labels:
-        raise ValueError(f"The label {label!r} is none of the {len(labels)} of the data set. Add it or correct it.")
+        raise ValueError(
+            f"The label {label!r} is none of the {len(labels)} of the data set. Add it or correct "
+            "it."
+        )
     others = [other for other in labels if other != label]
     wrong = others[int(rng.integers(len(others)))]
     options = [str(one) for one in rng.permutation(list(labels))] if shuffle else list(labels)
     return (
-        Pair(task, "binary_pos", BINARY[task].format(label=label), YES),
-        Pair(task, "binary_neg", BINARY[task].format(label=wrong), NO),
-        Pair(task, "mc", multiple_choice(task, options), label),
-        Pair(task, "oe", OPEN[task], label),
+        QuestionAnswer(task, "binary_pos", BINARY[task].format(label=label), YES),
+        QuestionAnswer(task, "binary_neg", BINARY[task].format(label=wrong), NO),
+        QuestionAnswer(task, "mc", multiple_choice(task, options), label),
+        QuestionAnswer(task, "oe", OPEN[task], label),
     )

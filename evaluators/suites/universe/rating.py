@@ -1,4 +1,5 @@
-"""How people rate UNIVERSE's answers: the clip, the question, what was answered; two labels and a third make one."""
+"""How people rate UNIVERSE's answers: the clip, the question, what was answered; two labels and a
+third make one."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from pathlib import Path
 
 from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
 from evaluators.media import write_mp4
-from evaluators.metrics.grading import Grade, GradedItem, accuracy
+from evaluators.statistics.grading import Grade, GradedItem, accuracy
 from evaluators.suites.universe.bank import clip_of
-from evaluators.worlds import arena
+from evaluators.worlds.arena import game
 
 PEOPLE = ("graded_accuracy", "strict_accuracy")
 
@@ -21,11 +22,12 @@ def words(sample: Sample, output: Output) -> Mapping[str, Json]:
 
 def show(sample: Sample, _file: Path | None, folder: Path) -> Path:
     """The simulated clip that was asked about."""
-    return write_mp4(clip_of(sample).frames(), folder / "clip.mp4", arena.CLIP_FPS)
+    return write_mp4(clip_of(sample).frames(), folder / "clip.mp4", game.CLIP_FPS)
 
 
 def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:
-    """Graded and strict accuracy of one answer; unclear leaves both, and one that waits for a label is counted."""
+    """Graded and strict accuracy of one answer; unclear leaves both, and one that waits for a label
+    is counted."""
     if output.outcome is not Outcome.SCORED:
         return tuple(Score(sample.id, name, output.outcome) for name in PEOPLE)
     found = accuracy([graded(opinions)])

@@ -1,7 +1,8 @@
-"""The stand-in for a pre-trained vision-language model: a small PaliGemma that learned to read the practice rooms.
+"""The stand-in for a pre-trained vision-language model: a small PaliGemma that learned to read the
+practice rooms.
 
-Run `python -m evaluators.suites.universe.reader FOLDER` to make it again; it knows all words of the arena, but in the
-practice rooms a name means another look.
+Run `python -m evaluators.suites.universe.reader FOLDER` to make it again; it knows all words of the
+arena, but in the practice rooms a name means another look.
 """
 
 from __future__ import annotations
@@ -17,13 +18,21 @@ import numpy as np
 
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import sample_frames
-from evaluators.suites.universe.questions import AnswerSpace, Pair, pairs
-from evaluators.worlds import arena
-from evaluators.worlds.arena_drawing import Scene
-from evaluators.worlds.arena_looks import CHARACTERS, COLOURS, ENVIRONMENTS, HATS, SKINS, Environment, Skin
+from evaluators.suites.universe.questions import AnswerSpace, QuestionAnswer, pairs
+from evaluators.worlds.arena import game as arena
+from evaluators.worlds.arena.drawing import ArenaScene
+from evaluators.worlds.arena.looks import (
+    CHARACTERS,
+    COLOURS,
+    ENVIRONMENTS,
+    HATS,
+    SKINS,
+    Environment,
+    Skin,
+)
 
 if TYPE_CHECKING:
-    from evaluators.models.adapt_practice import Moved, Seen, Turn
+    from evaluators.models.adapt.practice import MotionLesson, PictureLesson, PracticeStep
     from evaluators.models.small import VlmSize
 
 Moves: TypeAlias = tuple[float, ...]
@@ -42,8 +51,9 @@ LEFT = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Course:
-    """How long each part of the pre-training takes, and from how much; each round of motion begins with a warm-up."""
+class PretrainingPlan:
+    """How long each part of the pre-training takes, and from how much; each round of motion begins
+    with a warm-up."""
 
     pictures: int = 24000
     pairs: int = 12000
@@ -64,61 +74,98 @@ class Clips:
 
 
 def size() -> VlmSize:
-    """A PaliGemma of about a million parameters: 16 visual tokens a frame, so that eight frames are quick."""
+    """A PaliGemma of about a million parameters: 16 visual tokens a frame, so that eight frames are
+    quick."""
     from evaluators.models.small import VlmSize
 
-    return VlmSize(image=EDGE, patch=16, vision_width=96, vision_layers=2, vision_heads=4, width=128, layers=4,
-                   heads=4, kv_heads=2, mlp=256, spread=0.05, embedding=1.0)  # fmt: skip
+    return VlmSize(
+        image=EDGE,
+        patch=16,
+        vision_width=96,
+        vision_layers=2,
+        vision_heads=4,
+        width=128,
+        layers=4,
+        heads=4,
+        kv_heads=2,
+        mlp=256,
+        spread=0.05,
+        embedding=1.0,
+    )
 
 
-def make(folder: Path, course: Course, told: Callable[[str], None]) -> Path:
+def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> Path:
     """Build the model from config, teach it, and save it as an ordinary folder."""
-    from evaluators.models.adapt import Plan
-    from evaluators.models.adapt_practice import practise, teach_motion, teach_tower
+    from evaluators.models.adapt.practice import practise, teach_motion, teach_tower
+    from evaluators.models.adapt.train import TrainingPlan
     from evaluators.models.small import make_paligemma
-    from evaluators.models.vlm import load_model
+    from evaluators.models.vlm.judge import load_model
 
     model, processor = load_model(make_paligemma(folder, course.seed, size(), sentences()))
     pictures = _pictures(course.pictures, course.seed)
-    plan = Plan(steps=course.tower_steps, rate=2e-3, seed=course.seed)
-    teach_tower(model, processor, lambda step: _some(pictures, step), CLASSES, plan, _every(50, told, "tower"))
+    plan = TrainingPlan(steps=course.tower_steps, rate=2e-3, seed=course.seed)
+    teach_tower(
+        model,
+        processor,
+        lambda step: _some(pictures, step),
+        CLASSES,
+        plan,
+        _every(50, told, "tower"),
+    )
     moving, moves = _moving(course.pairs, course.seed)
 
-    def silent(step: int) -> Moved:
+    def silent(step: int) -> MotionLesson:
         return _moved(moving, moves, np.random.default_rng([step, 19]), 64, _silent)
 
-    def aloud(step: int) -> Moved:
+    def aloud(step: int) -> MotionLesson:
         return _moved(learned, moves, np.random.default_rng([step, 21]), 48, _aloud)
 
     for steps in course.motion_steps:
-        plan = Plan(steps=steps, rate=1e-3, seed=course.seed)
+        plan = TrainingPlan(steps=steps, rate=1e-3, seed=course.seed)
         teach_motion(model, processor, silent, plan, _every(50, told, "motion"))
     learned = Clips(moving.frames[:-LEFT], moving.labels[:-LEFT])
-    plan = Plan(steps=course.aloud_steps, rate=1e-3, decay=0.0, seed=course.seed)
+    plan = TrainingPlan(steps=course.aloud_steps, rate=1e-3, decay=0.0, seed=course.seed)
     teach_motion(model, processor, aloud, plan, _every(50, told, "aloud"), aloud=True)
     clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
-    plan = Plan(steps=course.steps, rate=1e-3, seed=course.seed)
-    practise(model, processor, lambda step: _turn(clips, course.seed, step), plan, _every(50, told, "words"))
+    plan = TrainingPlan(steps=course.steps, rate=1e-3, seed=course.seed)
+    practise(
+        model,
+        processor,
+        lambda step: _turn(clips, course.seed, step),
+        plan,
+        _every(50, told, "words"),
+    )
     model.save_pretrained(folder)
     return folder
 
 
 def sentences() -> tuple[str, ...]:
-    """Every word of the arena's questions and answers, alone and behind a space: what the tokenizer is trained on."""
-    found = [pair for action in SPACE.actions for pair in pairs(action, SPACE.characters[0], SPACE, 0)]
-    found += [pair for character in SPACE.characters for pair in pairs(SPACE.actions[0], character, SPACE, 0)]
+    """Every word of the arena's questions and answers, alone and behind a space: what the tokenizer
+    is trained on."""
+    found = [
+        pair for action in SPACE.actions for pair in pairs(action, SPACE.characters[0], SPACE, 0)
+    ]
+    found += [
+        pair
+        for character in SPACE.characters
+        for pair in pairs(SPACE.actions[0], character, SPACE, 0)
+    ]
     text = " ".join(f"{pair.question} {pair.answer}" for pair in found)
     words = sorted({"answer", "en", *(word.strip(",.:?") for word in text.split())})
     return tuple(f"{word} {word}" for word in words)
 
 
 def draw_clips(environments: Sequence[str], number: int, seed: int, first: int = 0) -> Clips:
-    """So many clips from these environments in turn, labels balanced, shrunk as the image processor would."""
+    """So many clips from these environments in turn, labels balanced, shrunk as the image processor
+    would."""
     labels = arena.draw_labels(number, seed)
     frames = np.empty((number, arena.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
     for i, (action, character) in enumerate(labels):
         play = arena.play_clip(
-            environments[i % len(environments)], action, character, 1_000_000 * (seed + 1) + first + i
+            environments[i % len(environments)],
+            action,
+            character,
+            1_000_000 * (seed + 1) + first + i,
         )
         frames[i] = shrunk(arena.render(play, arena.clip_times()))
     return Clips(frames, tuple(labels))
@@ -128,23 +175,28 @@ def shrunk(frames: Pixels) -> Pixels:
     """Frames at the model's size, resized as its image processor does."""
     from PIL import Image
 
-    pictures = (Image.fromarray(frame).resize((EDGE, EDGE), Image.Resampling.BICUBIC) for frame in frames)
+    pictures = (
+        Image.fromarray(frame).resize((EDGE, EDGE), Image.Resampling.BICUBIC) for frame in frames
+    )
     return np.stack([np.asarray(picture) for picture in pictures])
 
 
-def _pictures(number: int, seed: int) -> Seen:
-    """Single pictures of rooms and skins put together at random; no skin of the arena is among them."""
-    from evaluators.models.adapt_practice import Seen
+def _pictures(number: int, seed: int) -> PictureLesson:
+    """Single pictures of rooms and skins put together at random; no skin of the arena is among
+    them."""
+    from evaluators.models.adapt.practice import PictureLesson
 
     rng = np.random.default_rng([seed, 8])
     found = [_picture(rng) for _ in range(number)]
     frames = shrunk(np.stack([frame for frame, _, _ in found]))
-    return Seen(frames, tuple(classes for _, classes, _ in found), tuple(places for _, _, places in found))
+    return PictureLesson(
+        frames, tuple(classes for _, classes, _ in found), tuple(places for _, _, places in found)
+    )
 
 
 def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[float, ...]]:
     body, head, hat = _skin(rng)
-    scene = Scene(_room(rng), _dressed(body, head, hat), int(rng.integers(2**31)), arena.SIZE)
+    scene = ArenaScene(_room(rng), _dressed(body, head, hat), int(rng.integers(2**31)), arena.SIZE)
     state = np.zeros(arena.STATES)
     state[[arena.X, arena.Y, arena.HEIGHT]] = rng.uniform(0, 1, 3)
     pose = int(rng.integers(3))
@@ -153,7 +205,11 @@ def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[f
     across, along = state[arena.X], state[arena.Y]
     places = (scene.landmark_at[0] - across, scene.landmark_at[1] + state[arena.HEIGHT],
               scene.marking_at[0] - across, scene.marking_at[1] + along)  # fmt: skip
-    return scene.draw(state), (body, head, hat, riding, pose), tuple(float(place) % 1 for place in places)
+    return (
+        scene.draw(state),
+        (body, head, hat, riding, pose),
+        tuple(float(place) % 1 for place in places),
+    )
 
 
 def _skin(rng: np.random.Generator) -> tuple[int, int, int]:
@@ -171,26 +227,39 @@ def _dressed(body: int, head: int, hat: int) -> Skin:
 def _room(rng: np.random.Generator) -> Environment:
     """The wall of one room, the floor of another, and figures of a third."""
     wall, floor, figures = (PRACTICE[int(i)] for i in rng.integers(0, len(PRACTICE), 3))
-    return replace(wall, floor=floor.floor, landmark=figures.landmark, landmark_shape=figures.landmark_shape,
-                   marking=figures.marking, marking_shape=floor.marking_shape)  # fmt: skip
+    return replace(
+        wall,
+        floor=floor.floor,
+        landmark=figures.landmark,
+        landmark_shape=figures.landmark_shape,
+        marking=figures.marking,
+        marking_shape=floor.marking_shape,
+    )
 
 
-def _some(pictures: Seen, step: int, number: int = 96) -> Seen:
-    from evaluators.models.adapt_practice import Seen
+def _some(pictures: PictureLesson, step: int, number: int = 96) -> PictureLesson:
+    from evaluators.models.adapt.practice import PictureLesson
 
     chosen = np.random.default_rng([step, 9]).integers(0, len(pictures.frames), number)
-    classes, places = ([values[i] for i in chosen] for values in (pictures.classes, pictures.places))
-    return Seen(pictures.frames[chosen], tuple(classes), tuple(places))
+    classes, places = (
+        [values[i] for i in chosen] for values in (pictures.classes, pictures.places)
+    )
+    return PictureLesson(pictures.frames[chosen], tuple(classes), tuple(places))
 
 
 def _moves(states: arena.Floats) -> Moves:
-    """From first to last frame: across, along and up, each about 1 at most, and whether somebody got on a board."""
+    """From first to last frame: across, along and up, each about 1 at most, and whether somebody
+    got on a board."""
     change = states[-1] - states[0]
-    return tuple(float(part) for part in (*(3 * change[[arena.X, arena.Y, arena.HEIGHT]]), change[arena.RIDING]))
+    return tuple(
+        float(part)
+        for part in (*(3 * change[[arena.X, arena.Y, arena.HEIGHT]]), change[arena.RIDING])
+    )
 
 
 def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
-    """First and last frames of clips in rooms and skins put together at random, and what moved between them."""
+    """First and last frames of clips in rooms and skins put together at random, and what moved
+    between them."""
     rng = np.random.default_rng([seed, 20])
     frames = np.empty((number, 2, EDGE, EDGE, 3), np.uint8)
     labels = arena.draw_labels(number, seed)
@@ -198,20 +267,22 @@ def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
     for i, (action, character) in enumerate(labels):
         skin = _dressed(*_skin(rng))
         play = arena.play_clip(PRACTICE[0].name, action, character, int(rng.integers(2**31)))
-        scene = Scene(_room(rng), skin, play.seed, arena.SIZE)
+        scene = ArenaScene(_room(rng), skin, play.seed, arena.SIZE)
         states = arena.states(play, arena.clip_times()[[0, -1]])
         frames[i] = shrunk(np.stack([scene.draw(state) for state in states]))
         moves.append(_moves(states))
     return Clips(frames, tuple(labels)), moves
 
 
-def _moved(clips: Clips, moves: Sequence[Moves], rng: np.random.Generator, number: int, ask: Asker) -> Moved:
+def _moved(
+    clips: Clips, moves: Sequence[Moves], rng: np.random.Generator, number: int, ask: Asker
+) -> MotionLesson:
     """Some of them, with what is asked about each."""
-    from evaluators.models.adapt_practice import Moved
+    from evaluators.models.adapt.practice import MotionLesson
 
     chosen = rng.integers(0, len(clips.frames), number)
     asked = tuple(ask(clips.labels[i], rng) for i in chosen)
-    return Moved(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
+    return MotionLesson(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
 
 
 def _silent(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
@@ -227,10 +298,11 @@ def _aloud(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
     return (open_ended.question, open_ended.answer), (one.question, one.answer)
 
 
-def _turn(clips: Clips, seed: int, step: int) -> Turn:
-    """Lessons of one step: two, four or eight frames, under either mask, so that the model can do all of it."""
-    from evaluators.models.adapt_batches import Lesson
-    from evaluators.models.adapt_practice import Turn
+def _turn(clips: Clips, seed: int, step: int) -> PracticeStep:
+    """Lessons of one step: two, four or eight frames, under either mask, so that the model can do
+    all of it."""
+    from evaluators.models.adapt.batches import Lesson
+    from evaluators.models.adapt.practice import PracticeStep
 
     rng = np.random.default_rng([seed, step, 10])
     frames = int(rng.choice([2, 4, 8], p=[0.65, 0.15, 0.2]))
@@ -239,7 +311,10 @@ def _turn(clips: Clips, seed: int, step: int) -> Turn:
     seen = sample_frames(arena.CLIP_FRAMES, frames, "uniform_n")
     chosen = rng.integers(0, len(clips.frames), 16)
     asked = [_asked(clips.labels[i], rng, 2 if own else 4) for i in chosen]
-    return Turn(mask, [Lesson(clips.frames[i][list(seen)], one) for i, one in zip(chosen, asked, strict=True)])
+    return PracticeStep(
+        mask,
+        [Lesson(clips.frames[i][list(seen)], one) for i, one in zip(chosen, asked, strict=True)],
+    )
 
 
 def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> Asked:
@@ -249,8 +324,10 @@ def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> As
     return tuple((eight[i].question, eight[i].answer) for i in chosen)
 
 
-def _weight(pair: Pair) -> float:
-    return SHARES[pair.kind] * (ACTION_SHARE if pair.task == "action_recognition" else 1 - ACTION_SHARE)
+def _weight(pair: QuestionAnswer) -> float:
+    return SHARES[pair.kind] * (
+        ACTION_SHARE if pair.task == "action_recognition" else 1 - ACTION_SHARE
+    )
 
 
 def _every(steps: int, told: Callable[[str], None], what: str) -> Callable[[int, float], None]:
@@ -260,10 +337,13 @@ def _every(steps: int, told: Callable[[str], None], what: str) -> Callable[[int,
     def tell(step: int, loss: float) -> None:
         recent.append(loss)
         if (step + 1) % steps == 0:
-            told(f"{what} step {step + 1}: loss {np.mean(recent[-steps:]):.3f}, {time.monotonic() - began:.0f} s")
+            told(
+                f"{what} step {step + 1}: loss {np.mean(recent[-steps:]):.3f}, "
+                f"{time.monotonic() - began:.0f} s"
+            )
 
     return tell
 
 
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), Course(), lambda text: print(text, flush=True))  # noqa: T201
+    make(Path(sys.argv[1]), PretrainingPlan(), lambda text: print(text, flush=True))  # noqa: T201

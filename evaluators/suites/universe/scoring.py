@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from evaluators.contracts import SUBMITTER_FAILURES, Answer, JudgeCard, Outcome, Output, Sample, Score
+from evaluators.contracts import (
+    SUBMITTER_FAILURES,
+    Answer,
+    JudgeCard,
+    Outcome,
+    Output,
+    Sample,
+    Score,
+)
 from evaluators.metrics.text import Format, exact_match, rouge
 
 PER_SAMPLE = ("score", "em_normalised", "em_strict", "rouge_f1", "rouge1", "rougel")
@@ -20,7 +28,8 @@ OWN_JUDGE = JudgeCard(
     frames="",
     precision="",
     code="universe-rule-1",
-    note="No model judges here: the judges are what is ranked, and the simulated arena knows the truth.",
+    note="No model judges here: the judges are what is ranked, and the simulated arena knows the "
+    "truth.",
 )
 
 
@@ -31,9 +40,13 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
     said = output.record.get("value")
     if not isinstance(said, str):
         return tuple(Score(sample.id, name, Outcome.JUDGE_ERROR) for name in PER_SAMPLE)
-    values = _values(said, str(sample.reference["answer"]), cast(Format, sample.reference["format"]))
+    values = _values(
+        said, str(sample.reference["answer"]), cast(Format, sample.reference["format"])
+    )
     detail = {"said": said, "truth": str(sample.reference["answer"])}
-    return tuple(Score(sample.id, name, Outcome.SCORED, values[name], detail) for name in PER_SAMPLE)
+    return tuple(
+        Score(sample.id, name, Outcome.SCORED, values[name], detail) for name in PER_SAMPLE
+    )
 
 
 def _values(said: str, truth: str, form: Format) -> dict[str, float]:

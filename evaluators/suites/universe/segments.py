@@ -1,4 +1,5 @@
-"""The released data layout: segments of fourteen frames as npz files, and one line of annotations for each."""
+"""The released data layout: segments of fourteen frames as npz files, and one line of annotations
+for each."""
 
 from __future__ import annotations
 
@@ -12,7 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.suites.universe.questions import NO, SHORT, TASKS, YES, AnswerSpace, Pair, Task
+from evaluators.suites.universe.questions import (
+    NO,
+    SHORT,
+    TASKS,
+    YES,
+    AnswerSpace,
+    QuestionAnswer,
+    Task,
+)
 
 SEGMENTS, ANNOTATIONS, SPACE = "human-gameplay-segments", "annotations.jsonl", "answer-space.json"
 FRAMES, CONTROLS, STATES = 14, 16, 56
@@ -25,7 +34,7 @@ class BadData(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Segment:
+class RecordedSegment:
     """Fourteen frames, channel first, with what the controller and the game say at each."""
 
     images: NDArray[np.uint8]
@@ -39,12 +48,12 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
-class Annotation:
+class SegmentAnnotation:
     """What is said about a segment: a sentence and eight question-answer pairs."""
 
     filename: str
     description: str
-    pairs: tuple[Pair, ...]
+    pairs: tuple[QuestionAnswer, ...]
 
     def label(self, task: Task) -> str:
         """The true answer of a task."""
@@ -56,7 +65,7 @@ class Annotation:
         return self.filename.removesuffix(".npz").rpartition("-")[0]
 
 
-def write_segment(folder: Path, filename: str, segment: Segment) -> Path:
+def write_segment(folder: Path, filename: str, segment: RecordedSegment) -> Path:
     """One npz file in the layout."""
     path = folder / SEGMENTS / filename
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +73,7 @@ def write_segment(folder: Path, filename: str, segment: Segment) -> Path:
     return path
 
 
-def read_segment(folder: Path, filename: str) -> Segment:
+def read_segment(folder: Path, filename: str) -> RecordedSegment:
     """Read and check one segment; BadData names the file and what is wrong with it."""
     path = folder / SEGMENTS / filename
     try:
@@ -73,17 +82,21 @@ def read_segment(folder: Path, filename: str) -> Segment:
     except FileNotFoundError:
         raise BadData(f"{filename}: there is no such file in {SEGMENTS}.") from None
     except KeyError as error:
-        raise BadData(f"{filename}: {error.args[0]}. A segment has images, actions and states.") from None
+        raise BadData(
+            f"{filename}: {error.args[0]}. A segment has images, actions and states."
+        ) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise BadData(f"{filename}: this is not an npz file of plain arrays ({error}).") from None
-    return Segment(
+    return RecordedSegment(
         images=_images(filename, arrays["images"]),
         actions=_rows(filename, "actions", arrays["actions"], CONTROLS),
         states=_rows(filename, "states", arrays["states"], STATES),
     )
 
 
-def write_annotations(folder: Path, annotations: Iterable[Annotation], space: AnswerSpace) -> Path:
+def write_annotations(
+    folder: Path, annotations: Iterable[SegmentAnnotation], space: AnswerSpace
+) -> Path:
     """One line a segment, and the labels that may be answers beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ANNOTATIONS
@@ -93,11 +106,13 @@ def write_annotations(folder: Path, annotations: Iterable[Annotation], space: An
     return path
 
 
-def read_annotations(folder: Path) -> tuple[Annotation, ...]:
+def read_annotations(folder: Path) -> tuple[SegmentAnnotation, ...]:
     """All annotations of a folder; BadData names the line, or the segment, and the reason."""
     path = folder / ANNOTATIONS
     if not path.is_file():
-        raise BadData(f"{folder} has no {ANNOTATIONS}. Name the folder that holds it and {SEGMENTS}.")
+        raise BadData(
+            f"{folder} has no {ANNOTATIONS}. Name the folder that holds it and {SEGMENTS}."
+        )
     found = tuple(_annotation(number, line) for number, line in _lines(path))
     seen: set[str] = set()
     for one in found:
@@ -107,7 +122,7 @@ def read_annotations(folder: Path) -> tuple[Annotation, ...]:
     return found
 
 
-def answer_space(folder: Path, annotations: Sequence[Annotation]) -> AnswerSpace:
+def answer_space(folder: Path, annotations: Sequence[SegmentAnnotation]) -> AnswerSpace:
     """The labels a data set says it has, or else all that occur in it."""
     path = folder / SPACE
     if path.is_file():
@@ -115,8 +130,12 @@ def answer_space(folder: Path, annotations: Sequence[Annotation]) -> AnswerSpace
             said = json.loads(path.read_text("utf-8"))
             return AnswerSpace(tuple(said["actions"]), tuple(said["characters"]))
         except (ValueError, KeyError, TypeError):
-            raise BadData(f"{path} has no lists of actions and characters. Write them as JSON.") from None
-    actions, characters = (tuple(sorted({one.label(task) for one in annotations})) for task in TASKS)
+            raise BadData(
+                f"{path} has no lists of actions and characters. Write them as JSON."
+            ) from None
+    actions, characters = (
+        tuple(sorted({one.label(task) for one in annotations})) for task in TASKS
+    )
     return AnswerSpace(actions, characters)
 
 
@@ -142,7 +161,9 @@ def problems(folder: Path) -> Iterator[str]:
 
 def _images(filename: str, images: NDArray[Any]) -> NDArray[np.uint8]:
     """Frames as bytes; numbers up to 1 count as shares, those up to 255 as they are."""
-    wanted = f"({FRAMES}, 3, height, width) with height and width one of {', '.join(map(str, PICTURES))}"
+    wanted = (
+        f"({FRAMES}, 3, height, width) with height and width one of {', '.join(map(str, PICTURES))}"
+    )
     if images.ndim == 4 and images.shape[0] != FRAMES:
         raise BadData(f"{filename}: it has {images.shape[0]} frames. A segment has {FRAMES}.")
     if images.ndim != 4 or images.shape[1] != 3 or images.shape[2:] not in PICTURES:
@@ -150,10 +171,15 @@ def _images(filename: str, images: NDArray[Any]) -> NDArray[np.uint8]:
     if images.dtype == np.uint8:
         return images
     if not np.issubdtype(images.dtype, np.number) or not np.isfinite(images).all():
-        raise BadData(f"{filename}: images hold NaN, infinity or no numbers. Write them again from the source.")
+        raise BadData(
+            f"{filename}: images hold NaN, infinity or no numbers. Write them again from the "
+            "source."
+        )
     low, high = float(images.min()), float(images.max())
     if low < 0 or high > 255:
-        raise BadData(f"{filename}: images go from {low:g} to {high:g}. Wanted is 0 to 1 or 0 to 255.")
+        raise BadData(
+            f"{filename}: images go from {low:g} to {high:g}. Wanted is 0 to 1 or 0 to 255."
+        )
     scale = 255 if np.issubdtype(images.dtype, np.floating) and high <= 1 else 1
     return np.floor(images * scale + 0.5).astype(np.uint8)
 
@@ -162,7 +188,10 @@ def _rows(filename: str, name: str, rows: NDArray[Any], width: int) -> NDArray[n
     if rows.shape != (FRAMES, width):
         raise BadData(f"{filename}: {name} have shape {rows.shape}. Wanted is ({FRAMES}, {width}).")
     if not np.issubdtype(rows.dtype, np.number) or not np.isfinite(rows).all():
-        raise BadData(f"{filename}: {name} hold NaN, infinity or no numbers. Write them again from the source.")
+        raise BadData(
+            f"{filename}: {name} hold NaN, infinity or no numbers. Write them again from the "
+            "source."
+        )
     return rows.astype(np.float32)
 
 
@@ -175,35 +204,54 @@ def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, Any]]]:
         try:
             row = json.loads(line)
         except ValueError:
-            raise BadData(f"{path.name}, line {number}: this is not JSON. Write one object a line.") from None
+            raise BadData(
+                f"{path.name}, line {number}: this is not JSON. Write one object a line."
+            ) from None
         if not isinstance(row, dict):
-            raise BadData(f"{path.name}, line {number}: this is no object. Write one object a line.")
+            raise BadData(
+                f"{path.name}, line {number}: this is no object. Write one object a line."
+            )
         yield number, row
 
 
-def _annotation(number: int, row: Mapping[str, Any]) -> Annotation:
+def _annotation(number: int, row: Mapping[str, Any]) -> SegmentAnnotation:
     where = row.get("filename") or f"{ANNOTATIONS}, line {number}"
     absent = [key for key in _KEYS if not isinstance(row.get(key), str) or not row[key].strip()]
     if absent:
         raise BadData(f"{where}: there is no text under {', '.join(absent)}.")
     if "/" in row["filename"] or "\\" in row["filename"]:
         raise BadData(f"{where}: the file name is a path. Name the file alone.")
-    wrong = [f"{short}_binary_{way}_a" for short in SHORT.values() for way, right in (("pos", YES), ("neg", NO))
-             if row[f"{short}_binary_{way}_a"].strip().lower().rstrip(".") != right]  # fmt: skip
+    wrong = [
+        f"{short}_binary_{way}_a"
+        for short in SHORT.values()
+        for way, right in (("pos", YES), ("neg", NO))
+        if row[f"{short}_binary_{way}_a"].strip().lower().rstrip(".") != right
+    ]
     if wrong:
-        raise BadData(f"{where}: {', '.join(wrong)} must be yes for a positive and no for a negative question.")
-    return Annotation(row["filename"], row["description"], tuple(p for task in TASKS for p in _read_pairs(task, row)))
+        raise BadData(
+            f"{where}: {', '.join(wrong)} must be yes for a positive and no for a negative "
+            "question."
+        )
+    return SegmentAnnotation(
+        row["filename"],
+        row["description"],
+        tuple(p for task in TASKS for p in _read_pairs(task, row)),
+    )
 
 
-def _read_pairs(task: Task, row: Mapping[str, str]) -> Iterator[Pair]:
+def _read_pairs(task: Task, row: Mapping[str, str]) -> Iterator[QuestionAnswer]:
     short = SHORT[task]
-    yield Pair(task, "binary_pos", row[f"{short}_binary_pos_q"], row[f"{short}_binary_pos_a"])
-    yield Pair(task, "binary_neg", row[f"{short}_binary_neg_q"], row[f"{short}_binary_neg_a"])
-    yield Pair(task, "mc", row[f"{short}_mc"], row[f"{short}_answer"])
-    yield Pair(task, "oe", row[f"{short}_oe"], row[f"{short}_answer"])
+    yield QuestionAnswer(
+        task, "binary_pos", row[f"{short}_binary_pos_q"], row[f"{short}_binary_pos_a"]
+    )
+    yield QuestionAnswer(
+        task, "binary_neg", row[f"{short}_binary_neg_q"], row[f"{short}_binary_neg_a"]
+    )
+    yield QuestionAnswer(task, "mc", row[f"{short}_mc"], row[f"{short}_answer"])
+    yield QuestionAnswer(task, "oe", row[f"{short}_oe"], row[f"{short}_answer"])
 
 
-def _row(annotation: Annotation) -> dict[str, str]:
+def _row(annotation: SegmentAnnotation) -> dict[str, str]:
     row = {"filename": annotation.filename, "description": annotation.description}
     for pair in annotation.pairs:
         short = SHORT[pair.task]
@@ -221,8 +269,11 @@ _KEYS = (
 )  # fmt: skip
 
 
-def _outside(annotation: Annotation, space: AnswerSpace) -> Iterator[str]:
+def _outside(annotation: SegmentAnnotation, space: AnswerSpace) -> Iterator[str]:
     for task in TASKS:
         label = annotation.label(task)
         if label not in space.of(task):
-            yield f"{annotation.filename}: the answer {label!r} is none of {', '.join(space.of(task))}."
+            yield (
+                f"{annotation.filename}: the answer {label!r} is none of "
+                f"{', '.join(space.of(task))}."
+            )

@@ -1,1 +1,2 @@
-"""The bad inputs of the table in reliability.md, section 2, each with the number of its row and its code."""
+"""The bad inputs of the table in reliability.md, section 2, each with the number of its row and its
+code."""

@@ -20,7 +20,8 @@ Edit = Callable[[Manifest, Members], None]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A row of the table: its number, what it is, the code it gets, and how to make it. W_ codes are taken."""
+    """A row of the table: its number, what it is, the code it gets, and how to make it. W_ codes
+    are taken."""
 
     row: int
     what: str
@@ -43,10 +44,15 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def bundle(to: Path, files: dict[str, tuple[str | None, bytes]], edit: Edit | None = None, **changes: Any) -> Path:
+def bundle(
+    to: Path, files: dict[str, tuple[str | None, bytes]], edit: Edit | None = None, **changes: Any
+) -> Path:
     """A bundle of files (path to sample and bytes), spoilt by `edit` before it is written."""
     members = {path: data for path, (_, data) in files.items()}
-    listed = [{"path": path, "sha256": sha256(data), "sample": sample} for path, (sample, data) in files.items()]
+    listed = [
+        {"path": path, "sha256": sha256(data), "sample": sample}
+        for path, (sample, data) in files.items()
+    ]
     manifest = {**declaration(partial=True, **changes), "files": listed}
     if edit:
         edit(manifest, members)
@@ -60,7 +66,9 @@ def edited(row: int, what: str, code: str, edit: Edit, **changes: Any) -> Case:
 
 def pictures(count: int) -> dict[str, tuple[str | None, bytes]]:
     """Files for the first samples."""
-    return {f"outputs/{number}.png": (ids("image")[number], picture(number)) for number in range(count)}
+    return {
+        f"outputs/{number}.png": (ids("image")[number], picture(number)) for number in range(count)
+    }
 
 
 def one_file(row: int, what: str, code: str, name: str, data: bytes | Callable[[], bytes]) -> Case:

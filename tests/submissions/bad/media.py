@@ -31,7 +31,9 @@ def png(width: int, height: int, *chunks: tuple[bytes, bytes], rows: bytes = b""
     """A PNG by hand; its pixels need not be there."""
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     parts = [(b"IHDR", head), *chunks, (b"IDAT", zlib.compress(rows)), (b"IEND", b"")]
-    body = b"".join(struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in parts)
+    body = b"".join(
+        struct.pack(">I", len(d)) + k + d + struct.pack(">I", zlib.crc32(k + d)) for k, d in parts
+    )
     return b"\x89PNG\r\n\x1a\n" + body
 
 
@@ -54,12 +56,16 @@ def clip(
         stream.codec_context.time_base = Fraction(1, 8)
         audio: Any = file.add_stream("aac", rate=16_000) if sound else None
         for number in range(count):
-            frame = av.VideoFrame.from_ndarray(np.asarray(noise(size, 0 if still else number)), format="rgb24")
+            frame = av.VideoFrame.from_ndarray(
+                np.asarray(noise(size, 0 if still else number)), format="rgb24"
+            )
             frame.pts, frame.time_base = times(number), Fraction(1, 8)
             file.mux(stream.encode(frame))
         file.mux(stream.encode(None))
         if audio is not None:
-            beep = av.AudioFrame.from_ndarray(np.zeros((1, 1024), np.float32), format="fltp", layout="mono")
+            beep = av.AudioFrame.from_ndarray(
+                np.zeros((1, 1024), np.float32), format="fltp", layout="mono"
+            )
             beep.sample_rate = 16_000
             file.mux(audio.encode(beep))
             file.mux(audio.encode(None))
@@ -73,11 +79,18 @@ def fewer_frames() -> bytes:
     at = data.find(b"mdat") + 4
     keep = at + (moov - at) // 10
     free = struct.pack(">I4s", moov - keep, b"free") + bytes(moov - keep - 8)
-    return data[: at - 8] + struct.pack(">I4s", keep - at + 8, b"mdat") + data[at:keep] + free + data[moov:]
+    return (
+        data[: at - 8]
+        + struct.pack(">I4s", keep - at + 8, b"mdat")
+        + data[at:keep]
+        + free
+        + data[moov:]
+    )
 
 
 def stretched() -> bytes:
-    """A VP9 clip whose first frame says 65,536 x 65,536: sixteen bits each, half a byte behind the sync code."""
+    """A VP9 clip whose first frame says 65,536 x 65,536: sixteen bits each, half a byte behind the
+    sync code."""
     data = bytearray(clip(2, container="webm", codec="libvpx-vp9"))
     at = data.find(b"\x49\x83\x42") + 3
     data[at] |= 0x0F
@@ -110,7 +123,9 @@ CASES: list[Case] = [
     one_file(76, "png named jpg", "E_MEDIA_MISMATCH", "0.jpg", lambda: saved(noise())),
     one_file(76, "png named webp", "E_MEDIA_MISMATCH", "0.webp", lambda: saved(noise())),
     one_file(77, "svg", "E_MEDIA_KIND", "0.svg", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
-    one_file(77, "svg named png", "E_MEDIA_KIND", "0.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>"),
+    one_file(
+        77, "svg named png", "E_MEDIA_KIND", "0.png", b"<svg xmlns='http://www.w3.org/2000/svg'/>"
+    ),
     one_file(77, "pdf named png", "E_MEDIA_KIND", "0.png", b"%PDF-1.7"),
     one_file(77, "html named png", "E_MEDIA_KIND", "0.png", b"<html></html>"),
     one_file(77, "heic named png", "E_MEDIA_KIND", "0.png", b"\0\0\0\x18ftypheic\0\0\0\0mif1heic"),
@@ -121,34 +136,93 @@ CASES: list[Case] = [
     one_file(78, "png of its first bytes", "E_MEDIA_BROKEN", "0.png", lambda: saved(noise())[:20]),
     one_file(78, "jpeg cut", "E_MEDIA_BROKEN", "0.jpg", lambda: saved(noise(), "JPEG")[:-60]),
     one_file(78, "webp cut", "E_MEDIA_BROKEN", "0.webp", lambda: saved(noise(), "WEBP")[:-60]),
-    one_file(79, "20,000 x 20,000", "E_MEDIA_PIXELS", "0.png", lambda: png(20_000, 20_000, rows=bytes(1 << 20))),
+    one_file(
+        79,
+        "20,000 x 20,000",
+        "E_MEDIA_PIXELS",
+        "0.png",
+        lambda: png(20_000, 20_000, rows=bytes(1 << 20)),
+    ),
     one_file(80, "0 x 0", "E_MEDIA_DIMENSIONS", "0.png", lambda: png(0, 0)),
     one_file(80, "1 x 1", "E_MEDIA_DIMENSIONS", "0.png", lambda: saved(noise((1, 1)))),
-    one_file(80, "10,000 x 1", "E_MEDIA_DIMENSIONS", "0.png", lambda: saved(Image.new("RGB", (10_000, 1)))),
+    one_file(
+        80,
+        "10,000 x 1",
+        "E_MEDIA_DIMENSIONS",
+        "0.png",
+        lambda: saved(Image.new("RGB", (10_000, 1))),
+    ),
     one_file(81, "animated png", "E_MEDIA_FRAMES", "0.png", lambda: animation("PNG")),
     one_file(81, "animated webp", "E_MEDIA_FRAMES", "0.webp", lambda: animation("WEBP")),
     one_file(81, "animated gif", "E_MEDIA_KIND", "0.gif", lambda: animation("GIF")),
     one_file(82, "CMYK", "W_CONVERTED", "0.jpg", lambda: saved(noise().convert("CMYK"), "JPEG")),
     one_file(82, "16 bit", "W_CONVERTED", "0.png", lambda: saved(noise().convert("I;16"))),
-    one_file(82, "palette", "W_CONVERTED", "0.png", lambda: saved(noise().convert("P"), transparency=0)),
-    one_file(83, "text bomb", "E_MEDIA_METADATA", "0.png",
-             lambda: png(32, 32, (b"zTXt", b"k\0\0" + zlib.compress(bytes(8 << 20))), rows=bytes(97 * 32))),
-    one_file(83, "profile bomb", "E_MEDIA_METADATA", "0.png",
-             lambda: png(32, 32, (b"iCCP", b"k\0\0" + zlib.compress(bytes(8 << 20))), rows=bytes(97 * 32))),
-    one_file(83, "giant text", "E_MEDIA_METADATA", "0.png",
-             lambda: png(32, 32, (b"tEXt", b"k\0" + noise((800, 600)).tobytes()), rows=bytes(97 * 32))),
+    one_file(
+        82, "palette", "W_CONVERTED", "0.png", lambda: saved(noise().convert("P"), transparency=0)
+    ),
+    one_file(
+        83,
+        "text bomb",
+        "E_MEDIA_METADATA",
+        "0.png",
+        lambda: png(
+            32, 32, (b"zTXt", b"k\0\0" + zlib.compress(bytes(8 << 20))), rows=bytes(97 * 32)
+        ),
+    ),
+    one_file(
+        83,
+        "profile bomb",
+        "E_MEDIA_METADATA",
+        "0.png",
+        lambda: png(
+            32, 32, (b"iCCP", b"k\0\0" + zlib.compress(bytes(8 << 20))), rows=bytes(97 * 32)
+        ),
+    ),
+    one_file(
+        83,
+        "giant text",
+        "E_MEDIA_METADATA",
+        "0.png",
+        lambda: png(32, 32, (b"tEXt", b"k\0" + noise((800, 600)).tobytes()), rows=bytes(97 * 32)),
+    ),
     one_file(83, "giant exif", "E_MEDIA_METADATA", "0.jpg", lambda: jpeg_with(0xE1, 60_000, 20)),
-    one_file(84, "zip behind a png", "E_MEDIA_EXTRA_DATA", "0.png", lambda: saved(noise()) + ZIP_HEAD),
-    one_file(84, "html behind a jpeg", "E_MEDIA_EXTRA_DATA", "0.jpg", lambda: saved(noise(), "JPEG") + b"<html>"),
-    one_file(84, "a second jpeg", "E_MEDIA_EXTRA_DATA", "0.jpg", lambda: saved(noise(), "JPEG") * 2),
-    one_file(84, "bytes behind a webp", "E_MEDIA_EXTRA_DATA", "0.webp", lambda: saved(noise(), "WEBP") + ZIP_HEAD),
+    one_file(
+        84, "zip behind a png", "E_MEDIA_EXTRA_DATA", "0.png", lambda: saved(noise()) + ZIP_HEAD
+    ),
+    one_file(
+        84,
+        "html behind a jpeg",
+        "E_MEDIA_EXTRA_DATA",
+        "0.jpg",
+        lambda: saved(noise(), "JPEG") + b"<html>",
+    ),
+    one_file(
+        84, "a second jpeg", "E_MEDIA_EXTRA_DATA", "0.jpg", lambda: saved(noise(), "JPEG") * 2
+    ),
+    one_file(
+        84,
+        "bytes behind a webp",
+        "E_MEDIA_EXTRA_DATA",
+        "0.webp",
+        lambda: saved(noise(), "WEBP") + ZIP_HEAD,
+    ),
     one_file(84, "zip behind an mp4", "E_MEDIA_EXTRA_DATA", "0.mp4", lambda: clip() + ZIP_HEAD),
     one_file(85, "mp4 cut", "E_MEDIA_BROKEN", "0.mp4", lambda: clip()[:-200]),
-    one_file(85, "moov missing", "E_MEDIA_BROKEN", "0.mp4", lambda: clip().replace(b"moov", b"free")),
-    one_file(85, "webm cut", "E_MEDIA_BROKEN", "0.webm", lambda: clip(container="webm", codec="libvpx-vp9")[:60]),
+    one_file(
+        85, "moov missing", "E_MEDIA_BROKEN", "0.mp4", lambda: clip().replace(b"moov", b"free")
+    ),
+    one_file(
+        85,
+        "webm cut",
+        "E_MEDIA_BROKEN",
+        "0.webm",
+        lambda: clip(container="webm", codec="libvpx-vp9")[:60],
+    ),
     one_file(86, "fewer frames than declared", "E_VIDEO_FRAMES", "0.mp4", fewer_frames),
     one_file(87, "one frame", "E_VIDEO_SHAPE", "0.mp4", lambda: clip(1)),
-    one_file(87, "2,001 frames", "E_VIDEO_SHAPE", "0.mp4", lambda: clip(2_001, size=(32, 32), still=True)),
+    one_file(
+        87, "2,001 frames", "E_VIDEO_SHAPE", "0.mp4", lambda: clip(2_001, size=(32, 32), still=True)
+    ),
     one_file(88, "variable rate", "E_VIDEO_TIMING", "0.mp4", lambda: clip(times=lambda n: n * n)),
     one_file(88, "a gap", "E_VIDEO_TIMING", "0.mp4", lambda: clip(times=lambda n: n + 5 * (n > 3))),
     one_file(89, "playlist", "E_MEDIA_KIND", "0.mp4", PLAYLIST),
@@ -156,12 +230,19 @@ CASES: list[Case] = [
     one_file(89, "session description", "E_MEDIA_KIND", "0.webm", SDP),
     one_file(90, "mjpeg", "E_VIDEO_CODEC", "0.mp4", lambda: clip(codec="mjpeg", pixels="yuvj420p")),
     one_file(90, "mpeg4", "E_VIDEO_CODEC", "0.mp4", lambda: clip(codec="mpeg4")),
-    one_file(90, "prores in mov", "E_MEDIA_KIND", "0.mov",
-             lambda: clip(codec="prores_ks", container="mov", pixels="yuv422p10le")),
+    one_file(
+        90,
+        "prores in mov",
+        "E_MEDIA_KIND",
+        "0.mov",
+        lambda: clip(codec="prores_ks", container="mov", pixels="yuv422p10le"),
+    ),
     one_file(90, "mkv", "E_MEDIA_KIND", "0.mkv", lambda: clip(container="matroska")),
-    one_file(90, "mkv named webm", "E_MEDIA_MISMATCH", "0.webm", lambda: clip(container="matroska")),
+    one_file(
+        90, "mkv named webm", "E_MEDIA_MISMATCH", "0.webm", lambda: clip(container="matroska")
+    ),
     one_file(91, "sound", "E_VIDEO_STREAMS", "0.mp4", lambda: clip(sound=True)),
     one_file(92, "65,535 x 65,535", "E_MEDIA_PIXELS", "0.webm", stretched),
     one_file(93, "black picture", "W_STATIC", "0.png", lambda: saved(Image.new("RGB", (64, 48)))),
     one_file(93, "still clip", "W_STATIC", "0.mp4", lambda: clip(still=True, options={})),
-]  # fmt: skip
+]

@@ -12,7 +12,12 @@ import numpy as np
 
 from .case import Case, Members, bundle
 
-CLIP = {"architectures": ["CLIPTextModel"], "model_type": "clip_text_model", "vocab_size": 50, "hidden_size": 8}
+CLIP = {
+    "architectures": ["CLIPTextModel"],
+    "model_type": "clip_text_model",
+    "vocab_size": 50,
+    "hidden_size": 8,
+}
 INDEX = {
     "_class_name": "StableDiffusionPipeline",
     "_diffusers_version": "0.42.1",
@@ -32,7 +37,9 @@ def safetensors(tensors: dict[str, Any], **about: str) -> bytes:
         header[name] = {"dtype": kinds[str(array.dtype)], "shape": list(array.shape),
                         "data_offsets": [at, at + len(data)]}  # fmt: skip
         at, body = at + len(data), body + data
-    return with_header(json.dumps({**header, "__metadata__": about} if about else header).encode(), body)
+    return with_header(
+        json.dumps({**header, "__metadata__": about} if about else header).encode(), body
+    )
 
 
 def with_header(header: bytes, body: bytes, length: int | None = None) -> bytes:
@@ -54,7 +61,8 @@ def folder() -> Members:
 
 
 def spoilt(row: int, what: str, code: str, **files: bytes | None) -> Case:
-    """The sound model with some files replaced; double underscores stand for slashes, the ending for its dot."""
+    """The sound model with some files replaced; double underscores stand for slashes, the ending
+    for its dot."""
 
     def make(to: Path) -> Path:
         return model_bundle(to, {_path(name): data for name, data in files.items()})
@@ -131,42 +139,101 @@ CASES = [
     weights(45, "bytes behind", "E_SAFETENSORS", GOOD + b"more"),
     weights(45, "cut", "E_SAFETENSORS", GOOD[:-4]),
     weights(45, "empty", "E_SAFETENSORS", b""),
-    weights(46, "another vocabulary", "E_WEIGHTS_SHAPE", safetensors({EMBEDDING: np.ones((49, 8), np.float32)})),
-    weights(46, "other tensors", "E_WEIGHTS_SHAPE", safetensors({"something": np.ones((50, 8), np.float32)})),
+    weights(
+        46,
+        "another vocabulary",
+        "E_WEIGHTS_SHAPE",
+        safetensors({EMBEDDING: np.ones((49, 8), np.float32)}),
+    ),
+    weights(
+        46,
+        "other tensors",
+        "E_WEIGHTS_SHAPE",
+        safetensors({"something": np.ones((50, 8), np.float32)}),
+    ),
     *(
         weights(47, f"{value} in {np.dtype(kind)}", "E_WEIGHTS_NONFINITE", floats(value, kind))
         for value in (float("nan"), float("inf"), float("-inf"))
         for kind in (np.float32, np.float16, np.float64)
     ),
-    spoilt(48, "index climbs", "E_WEIGHTS_INDEX",
-           **{"text_encoder__model.safetensors.index_json": index("../../x.safetensors")}),
-    spoilt(48, "shard missing", "E_WEIGHTS_INDEX",
-           **{"text_encoder__model.safetensors.index_json": index("model-00001-of-00002.safetensors")}),
+    spoilt(
+        48,
+        "index climbs",
+        "E_WEIGHTS_INDEX",
+        **{"text_encoder__model.safetensors.index_json": index("../../x.safetensors")},
+    ),
+    spoilt(
+        48,
+        "shard missing",
+        "E_WEIGHTS_INDEX",
+        **{"text_encoder__model.safetensors.index_json": index("model-00001-of-00002.safetensors")},
+    ),
     setting(49, "auto_map", "E_CONFIG_KEY", auto_map={"AutoModel": "modeling.Evil"}),
-    setting(49, "_attn_implementation_internal", "E_CONFIG_KEY", _attn_implementation_internal="evil/kernels"),
+    setting(
+        49,
+        "_attn_implementation_internal",
+        "E_CONFIG_KEY",
+        _attn_implementation_internal="evil/kernels",
+    ),
     setting(49, "_attn_implementation", "E_CONFIG_KEY", _attn_implementation="evil/kernels"),
     setting(49, "trust_remote_code", "E_CONFIG_KEY", trust_remote_code=True),
     setting(49, "unknown key", "W_CONFIG_KEY", my_own_setting=1),
     setting(49, "unknown key inside", "E_CONFIG_KEY", text_config={"trust_remote_code": True}),
     setting(49, "an address", "E_CONFIG_KEY", model_type="https://example.org/evil.py"),
-    spoilt(49, "custom pipeline", "E_CONFIG_KEY",
-           model_index_json=json.dumps({**INDEX, "custom_pipeline": "x"}).encode()),
+    spoilt(
+        49,
+        "custom pipeline",
+        "E_CONFIG_KEY",
+        model_index_json=json.dumps({**INDEX, "custom_pipeline": "x"}).encode(),
+    ),
     spoilt(49, "config is not JSON", "E_CONFIG_JSON", text_encoder__config_json=b"{'a': 1}"),
     setting(50, "architecture", "E_ARCHITECTURE", architectures=["EvilModel"]),
-    spoilt(50, "pipeline", "E_ARCHITECTURE", model_index_json=json.dumps({**INDEX, "_class_name": "Evil"}).encode()),
-    spoilt(50, "part of another library", "E_ARCHITECTURE",
-           model_index_json=json.dumps({**INDEX, "unet": ["my_module", "UNet2DConditionModel"]}).encode()),
+    spoilt(
+        50,
+        "pipeline",
+        "E_ARCHITECTURE",
+        model_index_json=json.dumps({**INDEX, "_class_name": "Evil"}).encode(),
+    ),
+    spoilt(
+        50,
+        "part of another library",
+        "E_ARCHITECTURE",
+        model_index_json=json.dumps(
+            {**INDEX, "unet": ["my_module", "UNet2DConditionModel"]}
+        ).encode(),
+    ),
     spoilt(50, "no index", "E_ARCHITECTURE", model_index_json=None),
     *(
-        spoilt(51, f"base {base}", "E_BASE_MODEL",
-               adapter_config_json=json.dumps({**ADAPTER, "base_model_name_or_path": base}).encode())
-        for base in ("https://example.org/model", "/srv/models/x", "../x", "somebody/unlisted", None)
+        spoilt(
+            51,
+            f"base {base}",
+            "E_BASE_MODEL",
+            adapter_config_json=json.dumps({**ADAPTER, "base_model_name_or_path": base}).encode(),
+        )
+        for base in (
+            "https://example.org/model",
+            "/srv/models/x",
+            "../x",
+            "somebody/unlisted",
+            None,
+        )
     ),
-    spoilt(51, "base at main", "E_BASE_MODEL",
-           adapter_config_json=json.dumps({**ADAPTER, "revision": "main"}).encode()),
-    spoilt(52, "template reaches", "E_TEMPLATE", tokenizer__tokenizer_config_json=template(REACHING)),
-    spoilt(52, "template by filter", "E_TEMPLATE", chat_template_jinja=b"{{ messages | attr('__class__') }}"),
+    spoilt(
+        51,
+        "base at main",
+        "E_BASE_MODEL",
+        adapter_config_json=json.dumps({**ADAPTER, "revision": "main"}).encode(),
+    ),
+    spoilt(
+        52, "template reaches", "E_TEMPLATE", tokenizer__tokenizer_config_json=template(REACHING)
+    ),
+    spoilt(
+        52,
+        "template by filter",
+        "E_TEMPLATE",
+        chat_template_jinja=b"{{ messages | attr('__class__') }}",
+    ),
     spoilt(52, "template by key", "E_TEMPLATE", chat_template_jinja=b"{{ messages['__class__'] }}"),
     spoilt(52, "template imports", "E_TEMPLATE", chat_template_jinja=b"{% include 'x' %}"),
     spoilt(52, "template is broken", "E_TEMPLATE", chat_template_jinja=b"{% for %}"),
-]  # fmt: skip
+]

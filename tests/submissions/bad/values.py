@@ -1,4 +1,5 @@
-"""Rows 95 to 97: outputs that are no media, of a made-up suite whose rows the tests add to the catalogue."""
+"""Rows 95 to 97: outputs that are no media, of a made-up suite whose rows the tests add to the
+catalogue."""
 
 from __future__ import annotations
 
@@ -37,9 +38,19 @@ def _sample(number: int, name: str) -> Sample:
         "high": 1.0,
     }
     return Sample(
-        suite="made", version="1.0", id=name, position=number, scenario="s", task="t", setting="u",
-        modality=ITEMS[name], cluster="c", request_sha256="", questions=[question], subsets=["full"],
-    )  # fmt: skip
+        suite="made",
+        version="1.0",
+        id=name,
+        position=number,
+        scenario="s",
+        task="t",
+        setting="u",
+        modality=ITEMS[name],
+        cluster="c",
+        request_sha256="",
+        questions=[question],
+        subsets=["full"],
+    )
 
 
 def answer(row: int, what: str, code: str, item: str, data: bytes | Any) -> Case:

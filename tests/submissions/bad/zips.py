@@ -34,7 +34,9 @@ def member(row: int, what: str, code: str, name: str, data: bytes = b"x") -> Cas
     return edited(row, what, code, edit)
 
 
-def header(row: int, what: str, code: str, change: Callable[[zipfile.ZipInfo], None], data: bytes = b"x") -> Case:
+def header(
+    row: int, what: str, code: str, change: Callable[[zipfile.ZipInfo], None], data: bytes = b"x"
+) -> Case:
     """A bundle with one more member whose header is changed."""
 
     def make(to: Path) -> Path:
@@ -89,7 +91,9 @@ def patched_name(inside: bytes) -> Callable[[Path], Path]:
     return make
 
 
-def central(field: int, width: str, value: int, flags: int | None = None) -> Callable[[bytes], bytes]:
+def central(
+    field: int, width: str, value: int, flags: int | None = None
+) -> Callable[[bytes], bytes]:
     """Change a number in the last central header, and the same flag in the local one."""
 
     def spoil(data: bytes) -> bytes:
@@ -128,7 +132,10 @@ def quoted(to: Path) -> Path:
         first = file.infolist()[1]
     for magic, at in ((b"PK\x01\x02", 20), (b"PK\x03\x04", 18)):
         start = data.find(magic, first.header_offset if magic[2] == 3 else 0)
-        while magic[2] == 1 and data[start + 46 : start + 46 + len(first.filename)] != first.filename.encode():
+        while (
+            magic[2] == 1
+            and data[start + 46 : start + 46 + len(first.filename)] != first.filename.encode()
+        ):
             start = data.find(magic, start + 4)
         struct.pack_into("<I", data, start + at, first.compress_size + 20)
     to.write_bytes(data)
@@ -161,8 +168,11 @@ def nested(depth: int) -> bytes:
 
 
 def disguised(to: Path) -> Path:
-    return bundle(to, {"outputs/0.png": (None, nested(5))}, lambda manifest, _: manifest["files"][0].update(
-        sample=next(iter(pictures(1).values()))[0]))  # fmt: skip
+    return bundle(
+        to,
+        {"outputs/0.png": (None, nested(5))},
+        lambda manifest, _: manifest["files"][0].update(sample=next(iter(pictures(1).values()))[0]),
+    )
 
 
 def lying_size(to: Path) -> Path:
@@ -188,10 +198,14 @@ def many(to: Path) -> Path:
     for number in range(100_001):
         name = f"{number:06x}".encode()
         sizes = struct.pack("<HHHHHIIIHH", 20, 0, 0, 0, 33, 0, 0, 0, len(name), 0)
-        central += b"PK\x01\x02\x14\x00" + sizes + struct.pack("<HHHII", 0, 0, 0, 0, len(local)) + name
+        central += (
+            b"PK\x01\x02\x14\x00" + sizes + struct.pack("<HHHII", 0, 0, 0, 0, len(local)) + name
+        )
         local += b"PK\x03\x04" + sizes + name
     count, start = 100_001, len(local)
-    end64 = struct.pack("<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, len(central), start)
+    end64 = struct.pack(
+        "<4sQHHIIQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, count, count, len(central), start
+    )
     locator = struct.pack("<4sIQI", b"PK\x06\x07", 0, start + len(central), 1)
     end = struct.pack("<4sHHHHIIH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, len(central), start, 0)
     to.write_bytes(bytes(local + central) + end64 + locator + end)
@@ -218,7 +232,10 @@ CASES = [
     member(23, "/etc/x", "E_PATH_ESCAPE", "/etc/x"),
     member(23, "C:\\x", "E_PATH_ESCAPE", "C:\\x"),
     member(23, "\\\\host\\x", "E_PATH_ESCAPE", "\\\\host\\x"),
-    *(member(24, repr(name), "E_PATH_NOT_CANONICAL", name) for name in ("a/../../b", "./a", "a//b", "a.", "a ")),
+    *(
+        member(24, repr(name), "E_PATH_NOT_CANONICAL", name)
+        for name in ("a/../../b", "./a", "a//b", "a.", "a ")
+    ),
     member(25, "backslash", "E_PATH_CHARS", "outputs\\x.png"),
     *(
         member(26, repr(name), "E_PATH_CHARS", name)
@@ -227,13 +244,24 @@ CASES = [
     Case(26, "NUL", "E_PATH_CHARS", patched_name(b"a\0b.png")),
     Case(26, "lone surrogate", "E_PATH_CHARS", patched_name(b"a\xed\xa0\x80b.png")),
     Case(27, "same name twice", "E_DUPLICATE_ENTRY", names("outputs/0.png")),
-    Case(28, "names equal but for case", "E_DUPLICATE_ENTRY", names("outputs/A.png", "outputs/a.png")),
-    Case(28, "e acute two ways", "E_DUPLICATE_ENTRY", names("outputs/\u00e9.png", "outputs/e\u0301.png")),
+    Case(
+        28, "names equal but for case", "E_DUPLICATE_ENTRY", names("outputs/A.png", "outputs/a.png")
+    ),
+    Case(
+        28,
+        "e acute two ways",
+        "E_DUPLICATE_ENTRY",
+        names("outputs/\u00e9.png", "outputs/e\u0301.png"),
+    ),
     Case(29, "file and folder", "E_PATH_CONFLICT", names("a", "a/b")),
     header(30, "symlink", "E_LINK", mode(stat.S_IFLNK), b"/etc/passwd"),
     *(
         header(31, name, "E_LINK", mode(kind))
-        for name, kind in (("device", stat.S_IFCHR), ("fifo", stat.S_IFIFO), ("socket", stat.S_IFSOCK))
+        for name, kind in (
+            ("device", stat.S_IFCHR),
+            ("fifo", stat.S_IFIFO),
+            ("socket", stat.S_IFSOCK),
+        )
     ),
     Case(32, "100,001 entries", "E_TOO_MANY_FILES", many),
     member(33, "5,000 characters", "E_PATH_LONG", "/".join(["a" * 200] * 25)),
@@ -248,11 +276,28 @@ CASES = [
     Case(39, "zip64 size of 2^63", "E_ZIP_BROKEN", huge_zip64),
     spoil_bytes(40, "a picture before it", "E_ZIP_EXTRA_DATA", lambda data: picture(1) + data),
     spoil_bytes(40, "bytes behind it", "E_ZIP_EXTRA_DATA", lambda data: data + b"and more"),
-    spoil_bytes(40, "a comment behind it", "E_ZIP_EXTRA_DATA", lambda data: data[:-2] + b"\x05\x00hello"),
-    Case(41, "left-overs", "W_IGNORED", names("__MACOSX/._0.png", "outputs/.DS_Store", "Thumbs.db")),
+    spoil_bytes(
+        40, "a comment behind it", "E_ZIP_EXTRA_DATA", lambda data: data[:-2] + b"\x05\x00hello"
+    ),
+    Case(
+        41, "left-overs", "W_IGNORED", names("__MACOSX/._0.png", "outputs/.DS_Store", "Thumbs.db")
+    ),
     member(42, "unlisted file", "E_UNLISTED_FILE", "outputs/extra.png"),
     *(
         member(43, ending, "E_FORBIDDEN_TYPE", f"outputs/x{ending}")
-        for ending in (".pkl", ".pt", ".pth", ".bin", ".ckpt", ".npy", ".joblib", ".py", ".so", ".sh", ".exe", ".ipynb")
+        for ending in (
+            ".pkl",
+            ".pt",
+            ".pth",
+            ".bin",
+            ".ckpt",
+            ".npy",
+            ".joblib",
+            ".py",
+            ".so",
+            ".sh",
+            ".exe",
+            ".ipynb",
+        )
     ),
-]  # fmt: skip
+]

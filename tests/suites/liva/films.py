@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from evaluators.filming import GeneratorFailed, Notes
+from evaluators.agents.video_model import GeneratorFailed, Notes
 from evaluators.media import write_mp4
-from evaluators.suites.liva.case import Case, Thing
+from evaluators.suites.liva.cases.case import AvatarCase, SceneObject
 
 GREEN, RED = (40, 200, 60), (200, 40, 60)
 Succeeds = Callable[[str, int], bool]
@@ -34,7 +34,8 @@ def every_second(_caption: str, seed: int) -> bool:
 
 @dataclass
 class RuledVideo:
-    """Films three frames in one colour; `log` gets a line before and after each clip, `dies` in a caption kills it."""
+    """Films three frames in one colour; `log` gets a line before and after each clip, `dies` in a
+    caption kills it."""
 
     succeeds: Succeeds = always
     log: Path | None = None
@@ -63,14 +64,24 @@ class RuledVideo:
                 stream.write(f"{line}\n")
 
 
-def small_case(folder: Path, subgoals: int = 2) -> Case:
+def small_case(folder: Path, subgoals: int = 2) -> AvatarCase:
     """A case with a small picture."""
     folder.mkdir(parents=True, exist_ok=True)
     Image.new("RGB", (64, 64), (90, 90, 160)).save(folder / "first.png")
     goals = tuple(f"The mug is at place {number}." for number in range(subgoals))
     prompts = tuple(f"The person moves the mug to place {number}." for number in range(subgoals))
-    things = (Thing("mug", "a red mug"),)
-    named = {"case_id": "kitchen_case99", "scenario": "kitchen", "image": "first.png", "license": "CC0-1.0"}
-    told = {"objects": things, "subgoals": goals, "reference_prompts": prompts, "intention": "Move the mug."}
+    things = (SceneObject("mug", "a red mug"),)
+    named = {
+        "case_id": "kitchen_case99",
+        "scenario": "kitchen",
+        "image": "first.png",
+        "license": "CC0-1.0",
+    }
+    told = {
+        "objects": things,
+        "subgoals": goals,
+        "reference_prompts": prompts,
+        "intention": "Move the mug.",
+    }
     fields: dict[str, Any] = {**named, **told, "source": "synthetic", "folder": folder}
-    return Case(**fields)
+    return AvatarCase(**fields)

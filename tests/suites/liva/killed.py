@@ -1,4 +1,5 @@
-"""A process of one thread that runs a case in children and kills them at random moments; prints what came of it."""
+"""A process of one thread that runs a case in children and kills them at random moments; prints
+what came of it."""
 
 from __future__ import annotations
 
@@ -12,11 +13,11 @@ from pathlib import Path
 
 import openai
 
-from evaluators.journal import FolderJournal
-from evaluators.judges.chat import HttpTalker
-from evaluators.judges.endpoint import HttpJudgeConfig
-from evaluators.suites.liva.course import Options, Tools
-from evaluators.suites.liva.loop import run_case
+from evaluators.agents.journal import FolderJournal
+from evaluators.judges.http.chat import HttpTalker
+from evaluators.judges.http.endpoint import HttpJudgeConfig
+from evaluators.suites.liva.agent.episode import AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
 from tests.suites.liva.films import RuledVideo, every_second, small_case
 
 KILLS = 20
@@ -33,7 +34,7 @@ def work(folder: Path, url: str) -> None:
     vlm = HttpTalker(HttpJudgeConfig(base_url=url, model="scripted", revision="1", backoff=0.01))
     i2v = RuledVideo(every_second, log=folder / "films.log", seconds=0.15)
     tools = Tools(vlm, i2v, FolderJournal(folder / "journal"), folder / "work")
-    trace = run_case(small_case(folder, SUBGOALS), tools, Options())
+    trace = run_case(small_case(folder, SUBGOALS), tools, AgentOptions())
     (folder / "trace.json").write_text(trace.model_dump_json())
     vlm.close()
 

@@ -1,6 +1,8 @@
-"""A vision-language model by script: a local server that plays the agent's part well, and misbehaves when told to.
+"""A vision-language model by script: a local server that plays the agent's part well, and
+misbehaves when told to.
 
-It knows the truth: a clip whose last frame is green shows what its caption asks for, any other does not.
+It knows the truth: a clip whose last frame is green shows what its caption asks for, any other does
+not.
 """
 
 from __future__ import annotations
@@ -21,8 +23,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from evaluators.judges.chat import HttpTalker
-from evaluators.judges.endpoint import HttpJudgeConfig
+from evaluators.judges.http.chat import HttpTalker
+from evaluators.judges.http.endpoint import HttpJudgeConfig
 
 Row = dict[str, Any]
 SIGNS = {
@@ -51,17 +53,24 @@ SPOILERS: Mapping[str, Callable[[Row], str]] = {
     "cut short": lambda reply: json.dumps(reply)[:-9],
     "two objects": lambda reply: f"{json.dumps(reply)}\n{json.dumps(reply)}",
     "unknown status": _status,
-    "no avatar_state": lambda reply: json.dumps({k: v for k, v in reply.items() if k != "avatar_state"}),
+    "no avatar_state": lambda reply: json.dumps(
+        {k: v for k, v in reply.items() if k != "avatar_state"}
+    ),
     "a key too many": lambda reply: json.dumps({**reply, "mood": "good"}),
-    "goal lost": lambda reply: json.dumps({**reply, "checklist": [{"goal": "rest", "status": "pending"}]}),
+    "goal lost": lambda reply: json.dumps(
+        {**reply, "checklist": [{"goal": "rest", "status": "pending"}]}
+    ),
     "done too early": lambda reply: json.dumps({**reply, "done": True}),
-    "thinking first": lambda reply: f'<thinking>a draft: {{"a": 1}}</thinking>\n```json\n{json.dumps(reply)}\n```',
-}  # fmt: skip
+    "thinking first": lambda reply: (
+        f'<thinking>a draft: {{"a": 1}}</thinking>\n```json\n{json.dumps(reply)}\n```'
+    ),
+}
 
 
 @dataclass
 class Script:
-    """The goals of the job, faults that calls of a step meet in turn, and verdicts that overrule the eye."""
+    """The goals of the job, faults that calls of a step meet in turn, and verdicts that overrule
+    the eye."""
 
     goals: Sequence[str] = ("The mug is full.", "The mug is on the shelf.")
     faults: dict[str, list[str]] = field(default_factory=dict)
@@ -94,19 +103,34 @@ class Script:
 
     def _reply(self, step: str, text: str, pictures: list[Row]) -> Row:
         if step == "init":
-            return {**VIEW, "task_checklist": [{"goal": goal, "status": "pending"} for goal in self.goals]}
+            return {
+                **VIEW,
+                "task_checklist": [{"goal": goal, "status": "pending"} for goal in self.goals],
+            }
         if step == "observe":
             return VIEW
         if step == "act":
             again = " Do it right this time." if "(nothing yet)" not in text else ""
             plan = re.search(r'The action planned: "(.*)"', text)
-            return {"caption": f"The person acts: {plan[1] if plan else '?'}{again}", "key_objects": ["mug"]}
+            return {
+                "caption": f"The person acts: {plan[1] if plan else '?'}{again}",
+                "key_objects": ["mug"],
+            }
         if step == "act_all":
-            return {"captions": [{"caption": f"The person acts: {goal}", "key_objects": []} for goal in self.goals]}
+            return {
+                "captions": [
+                    {"caption": f"The person acts: {goal}", "key_objects": []}
+                    for goal in self.goals
+                ]
+            }
         if step == "reflect":
             good = is_green(pictures[-1]["image_url"]["url"])
             why = {"reason": "it is there"} if good else {"reason": "it is not there"}
-            verdict = {"success": good, **why, "correction": None if good else "move the right hand"}
+            verdict = {
+                "success": good,
+                **why,
+                "correction": None if good else "move the right hand",
+            }
             return self.verdict(verdict) if self.verdict else verdict
         return self._thought(text)
 
@@ -118,9 +142,13 @@ class Script:
             goals = [{**goal, "status": "pending"} for goal in goals]
         following = next((goal["goal"] for goal in goals if goal["status"] != "done"), None)
         return {
-            "discrepancy": None, "checklist": goals, "next_goal": following, "action_plan": following or "",
-            "expected_state": VIEW, "done": following is None,
-        }  # fmt: skip
+            "discrepancy": None,
+            "checklist": goals,
+            "next_goal": following,
+            "action_plan": following or "",
+            "expected_state": VIEW,
+            "done": following is None,
+        }
 
 
 def is_green(url: str) -> bool:
@@ -146,7 +174,14 @@ class Endpoint:
 
     def talker(self, **fields: Any) -> HttpTalker:
         """A client of it, quick to lose patience."""
-        quick = {"model": "scripted", "revision": "1", "backoff": 0.01, "deadline": 20.0, "tries": 3, **fields}
+        quick = {
+            "model": "scripted",
+            "revision": "1",
+            "backoff": 0.01,
+            "deadline": 20.0,
+            "tries": 3,
+            **fields,
+        }
         self.clients.append(HttpTalker(HttpJudgeConfig(base_url=self.url, **quick)))
         return self.clients[-1]
 
@@ -162,7 +197,10 @@ def serving(script: Script) -> Iterator[Endpoint]:
             call = json.loads(self.rfile.read(int(self.headers["content-length"])))
             status, words = script.answer(call["messages"])
             choice = {"message": {"role": "assistant", "content": words}, "finish_reason": "stop"}
-            page: Row = {"choices": [choice], "usage": {"prompt_tokens": 10, "completion_tokens": 5}}
+            page: Row = {
+                "choices": [choice],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5},
+            }
             data = json.dumps(page if status == 200 else {"error": {"message": words}}).encode()
             self.send_response(status)
             self.send_header("content-type", "application/json")

@@ -9,23 +9,40 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evaluators.judges.replies import BadReply
-from evaluators.suites.liva.belief import AvatarState, Belief, Goal, ThingState, View, believed, planned, settled
-from evaluators.suites.liva.replies import Init, Reflection, Thought, follows, fresh, read
+from evaluators.suites.liva.agent.belief import (
+    AvatarState,
+    Belief,
+    Goal,
+    ThingState,
+    View,
+    believed,
+    planned,
+    settled,
+)
+from evaluators.suites.liva.agent.replies import Init, Reflection, Thought, follows, fresh, read
 
-words = st.text(st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=12).filter(str.strip)
+words = st.text(
+    st.characters(min_codepoint=32, exclude_categories=["Cs"]), min_size=1, max_size=12
+).filter(str.strip)
 maybe = st.none() | words
 views = st.builds(
     View,
     scene_description=maybe,
-    interactive_objects=st.dictionaries(words, st.builds(ThingState, description=words, state=maybe), max_size=4),
+    interactive_objects=st.dictionaries(
+        words, st.builds(ThingState, description=words, state=maybe), max_size=4
+    ),
     avatar_state=st.builds(AvatarState, right_hand=maybe, left_hand=maybe),
 )
 statuses = st.sampled_from(["pending", "in_progress", "done", "failed"])
 checklists = st.lists(words, min_size=1, max_size=5, unique=True).flatmap(
-    lambda goals: st.tuples(*(st.builds(Goal, goal=st.just(goal), status=statuses) for goal in goals))
+    lambda goals: st.tuples(
+        *(st.builds(Goal, goal=st.just(goal), status=statuses) for goal in goals)
+    )
 )
 beliefs = st.builds(
-    lambda view, goals: believed(Belief(**dict(view), task_checklist=goals), view), view=views, goals=checklists
+    lambda view, goals: believed(Belief(**dict(view), task_checklist=goals), view),
+    view=views,
+    goals=checklists,
 )
 changes = st.lists(
     st.one_of(
@@ -107,9 +124,7 @@ def test_nothing_is_converted_and_nothing_is_guessed(bad: dict[str, object]) -> 
 
 
 def test_a_first_checklist_has_begun_nothing() -> None:
-    view = (
-        '"scene_description": null, "interactive_objects": {}, "avatar_state": {"right_hand": null, "left_hand": null}'
-    )
+    view = '"scene_description": null, "interactive_objects": {}, "avatar_state": {"right_hand": null, "left_hand": null}'
 
     goal = '{"goal": "a", "status": "pending"}'
 
@@ -153,6 +168,11 @@ def test_a_reflection_needs_a_true_or_false_and_a_reason() -> None:
     whole = '{"success": true, "reason": "x", "correction": null}'
     assert read(whole, Reflection).success
 
-    for old, new in (("true", '"true"'), ("true", "1"), ('"x"', '" "'), (', "correction": null', "")):
+    for old, new in (
+        ("true", '"true"'),
+        ("true", "1"),
+        ('"x"', '" "'),
+        (', "correction": null', ""),
+    ):
         with pytest.raises(BadReply):
             read(whole.replace(old, new), Reflection)

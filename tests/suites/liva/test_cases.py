@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluators.suites.liva.case import Case, sidecar
-from evaluators.suites.liva.cases import OWN, Unsound, load, own, read_folder, take_in
-from evaluators.suites.liva.painter import HEIGHT, WIDTH, layout, paint, scene
-from evaluators.suites.liva.reading import Finding
+from evaluators.suites.liva.cases.case import AvatarCase, sidecar
+from evaluators.suites.liva.cases.folder import OWN, UnsoundCases, load, own, read_folder, take_in
+from evaluators.suites.liva.cases.painter import HEIGHT, WIDTH, layout, paint, scene
+from evaluators.suites.liva.cases.sidecar import SidecarFinding
 
 GOOD = """case_id: kitchen_case14
 scenario: kitchen
@@ -41,13 +41,15 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def found(folder: Path, old: str, new: str) -> tuple[Finding, ...]:
+def found(folder: Path, old: str, new: str) -> tuple[SidecarFinding, ...]:
     assert old in GOOD
     (folder / "a.yaml").write_text(GOOD.replace(old, new))
     return read_folder(folder).findings
 
 
-def test_our_own_set_has_thirty_five_cases_over_five_scene_families_without_a_single_finding() -> None:
+def test_our_own_set_has_thirty_five_cases_over_five_scene_families_without_a_single_finding() -> (
+    None
+):
     cases = read_folder(OWN)
 
     assert cases.findings == ()
@@ -57,7 +59,7 @@ def test_our_own_set_has_thirty_five_cases_over_five_scene_families_without_a_si
 
 
 @pytest.mark.parametrize("case", own(), ids=lambda case: case.case_id)
-def test_a_case_of_ours_is_whole_and_its_picture_shows_every_thing_apart(case: Case) -> None:
+def test_a_case_of_ours_is_whole_and_its_picture_shows_every_thing_apart(case: AvatarCase) -> None:
     drawn = layout(scene(case.case_id))
     boxes = sorted(thing.box for thing in drawn)
 
@@ -67,17 +69,25 @@ def test_a_case_of_ours_is_whole_and_its_picture_shows_every_thing_apart(case: C
     assert {thing.id for thing in drawn} == {thing.id for thing in case.objects}
     assert all(0 <= x0 < x1 <= WIDTH and 0 <= y0 < y1 <= HEIGHT for x0, y0, x1, y1 in boxes)
     for left, right in pairwise(boxes):
-        assert left[2] <= right[0] or left[3] <= right[1] or right[3] <= left[1], "two things overlap"
+        assert left[2] <= right[0] or left[3] <= right[1] or right[3] <= left[1], (
+            "two things overlap"
+        )
 
 
 def test_intentions_subgoals_and_prompts_are_not_repeated_between_cases() -> None:
-    for texts in ([case.intention for case in own()], [text for case in own() for text in case.reference_prompts]):
+    for texts in (
+        [case.intention for case in own()],
+        [text for case in own() for text in case.reference_prompts],
+    ):
         assert [text for text, count in Counter(texts).items() if count > 1] == []
 
 
 def test_the_painter_draws_the_same_picture_twice_and_it_is_the_one_we_ship() -> None:
     case = own()[0]
-    once, again = paint(scene(case.case_id)).convert("RGB"), paint(scene(case.case_id)).convert("RGB")
+    once, again = (
+        paint(scene(case.case_id)).convert("RGB"),
+        paint(scene(case.case_id)).convert("RGB"),
+    )
     with Image.open(case.image_path) as shipped:
         kept = shipped.convert("RGB")
 
@@ -116,15 +126,24 @@ def test_a_sound_sidecar_is_read_and_written_back_as_it_was(folder: Path) -> Non
         ("  - id: kettle\n", "  - colour: red\n", 8, "no key 'colour'"),
         ("  - The kettle stands still.\n", "", 12, "1 subgoals and 2 reference prompts"),
         ("  - The kettle stands still.\n", "  - The mug is full.\n", 12, "twice"),
-        ("subgoals:\n  - The mug is full.\n  - The kettle stands still.\n", "subgoals: []\n", 10, "at least one"),
+        (
+            "subgoals:\n  - The mug is full.\n  - The kettle stands still.\n",
+            "subgoals: []\n",
+            10,
+            "at least one",
+        ),
         ("license: CC0-1.0", "license: CC0-1.0\nlicense: MIT", 17, "'license' is there twice"),
         ("intention: Fill the mug.", "intention: {oops", 6, "not YAML"),
     ],
 )
-def test_a_mistake_is_named_with_its_line(folder: Path, old: str, new: str, line: int, words: str) -> None:
+def test_a_mistake_is_named_with_its_line(
+    folder: Path, old: str, new: str, line: int, words: str
+) -> None:
     findings = found(folder, old, new)
 
-    assert any(one.line == line and words in one.text and one.severity == "error" for one in findings), findings
+    assert any(
+        one.line == line and words in one.text and one.severity == "error" for one in findings
+    ), findings
 
 
 def test_a_missing_key_is_named(folder: Path) -> None:
@@ -134,7 +153,9 @@ def test_a_missing_key_is_named(folder: Path) -> None:
 
 
 def test_all_mistakes_of_a_file_are_told_at_once(folder: Path) -> None:
-    (folder / "a.yaml").write_text(GOOD.replace("source: real", "source: x").replace("id: kettle", "id: red_mug"))
+    (folder / "a.yaml").write_text(
+        GOOD.replace("source: real", "source: x").replace("id: kettle", "id: red_mug")
+    )
 
     assert [finding.line for finding in read_folder(folder).errors] == [3, 8]
 
@@ -143,7 +164,9 @@ def test_all_mistakes_of_a_file_are_told_at_once(folder: Path) -> None:
     ("goal", "words"),
     [("The hammer lies on the mug.", "names 'hammer'"), ("Everything is nice.", "names nothing")],
 )
-def test_a_subgoal_about_a_thing_that_is_not_there_is_a_warning(folder: Path, goal: str, words: str) -> None:
+def test_a_subgoal_about_a_thing_that_is_not_there_is_a_warning(
+    folder: Path, goal: str, words: str
+) -> None:
     (finding,) = found(folder, "The mug is full.", goal)
 
     assert (finding.line, finding.severity) == (11, "warning")
@@ -158,7 +181,11 @@ def test_a_picture_that_does_not_open_and_an_id_used_twice_are_errors(folder: Pa
 
     errors = [(one.file, one.line, one.text) for one in read_folder(folder).errors]
 
-    assert [(file, line) for file, line, _ in errors] == [("b.yaml", 4), ("b.yaml", 1), ("c.yaml", 1)]
+    assert [(file, line) for file, line, _ in errors] == [
+        ("b.yaml", 4),
+        ("b.yaml", 1),
+        ("c.yaml", 1),
+    ]
     assert "cannot be opened" in errors[0][2]
 
 
@@ -171,11 +198,13 @@ def test_something_else_than_a_sidecar_is_refused_without_a_crash(folder: Path, 
     assert read_folder(folder).errors and not read_folder(folder).cases
 
 
-def test_an_imported_set_is_clean_and_a_bad_one_writes_nothing(folder: Path, tmp_path: Path) -> None:
+def test_an_imported_set_is_clean_and_a_bad_one_writes_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
     taken = take_in(folder, tmp_path / "good")
     (folder / "a.yaml").write_text(GOOD.replace("source: real", "source: x"))
 
-    with pytest.raises(Unsound, match=r"a\.yaml:3: error"):
+    with pytest.raises(UnsoundCases, match=r"a\.yaml:3: error"):
         take_in(folder, tmp_path / "bad")
 
     assert [case.image for case in taken.cases] == ["kitchen_case14.png"] and taken.findings == ()

@@ -1,4 +1,5 @@
-"""L-IVA's charts draw what is there and nothing where there is nothing; the case viewer replays a stored trace."""
+"""L-IVA's charts draw what is there and nothing where there is nothing; the case viewer replays a
+stored trace."""
 
 from __future__ import annotations
 
@@ -10,19 +11,36 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from evaluators.journal import FolderJournal
+from evaluators.agents.journal import FolderJournal
 from evaluators.media import sha256_file
-from evaluators.suites.liva.course import Options, Tools
-from evaluators.suites.liva.loop import run_case
-from leaderboard.entries import Figure
+from evaluators.suites.liva.agent.episode import AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
+from leaderboard.draw.suite_charts import charts_of, table
 from leaderboard.panels.liva import calls, changes, ending
-from leaderboard.suite_charts import charts_of, table
+from leaderboard.queries.entries import Figure
 from tests.leaderboard.pages import words_of
 from tests.suites.liva.films import RuledVideo, every_second, small_case
 from tests.suites.liva.oracle import Script, serving
 
 BASE = Figure(
-    "Small I2V", "auto", "A", "afs", "*", "*", "closed_loop", "*", 0.5, 0.4, 0.6, None, 10, 10, "", "", "run", "board"
+    "Small I2V",
+    "auto",
+    "A",
+    "afs",
+    "*",
+    "*",
+    "closed_loop",
+    "*",
+    0.5,
+    0.4,
+    0.6,
+    None,
+    10,
+    10,
+    "",
+    "",
+    "run",
+    "board",
 )
 CHARTS = {chart.name: chart for chart in charts_of("liva")}
 
@@ -70,7 +88,9 @@ def test_best_against_worst_diverges_around_zero() -> None:
 def test_subgoals_stand_in_their_order() -> None:
     figures = [replace(BASE, metric=f"subgoal_{n}", value=1 - n / 10) for n in (2, 1, 3)]
 
-    assert sorted((row["position"], row["value"]) for row in values(drawn("subgoals", *figures))) == [
+    assert sorted(
+        (row["position"], row["value"]) for row in values(drawn("subgoals", *figures))
+    ) == [
         (1, 0.9),
         (2, 0.8),
         (3, 0.7),
@@ -81,7 +101,16 @@ def test_subgoals_stand_in_their_order() -> None:
     ("name", "metrics"),
     [
         ("attempts", ("first_try", "second_try", "third_try", "gave_up")),
-        ("endings", ("completed", "end_failed_after_retries", "end_max_steps", "end_generator_error", "end_agent")),
+        (
+            "endings",
+            (
+                "completed",
+                "end_failed_after_retries",
+                "end_max_steps",
+                "end_generator_error",
+                "end_agent",
+            ),
+        ),
         ("signs", ("false_accept", "vanished")),
     ],
 )
@@ -99,8 +128,13 @@ def played(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "work").mkdir()
     goals = [f"The mug is at place {number}." for number in range(3)]
     with serving(Script(goals=goals)) as endpoint:
-        tools = Tools(endpoint.talker(), RuledVideo(every_second), FolderJournal(folder / "journal"), folder / "work")
-        trace = run_case(small_case(folder, 3), tools, Options())
+        tools = Tools(
+            endpoint.talker(),
+            RuledVideo(every_second),
+            FolderJournal(folder / "journal"),
+            folder / "work",
+        )
+        trace = run_case(small_case(folder, 3), tools, AgentOptions())
     store = folder / "store"
     store.mkdir()
     for attempt in trace.attempts:
@@ -133,13 +167,19 @@ draw(SampleView(None, SimpleNamespace(prompt="Move the *mug*."), record, detail,
 
 
 def opened(folder: Path, record: dict[str, Any], detail: dict[str, Any]) -> AppTest:
-    page = PAGE.format(store=str(folder / "store"), record=json.dumps(record), detail=json.dumps(detail))
+    page = PAGE.format(
+        store=str(folder / "store"), record=json.dumps(record), detail=json.dumps(detail)
+    )
     return AppTest.from_string(page, default_timeout=60).run()
 
 
-def test_the_case_viewer_replays_a_trace_with_clips_captions_verdicts_and_belief_changes(played: Path) -> None:
+def test_the_case_viewer_replays_a_trace_with_clips_captions_verdicts_and_belief_changes(
+    played: Path,
+) -> None:
     trace = trace_of(played)
-    clips = [a["clip"]["sha256"] for step in trace["steps"] for a in step["attempts"] if a["accepted"]]
+    clips = [
+        a["clip"]["sha256"] for step in trace["steps"] for a in step["attempts"] if a["accepted"]
+    ]
     record = {
         "trace": sha256_file(played / "trace.json"),
         "clips": [{"sha256": c, "caption": ""} for c in clips],
@@ -152,14 +192,23 @@ def test_the_case_viewer_replays_a_trace_with_clips_captions_verdicts_and_belief
     assert not page.exception
     assert len(page.get("video")) == len([a for step in trace["steps"] for a in step["attempts"]])
     assert "Completed. " in said
-    assert said.count("shows the action") == 1 and "does not show the action" in said and "no readable verdict" in said
+    assert (
+        said.count("shows the action") == 1
+        and "does not show the action" in said
+        and "no readable verdict" in said
+    )
     assert "rejected" in said and "To be done differently: move the right hand" in said
     assert len(page.dataframe) == 3, "what is believed otherwise, step by step"
 
 
 def test_the_case_viewer_shows_a_finished_video_clip_by_clip(played: Path) -> None:
     clip = next(a["clip"]["sha256"] for a in trace_of(played)["steps"][0]["attempts"])
-    record = {"clips": [{"sha256": clip, "caption": "The person <b>pours</b>."}, {"sha256": "gone", "caption": "x"}]}
+    record = {
+        "clips": [
+            {"sha256": clip, "caption": "The person <b>pours</b>."},
+            {"sha256": "gone", "caption": "x"},
+        ]
+    }
 
     page = opened(played, record, {"afs": {"af": [0, 1]}})
 

@@ -12,16 +12,16 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluators.judges.chat import Said
+from evaluators.judges.http.chat import ChatReply
 from evaluators.media import write_png
 from evaluators.models import small
-from evaluators.suites.liva.cases import load
-from evaluators.suites.liva.drafting import CannotDraft
-from flows import curate_liva
-from flows.curate_liva import Drafted, drafter, from_goals, from_photos, read_list
+from evaluators.suites.liva.cases.drafting import CannotDraft
+from evaluators.suites.liva.cases.folder import load
+from flows.suites import liva_curate
+from flows.suites.liva_curate import Drafted, drafter, from_goals, from_photos, read_list
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.reviewing import drop, edit, keep, queue, unwritten
+from leaderboard.queries.review_queue import drop, edit, keep, queue, unwritten
 from tests.suites.liva.oracle import Script, serving
 
 SKETCH = {
@@ -33,7 +33,10 @@ SKETCH = {
     "steps": [
         {"subgoal": "The kettle is in the right hand.", "prompt": "The person lifts the kettle."},
         {"subgoal": "The mug is full.", "prompt": "The person pours water into the mug."},
-        {"subgoal": "The kettle stands on the table.", "prompt": "The person puts the kettle down."},
+        {
+            "subgoal": "The kettle stands on the table.",
+            "prompt": "The person puts the kettle down.",
+        },
     ],
 }
 IDEA = {
@@ -52,13 +55,17 @@ class Scripted:
     name: str = "scripted drafter"
     asked: int = 0
 
-    def say(self, messages: Any) -> Said:
+    def say(self, messages: Any) -> ChatReply:
         self.asked += 1
         if self.first:
-            return Said(self.first.pop(0))
+            return ChatReply(self.first.pop(0))
         text = messages[1]["content"][0]["text"]
-        return Said(
-            json.dumps({"ideas": [IDEA, {**IDEA, "intention": "Empty the mug."}]} if '"ideas"' in text else SKETCH)
+        return ChatReply(
+            json.dumps(
+                {"ideas": [IDEA, {**IDEA, "intention": "Empty the mug."}]}
+                if '"ideas"' in text
+                else SKETCH
+            )
         )
 
 
@@ -76,7 +83,8 @@ def photos(tmp_path: Path) -> Path:
     folder.mkdir()
     Image.new("RGB", (96, 64), (120, 90, 60)).save(folder / "one.jpg")
     (folder / "intentions.csv").write_text(
-        "file,case_id,intention,license\none.jpg,kitchen_case14,Fill the mug.,CC-BY-4.0 by A. Person\n"
+        "file,case_id,intention,license\none.jpg,kitchen_case14,Fill the mug.,CC-BY-4.0 by A. "
+        "Person\n"
     )
     return folder
 
@@ -110,7 +118,9 @@ def test_a_photo_becomes_a_case_when_people_have_decided_about_every_draft(
     assert talker.asked == 1, "what was answered is not asked again"
 
 
-def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(ready: Settings, tmp_path: Path) -> None:
+def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(
+    ready: Settings, tmp_path: Path
+) -> None:
     painted: list[str] = []
 
     def paint(case_id: str, prompt: str, to: Path) -> None:
@@ -147,18 +157,28 @@ def test_both_ways_run_as_flows_with_an_endpoint_and_a_small_random_image_model(
         monkeypatch.setenv("ARMILLARY_AGENT_URL", endpoint.url)
         for name, arguments in (("photos", [str(photos)]), ("goals", ["kitchen", 1])):
             last = [image_model, 64, 64, 1] if name == "goals" else []
-            run = partial(getattr(curate_liva, f"{name}_flow").fn, name, *arguments, str(tmp_path / name), *last)
+            run = partial(
+                getattr(liva_curate, f"{name}_flow").fn,
+                name,
+                *arguments,
+                str(tmp_path / name),
+                *last,
+            )
             while (found := run()).open:
                 decide_all(ready, name)
 
             assert found.written and not found.findings
-            assert [case.source for case in load(tmp_path / name)] == ["real" if name == "photos" else "synthetic"]
+            assert [case.source for case in load(tmp_path / name)] == [
+                "real" if name == "photos" else "synthetic"
+            ]
 
 
 def test_a_reply_that_stays_bad_is_on_record_and_asked_again_next_time(
     ready: Settings, photos: Path, tmp_path: Path
 ) -> None:
-    talker = Scripted(first=["no", '{"objects": []}', json.dumps({**SKETCH, "steps": SKETCH["steps"][:2]})])
+    talker = Scripted(
+        first=["no", '{"objects": []}', json.dumps({**SKETCH, "steps": SKETCH["steps"][:2]})]
+    )
 
     found = from_photos(ready, "autumn", photos, tmp_path / "cases", talker)
 
@@ -177,7 +197,9 @@ def test_a_reply_that_stays_bad_is_on_record_and_asked_again_next_time(
         (",CC-BY-4.0 by A. Person", ",", "license is empty"),
     ],
 )
-def test_a_list_with_a_mistake_is_refused_with_its_line(photos: Path, old: str, new: str, words: str) -> None:
+def test_a_list_with_a_mistake_is_refused_with_its_line(
+    photos: Path, old: str, new: str, words: str
+) -> None:
     path = photos / "intentions.csv"
     path.write_text(path.read_text().replace(old, new))
 

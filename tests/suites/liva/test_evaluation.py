@@ -1,4 +1,5 @@
-"""L-IVA from the door to the board: a model inside the agent, and finished videos with their steps."""
+"""L-IVA from the door to the board: a model inside the agent, and finished videos with their
+steps."""
 
 from __future__ import annotations
 
@@ -14,19 +15,20 @@ from sqlmodel import select
 
 from evaluators.contracts import CannotProduce
 from evaluators.media import write_mp4
-from evaluators.models import diffusion, small
+from evaluators.models import small
+from evaluators.models.generate import diffusion
 from evaluators.suites.liva import SUITE
-from flows import stages
-from flows.case import open_case
-from flows.door import receive
-from flows.private_bank import private_scores
-from flows.verify import verify
+from flows.audit.verify import verify
+from flows.evaluate import stages
+from flows.evaluate.door import receive
+from flows.evaluate.private_bank import private_scores
+from flows.run.case import open_case
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
 from infra.store import fetch_blob, open_store
-from submissions.api_entry import enter
-from submissions.pack import pack_outputs
+from submissions.bundle.pack import pack_outputs
+from submissions.intake.api_entry import enter
 from tests.suites.liva.test_video_endpoint import Studio, served
 
 DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
@@ -34,19 +36,39 @@ DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
 
 def declaration(**changes: Any) -> dict[str, Any]:
     return {
-        "schema_version": 1, "suite": "liva", "suite_version": "1.0", "subset": "demo", "kind": "model",
-        "modalities": ["video"], "team": "Test team", "contact": "test@localhost",
-        "model": {"name": "Small I2V", "revision": "1", "organisation": "Test lab", "licence": "CC0-1.0",
-                  "open_weights": True},
+        "schema_version": 1,
+        "suite": "liva",
+        "suite_version": "1.0",
+        "subset": "demo",
+        "kind": "model",
+        "modalities": ["video"],
+        "team": "Test team",
+        "contact": "test@localhost",
+        "model": {
+            "name": "Small I2V",
+            "revision": "1",
+            "organisation": "Test lab",
+            "licence": "CC0-1.0",
+            "open_weights": True,
+        },
         "disclosure": {"trained_on_suite_data": "no", "statement": "Random weights."},
-        "sampling": {"seed": 3, "steps": 1, "guidance": 1.0, "height": 32, "width": 32, "frames": 5, "fps": 8},
+        "sampling": {
+            "seed": 3,
+            "steps": 1,
+            "guidance": 1.0,
+            "height": 32,
+            "width": 32,
+            "frames": 5,
+            "fps": 8,
+        },
         **changes,
-    }  # fmt: skip
+    }
 
 
 @pytest.fixture(autouse=True)
 def no_prefect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards one after the other in this process: what they do is tested here, how they are spread is elsewhere."""
+    """Shards one after the other in this process: what they do is tested here, how they are spread
+    is elsewhere."""
 
     def in_order(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Any]:
         return (task.fn(work, *arguments) for work in works)
@@ -75,10 +97,16 @@ def everywhere(settings: Settings) -> dict[str, tables.Cell]:
     """The cells over everything, by metric."""
     facets = ("scenario", "task", "setting", "modality")
     found = rows(settings, tables.Cell)
-    return {row.metric: row for row in found if row.source == "" and all(getattr(row, name) == "*" for name in facets)}
+    return {
+        row.metric: row
+        for row in found
+        if row.source == "" and all(getattr(row, name) == "*" for name in facets)
+    }
 
 
-def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(tmp_path: Path, ready: Settings) -> None:
+def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(
+    tmp_path: Path, ready: Settings
+) -> None:
     model = small.make_image_to_video(tmp_path / "model")
     (tmp_path / "declaration.json").write_text(json.dumps(declaration()))
 
@@ -86,11 +114,19 @@ def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(tmp
     loaded_here = diffusion._load.cache_info().misses
     kept = evaluated(ready, handed.submission_id)
 
-    assert diffusion._load.cache_info().misses == loaded_here, "the model runs in a child, never beside the agent"
-    closed, single = kept["office_case05.closed_loop"].record, kept["office_case05.single_clip"].record
+    assert diffusion._load.cache_info().misses == loaded_here, (
+        "the model runs in a child, never beside the agent"
+    )
+    closed, single = (
+        kept["office_case05.closed_loop"].record,
+        kept["office_case05.single_clip"].record,
+    )
     assert set(kept) == {sample.id for sample in DEMO}
     assert len(single["clips"]) == 1 and single["tries"] == [1]
-    assert closed["vlm"].startswith("scripted agent") and closed["end"] in ("completed", "failed_after_retries")
+    assert closed["vlm"].startswith("scripted agent") and closed["end"] in (
+        "completed",
+        "failed_after_retries",
+    )
     assert sum(closed["tries"]) == closed["spent"]["clips"] >= len(closed["clips"])
     clips = [clip["sha256"] for row in kept.values() for clip in row.record["clips"]]
     judged = {row.media_sha256 for row in rows(ready, tables.Verdict)}
@@ -134,7 +170,9 @@ def test_without_an_address_the_operator_is_told_what_to_set(ready: Settings) ->
         evaluated(ready, entered.submission_id)
 
 
-def test_finished_videos_are_cut_at_their_steps_and_each_step_is_judged(tmp_path: Path, ready: Settings) -> None:
+def test_finished_videos_are_cut_at_their_steps_and_each_step_is_judged(
+    tmp_path: Path, ready: Settings
+) -> None:
     noise = np.random.default_rng(1).integers(0, 255, (12, 32, 32, 3), dtype=np.uint8)
     files = {sample.id: write_mp4(noise, tmp_path / f"{sample.id}.mp4", 8) for sample in DEMO}
     steps = [
@@ -142,18 +180,32 @@ def test_finished_videos_are_cut_at_their_steps_and_each_step_is_judged(tmp_path
         {"caption": "The person stops.", "start": 5, "end": 12},
     ]
     first, second, third, fourth = (sample.id for sample in DEMO)
-    told = {first: steps, second: [], third: [{"caption": "x", "start": 0, "end": 99}], fourth: steps[:1]}
+    told = {
+        first: steps,
+        second: [],
+        third: [{"caption": "x", "start": 0, "end": 99}],
+        fourth: steps[:1],
+    }
     bundle = pack_outputs(tmp_path / "bundle.zip", declaration(kind="outputs"), files, steps=told)
 
     kept = evaluated(ready, receive(ready, str(bundle), None, None).submission_id)
 
-    assert [clip["caption"] for clip in kept[first].record["clips"]] == ["The person pours.", "The person stops."]
+    assert [clip["caption"] for clip in kept[first].record["clips"]] == [
+        "The person pours.",
+        "The person stops.",
+    ]
     assert [clip["frames"] for clip in kept[first].record["clips"]] == [5, 7]
     assert [clip["caption"] for clip in kept[second].record["clips"]] == [DEMO[1].prompt], (
         "no steps: one clip of it all"
     )
-    assert kept[third].outcome == "output_invalid" and "between frame 0 and 12" in kept[third].reason
-    assert len(rows(ready, tables.Verdict)) == 2 + 1 + 1 - 1, "the same clip with the same caption is judged once"
+    assert (
+        kept[third].outcome == "output_invalid" and "between frame 0 and 12" in kept[third].reason
+    )
+    assert len(rows(ready, tables.Verdict)) == 2 + 1 + 1 - 1, (
+        "the same clip with the same caption is judged once"
+    )
     cells = everywhere(ready)
-    assert cells["afs"].n_expected == 2 + 1 + 1 + 6, "a case without a sound video weighs as much as it could"
+    assert cells["afs"].n_expected == 2 + 1 + 1 + 6, (
+        "a case without a sound video weighs as much as it could"
+    )
     assert "first_try" not in cells, "nobody knows how they were made"

@@ -1,4 +1,5 @@
-"""The agent's loop with a scripted vision-language model: every way a case can go ends as it should, on record."""
+"""The agent's loop with a scripted vision-language model: every way a case can go ends as it
+should, on record."""
 
 from __future__ import annotations
 
@@ -8,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from evaluators.journal import FolderJournal
-from evaluators.judges.chat import Talker, Unavailable
+from evaluators.agents.journal import FolderJournal
+from evaluators.judges.http.chat import Talker, Unavailable
 from evaluators.media import read_frames
-from evaluators.suites.liva.course import Options, Tools
-from evaluators.suites.liva.loop import run_case
-from evaluators.suites.liva.trace import Trace
+from evaluators.suites.liva.agent.episode import AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.agent.trace import Trace
 from evaluators.suites.liva.video import stitch
 from tests.suites.liva.films import GREEN, RuledVideo, always, every_second, never, small_case
 from tests.suites.liva.oracle import Script, serving
@@ -27,7 +28,11 @@ def tools(folder: Path, vlm: Talker, i2v: RuledVideo) -> Tools:
 
 def run(folder: Path, script: Script, i2v: RuledVideo, subgoals: int = 2, **options: Any) -> Trace:
     with serving(script) as endpoint:
-        return run_case(small_case(folder, subgoals), tools(folder, endpoint.talker(), i2v), Options(**options))
+        return run_case(
+            small_case(folder, subgoals),
+            tools(folder, endpoint.talker(), i2v),
+            AgentOptions(**options),
+        )
 
 
 def colours(folder: Path, trace: Trace) -> list[bool]:
@@ -35,7 +40,10 @@ def colours(folder: Path, trace: Trace) -> list[bool]:
     video = stitch(trace, FolderJournal(folder / "journal").find, folder / "final.mp4")
     assert video is not None
     frames = read_frames(folder / "final.mp4")
-    return [bool(np.abs(frames[part.end - 1].mean(axis=(0, 1)) - GREEN).max() < 40) for part in video.parts]
+    return [
+        bool(np.abs(frames[part.end - 1].mean(axis=(0, 1)) - GREEN).max() < 40)
+        for part in video.parts
+    ]
 
 
 def test_a_case_that_succeeds_at_once_is_completed_with_a_clip_a_goal(tmp_path: Path) -> None:
@@ -75,7 +83,9 @@ def test_the_next_clip_begins_with_the_last_frame_of_the_one_before(tmp_path: Pa
     assert np.abs(first_frame.mean(axis=(0, 1)) - GREEN).max() < 40
 
 
-def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_only(tmp_path: Path) -> None:
+def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_only(
+    tmp_path: Path,
+) -> None:
     third_time = RuledVideo(succeeds=lambda _, seed: seed % 3 == 2)
     script = Script(goals=("The mug is full.",))
 
@@ -84,9 +94,14 @@ def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_on
     (step,) = trace.steps
     assert trace.end == "completed"
     assert [attempt.accepted for attempt in step.attempts] == [False, False, True]
-    assert [attempt.seed for attempt in step.attempts] == list(range(step.attempts[0].seed, step.attempts[0].seed + 3))
+    assert [attempt.seed for attempt in step.attempts] == list(
+        range(step.attempts[0].seed, step.attempts[0].seed + 3)
+    )
     assert all(attempt.clip and attempt.verdict for attempt in step.attempts)
-    assert "right this time" in step.attempts[1].caption and "right this time" not in step.attempts[0].caption
+    assert (
+        "right this time" in step.attempts[1].caption
+        and "right this time" not in step.attempts[0].caption
+    )
     assert third_time.made == 3 and trace.clips == (step.attempts[2],)
     assert colours(tmp_path, trace) == [True]
     assert script.counted()["observe"] == 1, "only the accepted clip is looked at"
@@ -94,17 +109,19 @@ def test_a_case_that_needs_two_corrections_keeps_the_rejected_clips_on_record_on
 
 def pick_seed(folder: Path, goals: int) -> int:
     """A seed with which the first attempt of the first step is divisible by three."""
-    from evaluators.suites.liva.course import Course
-    from evaluators.suites.liva.loop import seed_of
+    from evaluators.suites.liva.agent.episode import AgentEpisode
+    from evaluators.suites.liva.agent.loop import seed_of
 
-    class Told(Course):
+    class Told(AgentEpisode):
         def __init__(self, seed: int) -> None:
-            self.options, self.case = Options(seed=seed), small_case(folder, goals)
+            self.options, self.case = AgentOptions(seed=seed), small_case(folder, goals)
 
     return next(seed for seed in range(100) if seed_of(Told(seed), 0) % 3 == 0)
 
 
-def test_a_case_that_fails_after_all_retries_says_so_and_believes_nothing_of_it(tmp_path: Path) -> None:
+def test_a_case_that_fails_after_all_retries_says_so_and_believes_nothing_of_it(
+    tmp_path: Path,
+) -> None:
     i2v = RuledVideo(succeeds=never)
     script = Script()
 
@@ -126,12 +143,22 @@ def test_a_case_that_is_never_done_runs_to_its_last_step(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("step", "fault"),
     [
-        ("init", "broken json"), ("init", "unknown status"), ("init", "no avatar_state"), ("init", "prose"),
-        ("observe", "no avatar_state"), ("observe", "cut short"), ("observe", "a key too many"),
-        ("think", "unknown status"), ("think", "goal lost"), ("think", "done too early"), ("think", "two objects"),
-        ("act", "prose"), ("reflect", "broken json"), ("reflect", "thinking first"),
+        ("init", "broken json"),
+        ("init", "unknown status"),
+        ("init", "no avatar_state"),
+        ("init", "prose"),
+        ("observe", "no avatar_state"),
+        ("observe", "cut short"),
+        ("observe", "a key too many"),
+        ("think", "unknown status"),
+        ("think", "goal lost"),
+        ("think", "done too early"),
+        ("think", "two objects"),
+        ("act", "prose"),
+        ("reflect", "broken json"),
+        ("reflect", "thinking first"),
     ],
-)  # fmt: skip
+)
 def test_a_reply_that_is_not_in_form_is_asked_for_again_and_the_case_goes_on(
     tmp_path: Path, step: str, fault: str
 ) -> None:
@@ -174,7 +201,9 @@ def test_a_model_that_never_keeps_to_the_form_ends_the_case_with_every_reply_on_
     assert all(one.after is None for one in trace.steps), "nothing is believed that was not read"
 
 
-def test_a_generator_that_dies_ends_the_case_and_what_was_filmed_before_stays(tmp_path: Path) -> None:
+def test_a_generator_that_dies_ends_the_case_and_what_was_filmed_before_stays(
+    tmp_path: Path,
+) -> None:
     trace = run(tmp_path, Script(), RuledVideo(dies="shelf"))
 
     assert trace.end == "generator_error" and "died" in trace.reason
@@ -235,7 +264,10 @@ def test_a_single_clip_asks_nobody_and_films_the_intention(tmp_path: Path) -> No
 
     trace = run(tmp_path, script, RuledVideo(), setting="single_clip")
 
-    assert (trace.end, [attempt.caption for attempt in trace.clips]) == ("completed", ["Move the mug."])
+    assert (trace.end, [attempt.caption for attempt in trace.clips]) == (
+        "completed",
+        ["Move the mug."],
+    )
     assert script.calls == []
 
 
@@ -244,7 +276,13 @@ def test_the_loop_is_worth_something_when_every_second_clip_fails(tmp_path: Path
     good: dict[str, list[bool]] = {}
     for setting in ("closed_loop", "open_loop"):
         folder = tmp_path / setting
-        trace = run(folder, Script(goals=goals), RuledVideo(succeeds=every_second), subgoals=6, setting=setting)
+        trace = run(
+            folder,
+            Script(goals=goals),
+            RuledVideo(succeeds=every_second),
+            subgoals=6,
+            setting=setting,
+        )
         good[setting] = colours(folder, trace)
 
     assert good["closed_loop"] == [True] * 6
@@ -257,6 +295,11 @@ def test_what_the_agent_is_told_of_others_words_cannot_leave_its_quotes(tmp_path
 
     trace = run(tmp_path, script, RuledVideo(succeeds=always), subgoals=1)
 
-    told = "".join(part["text"] for messages in script.said for part in messages[1]["content"] if "text" in part)
+    told = "".join(
+        part["text"]
+        for messages in script.said
+        for part in messages[1]["content"]
+        if "text" in part
+    )
     assert trace.end == "completed"
     assert "<|im_end|>" not in told and "</thinking>" not in told

@@ -1,4 +1,5 @@
-"""Kill it anywhere: a case goes on in the middle, ends with the same trace, and films nothing twice."""
+"""Kill it anywhere: a case goes on in the middle, ends with the same trace, and films nothing
+twice."""
 
 from __future__ import annotations
 
@@ -13,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from evaluators.journal import FolderJournal, Journal
-from evaluators.suites.liva.course import Options, Tools
-from evaluators.suites.liva.loop import run_case
-from evaluators.suites.liva.trace import Trace
+from evaluators.agents.journal import FolderJournal, Journal
+from evaluators.suites.liva.agent.episode import AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.agent.trace import Trace
 from tests.suites.liva.films import RuledVideo, every_second, small_case
 from tests.suites.liva.killed import KILLS, SUBGOALS
 from tests.suites.liva.oracle import Script, serving
@@ -44,19 +45,31 @@ def test_killed_at_twenty_random_moments_a_case_ends_with_the_same_trace(tmp_pat
     (tmp_path / "shaken").mkdir()
 
     with serving(Script(goals=GOALS, latency=0.05)) as endpoint:
-        command = [sys.executable, "-m", "tests.suites.liva.killed", str(tmp_path), endpoint.url, str(seed)]
-        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False)
+        command = [
+            sys.executable,
+            "-m",
+            "tests.suites.liva.killed",
+            str(tmp_path),
+            endpoint.url,
+            str(seed),
+        ]
+        done = subprocess.run(
+            command, cwd=ROOT, capture_output=True, text=True, timeout=280, check=False
+        )
 
     assert done.returncode == 0, done.stderr
     calm, shaken = (
-        Trace.model_validate_json((tmp_path / way / "trace.json").read_text()) for way in ("calm", "shaken")
+        Trace.model_validate_json((tmp_path / way / "trace.json").read_text())
+        for way in ("calm", "shaken")
     )
     hits = int(done.stdout)
     assert hits >= KILLS // 2, "most kills must find the case at work"
     assert told(shaken) == told(calm)
     assert calm.end == "completed" and len(calm.attempts) > len(calm.clips) == SUBGOALS
     films = Counter((tmp_path / "shaken" / "films.log").read_text().split())
-    assert films["begin"] <= len(shaken.attempts) + hits, "a kill costs the clip that was being filmed and no other"
+    assert films["begin"] <= len(shaken.attempts) + hits, (
+        "a kill costs the clip that was being filmed and no other"
+    )
 
 
 class Killed(BaseException):
@@ -104,7 +117,7 @@ def test_dying_after_every_single_write_no_clip_and_no_call_is_made_twice(tmp_pa
         vlm = endpoint.talker()
 
         def go(kept: Journal) -> Trace:
-            return run_case(case, Tools(vlm, i2v, kept, tmp_path / "work"), Options())
+            return run_case(case, Tools(vlm, i2v, kept, tmp_path / "work"), AgentOptions())
 
         while True:
             try:
@@ -115,7 +128,9 @@ def test_dying_after_every_single_write_no_clip_and_no_call_is_made_twice(tmp_pa
         again = go(journal)
 
     assert trace.end == "completed" and told(again) == told(trace)
-    assert i2v.made == len(trace.attempts) == trace.spent.clips, "accepted plus rejected, and not one more"
+    assert i2v.made == len(trace.attempts) == trace.spent.clips, (
+        "accepted plus rejected, and not one more"
+    )
     assert len(script.calls) == trace.spent.vlm_calls
     assert deaths == trace.spent.vlm_calls + 2 * trace.spent.clips, (
         "it died after every reply, every clip, every record"
@@ -128,10 +143,12 @@ def test_another_case_seed_prompt_or_model_is_other_work(tmp_path: Path) -> None
     case = small_case(tmp_path)
 
     with serving(script) as endpoint:
-        tools = Tools(endpoint.talker(), i2v, FolderJournal(tmp_path / "journal"), tmp_path / "work")
-        run_case(case, tools, Options())
-        run_case(case, tools, Options())
+        tools = Tools(
+            endpoint.talker(), i2v, FolderJournal(tmp_path / "journal"), tmp_path / "work"
+        )
+        run_case(case, tools, AgentOptions())
+        run_case(case, tools, AgentOptions())
         made = i2v.made
-        run_case(case, tools, Options(seed=1))
+        run_case(case, tools, AgentOptions(seed=1))
 
     assert made == 2 and i2v.made == 4

@@ -6,22 +6,34 @@ from typing import Any
 
 import pytest
 
-from evaluators.columns import tabulate as with_intervals
+from evaluators.aggregate.columns import tabulate as with_intervals
 from evaluators.contracts import ALL, Answer, Cell, Facets, Outcome, Output, Sample, Score
 from evaluators.metrics.ranking import Ballot
 from evaluators.suites.liva import SUITE
 from evaluators.suites.liva.bank import most_clips, samples
 from evaluators.suites.liva.failures import SIDES, Suspect, distribution, false_accepts
-from evaluators.suites.liva.people import Choice, Rated, best_worst, faulty, profile, scores
+from evaluators.suites.liva.people import (
+    BestWorstChoice,
+    RatedVideo,
+    best_worst,
+    faulty,
+    profile,
+    scores,
+)
 from evaluators.suites.liva.scoring import NO_STUDY, parts, score, tabulate
 
 CLOSED = [sample for sample in samples() if sample.facets.setting == "closed_loop"]
-FIRST, SECOND = (next(s for s in CLOSED if s.cluster == case) for case in ("kitchen_case01", "office_case05"))
+FIRST, SECOND = (
+    next(s for s in CLOSED if s.cluster == case) for case in ("kitchen_case01", "office_case05")
+)
 EVERYWHERE = Facets(ALL, ALL, ALL, ALL)
 
 
 def output(sample: Sample, clips: int, **record: Any) -> Output:
-    told: list[Any] = [{"sha256": f"{number:064}", "caption": f"The person does {number}."} for number in range(clips)]
+    told: list[Any] = [
+        {"sha256": f"{number:064}", "caption": f"The person does {number}."}
+        for number in range(clips)
+    ]
     return Output(sample.id, Outcome.SCORED, record={"clips": told, **record})
 
 
@@ -73,7 +85,10 @@ def test_over_cases_every_clip_weighs_alike() -> None:
 
 def test_the_interval_draws_cases_again_and_keeps_their_clips_together() -> None:
     said = [("1", "1", "0") if number % 3 else ("0", "0") for number in range(len(CLOSED))]
-    found = [score(s, output(s, len(given)), answers(*given)) for s, given in zip(CLOSED, said, strict=True)]
+    found = [
+        score(s, output(s, len(given)), answers(*given))
+        for s, given in zip(CLOSED, said, strict=True)
+    ]
 
     fidelity = cell(with_intervals(SUITE, CLOSED, [one for every in found for one in every]), "afs")
 
@@ -114,7 +129,12 @@ def test_how_the_loop_went_is_told_of_runs_of_ours_only() -> None:
     theirs = {one.metric: one.outcome for one in score(FIRST, output(FIRST, 2), answers("1", "0"))}
 
     assert values["attempts"] == pytest.approx(7 / 3)
-    assert [values[name] for name in ("first_try", "second_try", "third_try", "gave_up")] == [1 / 3, 0, 1 / 3, 1 / 3]
+    assert [values[name] for name in ("first_try", "second_try", "third_try", "gave_up")] == [
+        1 / 3,
+        0,
+        1 / 3,
+        1 / 3,
+    ]
     assert (values["completed"], values["end_failed_after_retries"]) == (0, 1)
     assert (values["false_accept"], values["vanished"]) == (0.5, 1 / 3)
     assert theirs.pop("afs") is Outcome.SCORED and set(theirs.values()) == {Outcome.NOT_APPLICABLE}
@@ -137,7 +157,10 @@ def test_a_case_that_made_no_video_still_tells_how_its_loop_went() -> None:
 
 
 def test_every_kind_of_failure_has_a_side_and_is_counted() -> None:
-    found = (*false_accepts((1, 0, None)), Suspect("weak_instruction_following", 2, "3 of 3 rejected"))
+    found = (
+        *false_accepts((1, 0, None)),
+        Suspect("weak_instruction_following", 2, "3 of 3 rejected"),
+    )
 
     assert distribution(found) == {
         "temporal_information_loss": 1, "no_3d_awareness": 0, "weak_instruction_following": 1,
@@ -148,9 +171,11 @@ def test_every_kind_of_failure_has_a_side_and_is_counted() -> None:
 
 def test_ticks_and_ratings_become_scores_and_cells_with_raters_averaged_first() -> None:
     rows = [
-        Rated(FIRST.id, "r1", (0, 1), 5, 4), Rated(FIRST.id, "r2", (0, 1, 2, 3), 5, 2),
-        Rated(SECOND.id, "r1", (), 3, 5), Rated(SECOND.id, "r3", (), 3, None, unable=True),
-    ]  # fmt: skip
+        RatedVideo(FIRST.id, "r1", (0, 1), 5, 4),
+        RatedVideo(FIRST.id, "r2", (0, 1, 2, 3), 5, 2),
+        RatedVideo(SECOND.id, "r1", (), 3, 5),
+        RatedVideo(SECOND.id, "r3", (), 3, None, unable=True),
+    ]
 
     table = tabulate([FIRST, SECOND], scores(rows))
 
@@ -165,28 +190,43 @@ def test_ticks_and_ratings_become_scores_and_cells_with_raters_averaged_first() 
 
 
 def test_a_video_nobody_rated_leaves_the_mean_and_a_missing_one_counts_as_worst() -> None:
-    rated = scores([Rated(FIRST.id, "r1", (0, 1, 2, 3, 4), 5, 5)])
+    rated = scores([RatedVideo(FIRST.id, "r1", (0, 1, 2, 3, 4), 5, 5)])
 
     unrated = tabulate([FIRST, SECOND], [*rated, *score(SECOND, output(SECOND, 1), answers("1"))])
-    missing = tabulate([FIRST, SECOND], [*rated, *score(SECOND, Output(SECOND.id, Outcome.MODEL_FAILED), {})])
+    missing = tabulate(
+        [FIRST, SECOND], [*rated, *score(SECOND, Output(SECOND.id, Outcome.MODEL_FAILED), {})]
+    )
 
-    assert (cell(unrated, "tsr").value, cell(unrated, "tsr").n_scored, cell(unrated, "tsr").n_expected) == (1.0, 1, 2)
+    assert (
+        cell(unrated, "tsr").value,
+        cell(unrated, "tsr").n_scored,
+        cell(unrated, "tsr").n_expected,
+    ) == (1.0, 1, 2)
     assert (cell(missing, "tsr").value, cell(missing, "pps").value) == (0.5, 3.0)
 
 
 def test_a_video_nobody_could_label_is_left_out_and_its_case_is_queued_for_repair() -> None:
-    rows = [Rated(FIRST.id, "r1", (), 5, None, unable=True), Rated(FIRST.id, "r2", (0,), 5, 3)]
-    unable = [Rated(SECOND.id, "r1", (), 3, None, unable=True)]
+    rows = [
+        RatedVideo(FIRST.id, "r1", (), 5, None, unable=True),
+        RatedVideo(FIRST.id, "r2", (0,), 5, 3),
+    ]
+    unable = [RatedVideo(SECOND.id, "r1", (), 3, None, unable=True)]
 
     assert {one.outcome for one in scores(unable)} == {Outcome.EXCLUDED}
-    assert faulty([*rows, *unable], {s.id: s.cluster for s in samples()}) == ("kitchen_case01", "office_case05")
-    assert faulty([*rows, Rated(FIRST.id, "r3", (), 5, 1)], {FIRST.id: FIRST.cluster}) == ()
+    assert faulty([*rows, *unable], {s.id: s.cluster for s in samples()}) == (
+        "kitchen_case01",
+        "office_case05",
+    )
+    assert faulty([*rows, RatedVideo(FIRST.id, "r3", (), 5, 1)], {FIRST.id: FIRST.cluster}) == ()
 
 
 def test_best_worst_counts_every_ballot_once_and_carries_an_interval() -> None:
     methods = ("a", "b", "c", "d")
-    choices = [Choice(f"case{n}", "r1", Ballot(methods, "a", "d" if n % 2 else "c")) for n in range(10)]
-    choices.append(Choice("case0", "r2", Ballot(methods, "a", "a")))
+    choices = [
+        BestWorstChoice(f"case{n}", "r1", Ballot(methods, "a", "d" if n % 2 else "c"))
+        for n in range(10)
+    ]
+    choices.append(BestWorstChoice("case0", "r2", Ballot(methods, "a", "a")))
 
     found = best_worst(methods, choices)
 
@@ -197,15 +237,28 @@ def test_best_worst_counts_every_ballot_once_and_carries_an_interval() -> None:
 
 
 def test_the_suite_has_every_case_in_every_loop_and_a_subset_for_each() -> None:
-    sizes = {name: sum(wanted(sample) for sample in samples()) for name, wanted in SUITE.subsets.items()}
+    sizes = {
+        name: sum(wanted(sample) for sample in samples()) for name, wanted in SUITE.subsets.items()
+    }
 
-    assert sizes == {"full": 140, "demo": 4, "closed_loop": 35, "no_reflect": 35, "open_loop": 35, "single_clip": 35}
+    assert sizes == {
+        "full": 140,
+        "demo": 4,
+        "closed_loop": 35,
+        "no_reflect": 35,
+        "open_loop": 35,
+        "single_clip": 35,
+    }
     assert {sample.cluster for sample in samples()} == {sample.facets.task for sample in samples()}
 
 
 def test_scores_of_another_metric_do_not_disturb_fidelity() -> None:
     table = tabulate(
-        [FIRST], [Score(FIRST.id, "afs", Outcome.SCORED, 1.0, {"af": [1]}), *scores([Rated(FIRST.id, "r", (0,), 5, 3)])]
+        [FIRST],
+        [
+            Score(FIRST.id, "afs", Outcome.SCORED, 1.0, {"af": [1]}),
+            *scores([RatedVideo(FIRST.id, "r", (0,), 5, 3)]),
+        ],
     )
 
     assert cell(table, "afs").value == 1.0

@@ -1,4 +1,5 @@
-"""The loop around real, small random models: an image-to-video pipeline, and a chat model that says nothing of use."""
+"""The loop around real, small random models: an image-to-video pipeline, and a chat model that says
+nothing of use."""
 
 from __future__ import annotations
 
@@ -10,21 +11,21 @@ from typing import Any
 import pytest
 import torch
 
-from evaluators.journal import FolderJournal
-from evaluators.judges.chat import Talker
+from evaluators.agents.journal import FolderJournal
+from evaluators.judges.http.chat import Talker
 from evaluators.media import probe, read_frames
 from evaluators.models import small
-from evaluators.models.diffusion import Sampling
-from evaluators.models.image_to_video import DiffusionVideo
-from evaluators.models.vlm_talk import LocalTalker
-from evaluators.suites.liva.course import Options, Tools
-from evaluators.suites.liva.loop import run_case
-from evaluators.suites.liva.trace import Trace
+from evaluators.models.generate.diffusion import SamplerSettings
+from evaluators.models.generate.image_to_video import DiffusionVideo
+from evaluators.models.vlm.talk import LocalTalker
+from evaluators.suites.liva.agent.episode import AgentOptions, Tools
+from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.agent.trace import Trace
 from evaluators.suites.liva.video import stitch
 from tests.suites.liva.films import RuledVideo, small_case
 from tests.suites.liva.oracle import Script, serving
 
-QUICK = Sampling(steps=1, guidance=1.0, height=32, width=32, frames=5, fps=8)
+QUICK = SamplerSettings(steps=1, guidance=1.0, height=32, width=32, frames=5, fps=8)
 torch.set_num_threads(1)
 
 
@@ -39,7 +40,12 @@ def verdicts(said: Sequence[bool]) -> Any:
 
     def verdict(row: dict[str, Any]) -> dict[str, Any]:
         good = next(left, True)
-        return {**row, "success": good, "reason": "as scripted", "correction": None if good else "slower"}
+        return {
+            **row,
+            "success": good,
+            "reason": "as scripted",
+            "correction": None if good else "slower",
+        }
 
     return verdict
 
@@ -48,7 +54,7 @@ def run(folder: Path, vlm: Talker, model: Path, **options: Any) -> Trace:
     work = folder / "work"
     work.mkdir(parents=True)
     tools = Tools(vlm, DiffusionVideo(model, QUICK), FolderJournal(folder / "journal"), work)
-    return run_case(small_case(folder), tools, Options(**options))
+    return run_case(small_case(folder), tools, AgentOptions(**options))
 
 
 @pytest.mark.parametrize(
@@ -61,7 +67,13 @@ def run(folder: Path, vlm: Talker, model: Path, **options: Any) -> Trace:
     ],
 )
 def test_a_case_filmed_by_the_small_model_ends_as_its_verdicts_say(
-    tmp_path: Path, i2v: Path, said: list[bool], never_done: bool, end: str, accepted: int, rejected: int
+    tmp_path: Path,
+    i2v: Path,
+    said: list[bool],
+    never_done: bool,
+    end: str,
+    accepted: int,
+    rejected: int,
 ) -> None:
     with serving(Script(verdict=verdicts(said), never_done=never_done)) as endpoint:
         trace = run(tmp_path, endpoint.talker(), i2v)
@@ -70,12 +82,20 @@ def test_a_case_filmed_by_the_small_model_ends_as_its_verdicts_say(
     hashes = [attempt.clip.sha256 for attempt in trace.attempts if attempt.clip]
     assert video and trace.end == end
     assert (len(trace.clips), len(trace.attempts)) == (accepted, accepted + rejected)
-    assert len(set(hashes)) == len(hashes) == trace.spent.clips, "another seed or frame is another clip"
+    assert len(set(hashes)) == len(hashes) == trace.spent.clips, (
+        "another seed or frame is another clip"
+    )
     assert [part.end - part.start for part in video.parts] == [5] * accepted
-    assert probe(tmp_path / "final.mp4").frames == len(read_frames(tmp_path / "final.mp4")) == 5 * accepted
+    assert (
+        probe(tmp_path / "final.mp4").frames
+        == len(read_frames(tmp_path / "final.mp4"))
+        == 5 * accepted
+    )
 
 
-def test_a_video_model_that_cannot_be_loaded_is_the_generators_error(tmp_path: Path, i2v: Path) -> None:
+def test_a_video_model_that_cannot_be_loaded_is_the_generators_error(
+    tmp_path: Path, i2v: Path
+) -> None:
     broken = shutil.copytree(i2v, tmp_path / "broken")
     for weights in broken.rglob("*.safetensors"):
         weights.write_bytes(b"nothing")
@@ -94,12 +114,14 @@ def test_a_folder_that_films_nothing_is_refused(tmp_path: Path) -> None:
         DiffusionVideo(tmp_path)
 
 
-def test_a_small_random_chat_model_never_keeps_to_the_form_and_the_case_says_so(tmp_path: Path) -> None:
+def test_a_small_random_chat_model_never_keeps_to_the_form_and_the_case_says_so(
+    tmp_path: Path,
+) -> None:
     talker = LocalTalker(small.make_chat_vlm(tmp_path / "vlm"), limit=8)
     (tmp_path / "work").mkdir()
     tools = Tools(talker, RuledVideo(), FolderJournal(tmp_path / "journal"), tmp_path / "work")
 
-    trace = run_case(small_case(tmp_path), tools, Options(repairs=1))
+    trace = run_case(small_case(tmp_path), tools, AgentOptions(repairs=1))
 
     assert trace.end == "vlm_unusable" and trace.reason.startswith("init")
     assert len(trace.closing[0].replies) == 2 and trace.spent.vlm_calls == 2

@@ -1,4 +1,5 @@
-"""Filming behind an HTTP endpoint: a job is posted once, waited for, fetched; whose fault a failure is, is told."""
+"""Filming behind an HTTP endpoint: a job is posted once, waited for, fetched; whose fault a failure
+is, is told."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from evaluators.filming import GeneratorFailed
+from evaluators.agents.video_model import GeneratorFailed
 from evaluators.media import probe, write_mp4
-from evaluators.models.video_http import EndpointDown, HttpVideo, VideoEndpoint
+from evaluators.models.generate.video_api import EndpointDown, HttpVideo, VideoEndpoint
 
 
 @dataclass
@@ -33,7 +34,9 @@ class Studio:
         if path.endswith("/content"):
             return 200, self.clip
         state = self.states.pop(0) if len(self.states) > 1 else self.states[0]
-        return 200, json.dumps({"id": "job-7", "status": state, "error": {"message": "too dark"}}).encode()
+        return 200, json.dumps(
+            {"id": "job-7", "status": state, "error": {"message": "too dark"}}
+        ).encode()
 
     def post(self, body: bytes) -> tuple[int, bytes]:
         self.posts.append(body)
@@ -75,7 +78,11 @@ def served(studio: Studio) -> Iterator[HttpVideo]:
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     place = VideoEndpoint(
-        f"http://127.0.0.1:{server.server_address[1]}/v1", "filmer", "2026-11", "sk-secret", pause=0.01
+        f"http://127.0.0.1:{server.server_address[1]}/v1",
+        "filmer",
+        "2026-11",
+        "sk-secret",
+        pause=0.01,
     )
     try:
         yield HttpVideo(place)
@@ -92,7 +99,9 @@ def frame(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def clip(tmp_path: Path) -> bytes:
-    return write_mp4(np.zeros((4, 32, 32, 3), dtype=np.uint8), tmp_path / "clip.mp4", 8).read_bytes()
+    return write_mp4(
+        np.zeros((4, 32, 32, 3), dtype=np.uint8), tmp_path / "clip.mp4", 8
+    ).read_bytes()
 
 
 def test_a_job_is_posted_with_frame_caption_and_seed_and_its_clip_fetched(
@@ -106,11 +115,15 @@ def test_a_job_is_posted_with_frame_caption_and_seed_and_its_clip_fetched(
     assert probe(made).frames == 4
     assert studio.keys == {"Bearer sk-secret"} and "sk-secret" not in repr(video)
     assert (
-        b"The person pours." in studio.posts[0] and frame.read_bytes() in studio.posts[0] and b"seed" in studio.posts[0]
+        b"The person pours." in studio.posts[0]
+        and frame.read_bytes() in studio.posts[0]
+        and b"seed" in studio.posts[0]
     )
 
 
-def test_after_a_kill_the_same_job_is_waited_for_and_none_is_posted(frame: Path, clip: bytes, tmp_path: Path) -> None:
+def test_after_a_kill_the_same_job_is_waited_for_and_none_is_posted(
+    frame: Path, clip: bytes, tmp_path: Path
+) -> None:
     studio, memo = Studio(clip), Memo()
 
     with served(studio) as video:
@@ -133,7 +146,12 @@ def test_a_busy_endpoint_is_asked_again_and_a_dead_one_is_nobodys_failure(
     assert len(busy.posts) == 3
 
 
-def test_a_refused_or_failed_job_is_the_video_models_failure(frame: Path, clip: bytes, tmp_path: Path) -> None:
-    for studio, words in ((Studio(clip, posting=[400]), "HTTP 400"), (Studio(clip, states=["failed"]), "too dark")):
+def test_a_refused_or_failed_job_is_the_video_models_failure(
+    frame: Path, clip: bytes, tmp_path: Path
+) -> None:
+    for studio, words in (
+        (Studio(clip, posting=[400]), "HTTP 400"),
+        (Studio(clip, states=["failed"]), "too dark"),
+    ):
         with served(studio) as video, pytest.raises(GeneratorFailed, match=words):
             video.make(frame, "x", 1, tmp_path / "a.mp4", Memo())

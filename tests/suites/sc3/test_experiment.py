@@ -1,4 +1,5 @@
-"""The experiment in a minute: the shipped eyes, two variants of one seed, a few starts; nothing of it is quoted."""
+"""The experiment in a minute: the shipped eyes, two variants of one seed, a few starts; nothing of
+it is quoted."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from evaluators.models.dynamics_course import Course
-from evaluators.models.dynamics_training import TrainingPlan
+from evaluators.models.dynamics.course import DynamicsCourse
+from evaluators.models.dynamics.training import TrainingPlan
 from tests.bench.sc3 import experiment
 from tests.bench.sc3_models import VARIANTS, Effort
 from tests.bench.sc3_tables import Line, tables
@@ -20,7 +21,9 @@ from tests.bench.sc3_tables import Line, tables
 pytestmark = pytest.mark.xdist_group("sc3 experiment")
 
 SHORT = Effort(
-    course=Course(training=TrainingPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240),
+    course=DynamicsCourse(
+        training=TrainingPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240
+    ),
     starts=4,
     seeds=(0,),
     variants=tuple(variant for variant in VARIANTS if variant.name in ("full", "forward only")),
@@ -36,7 +39,9 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> list[Line]:
 
 
 def pooled(found: Sequence[Line], name: str, mode: str = "online") -> Line:
-    return next(line for line in found if (line.evaluator, line.mode, line.split) == (name, mode, "pooled"))
+    return next(
+        line for line in found if (line.evaluator, line.mode, line.split) == (name, mode, "pooled")
+    )
 
 
 def test_a_model_trained_for_a_minute_is_above_every_fake(found: list[Line]) -> None:
@@ -58,13 +63,17 @@ def test_the_ceiling_is_above_the_model_and_less_noise_is_above_more(found: list
     assert ceiling >= (pooled(found, "full, never stopped").reproduction or 0)
 
 
-def test_early_stops_stand_beside_as_many_by_chance_and_only_where_actions_are_read_back(found: list[Line]) -> None:
+def test_early_stops_stand_beside_as_many_by_chance_and_only_where_actions_are_read_back(
+    found: list[Line],
+) -> None:
     names = {line.evaluator for line in found}
 
     stopped, chance = pooled(found, "full"), pooled(found, "full, stopped by chance")
 
     assert stopped.stopped == chance.stopped and pooled(found, "full, never stopped").stopped == 0
-    assert "forward only, never stopped" not in names and pooled(found, "forward only").mean_u is None
+    assert (
+        "forward only, never stopped" not in names and pooled(found, "forward only").mean_u is None
+    )
     assert pooled(found, "copy of the last frame, with the U of full").mean_u is not None
 
 

@@ -1,4 +1,5 @@
-"""Rollouts that are kept: killed at random moments they resume to the same bytes, and no two evaluators mix."""
+"""Rollouts that are kept: killed at random moments they resume to the same bytes, and no two
+evaluators mix."""
 
 from __future__ import annotations
 
@@ -13,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.suites.sc3.rollouts import BENCH, Episode, OtherRollouts, roll_out_all
+from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, OtherRollouts, roll_out_all
+from evaluators.suites.sc3.rollouts.trajectories import from_bytes
 from evaluators.suites.sc3.samples import episodes, policies, samples
-from evaluators.suites.sc3.trajectories import from_bytes
-from evaluators.suites.sc3.worlds import WorldModel, copy_last_frame, simulator
-from evaluators.worlds.bussing import Actions
-from evaluators.worlds.bussing_views import Frames
-from evaluators.worlds.policies_http import HttpPolicy
+from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.bussing.views import Frames
+from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, simulator
+from evaluators.worlds.policies.http import HttpPolicy
 
 KILLS = 20
 SHORT = replace(BENCH, batch=4, seconds=1.6)
@@ -40,12 +41,13 @@ def simulated() -> WorldModel:
 
 
 def learned() -> WorldModel:
-    """A small network with weights by chance: as it is before training it would hold the first frame still."""
+    """A small network with weights by chance: as it is before training it would hold the first
+    frame still."""
     import torch
 
-    from evaluators.models.dynamics import Dynamics, DynamicsConfig
-    from evaluators.models.dynamics_eyes import EyesConfig, Tokeniser
-    from evaluators.models.dynamics_world import DynamicsWorld
+    from evaluators.models.dynamics.model import Dynamics, DynamicsConfig
+    from evaluators.models.dynamics.tokeniser import EyesConfig, Tokeniser
+    from evaluators.models.dynamics.world import DynamicsWorld
 
     torch.manual_seed(0)
     model, tokeniser = Dynamics(DynamicsConfig(width=32, depth=1, heads=2)), Tokeniser(EyesConfig())
@@ -55,7 +57,11 @@ def learned() -> WorldModel:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.endswith(".part")}
+    return {
+        path.name: path.read_bytes()
+        for path in sorted(folder.iterdir())
+        if not path.name.endswith(".part")
+    }
 
 
 def whole(world: WorldModel, todo: list[Episode], folder: Path) -> tuple[dict[str, bytes], float]:
@@ -66,7 +72,8 @@ def whole(world: WorldModel, todo: list[Episode], folder: Path) -> tuple[dict[st
 
 
 def ends(work: Callable[[], object], moments: Iterator[float]) -> Iterator[bool]:
-    """Runs of the work in processes of their own, each killed at its moment: whether that struck it at work."""
+    """Runs of the work in processes of their own, each killed at its moment: whether that struck it
+    at work."""
     fork = multiprocessing.get_context("fork")
     for moment in moments:
         child = fork.Process(target=work)

@@ -1,4 +1,5 @@
-"""Both ways onto SC3's board, by the command line: finished rollouts, and a dynamics model that we roll out."""
+"""Both ways onto SC3's board, by the command line: finished rollouts, and a dynamics model that we
+roll out."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from evaluators.suites.sc3.samples import SHIPPED
-from evaluators.suites.sc3.worlds import simulator
+from evaluators.worlds.bussing.world_models import simulator
 from tests.command import Machine
 from tests.suites.sc3.rolled import DEMO, bundle, rolled, said
 
@@ -40,19 +41,30 @@ def entry_of(machine: Machine, model: str, metric: str) -> dict[str, Any]:
     return next(one for one in found if one["model"] == model)
 
 
-def test_finished_rollouts_go_through_the_door_to_the_board(machine: Machine, tmp_path: Path) -> None:
-    submission = machine.submit(bundle(tmp_path / "bundle.zip", rolled(simulator().world(), DEMO, tmp_path)))
+def test_finished_rollouts_go_through_the_door_to_the_board(
+    machine: Machine, tmp_path: Path
+) -> None:
+    submission = machine.submit(
+        bundle(tmp_path / "bundle.zip", rolled(simulator().world(), DEMO, tmp_path))
+    )
 
     told = machine.run("evaluate", submission)
 
     entry = entry_of(machine, "Painter", "reproduction_average")
     assert "42 outputs made" in told
-    assert (entry["trust"], entry["n_scored"], entry["n_expected"], entry["note"]) == ("B", 21, 21, "")
+    assert (entry["trust"], entry["n_scored"], entry["n_expected"], entry["note"]) == (
+        "B",
+        21,
+        21,
+        "",
+    )
     assert entry["value"] > 0.9
     assert "All agree with the board" in machine.run("verify", submission)
 
 
-def test_a_dynamics_model_folder_is_rolled_out_and_reaches_the_board(machine: Machine, tmp_path: Path) -> None:
+def test_a_dynamics_model_folder_is_rolled_out_and_reaches_the_board(
+    machine: Machine, tmp_path: Path
+) -> None:
     submission = hand_in_model(machine, copytree(SHIPPED / "full", tmp_path / "model"), "Small")
 
     told = machine.run("evaluate", submission)

@@ -1,4 +1,5 @@
-"""A handed-in dynamics model: its own sizes count, and one that does not fit fails every rollout in words."""
+"""A handed-in dynamics model: its own sizes count, and one that does not fit fails every rollout in
+words."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ import pytest
 from evaluators.contracts import Outcome, Output, Production
 from evaluators.suites.sc3.producing import Rollouts, produce
 from evaluators.suites.sc3.reading import read
-from evaluators.suites.sc3.rollouts import BENCH
-from evaluators.suites.sc3.trajectories import from_bytes
-from evaluators.suites.sc3.worlds import Context, WorldModel
-from evaluators.worlds.bussing import Actions
-from evaluators.worlds.bussing_views import Frames
+from evaluators.suites.sc3.rollouts.loops import BENCH
+from evaluators.suites.sc3.rollouts.trajectories import from_bytes
+from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.bussing.views import Frames
+from evaluators.worlds.bussing.world_models import Context, WorldModel
 from tests.suites.sc3.rolled import DEMO, model_folder
 
 FEW = [DEMO[0], DEMO[-1]]
@@ -70,10 +71,15 @@ def test_a_model_folder_that_does_not_fit_fails_every_rollout_in_words(
 
     assert [one.sample_id for one in found] == [sample.id for sample in FEW]
     assert {one.outcome for one in found} == {Outcome.MODEL_FAILED}
-    assert all(one.reason.startswith("The dynamics model cannot be opened") and says in one.reason for one in found)
+    assert all(
+        one.reason.startswith("The dynamics model cannot be opened") and says in one.reason
+        for one in found
+    )
 
 
-def test_a_model_that_breaks_while_it_runs_fails_the_rollouts_of_its_batch_in_words(tmp_path: Path) -> None:
+def test_a_model_that_breaks_while_it_runs_fails_the_rollouts_of_its_batch_in_words(
+    tmp_path: Path,
+) -> None:
     def forward(context: Context, actions: Actions) -> Frames:
         raise RuntimeError("shapes cannot be multiplied")
 
@@ -83,7 +89,9 @@ def test_a_model_that_breaks_while_it_runs_fails_the_rollouts_of_its_batch_in_wo
     assert "shapes cannot be multiplied" in found[0].reason
 
 
-def test_pictures_have_the_size_and_chunks_the_horizon_that_the_model_is_made_for(tmp_path: Path) -> None:
+def test_pictures_have_the_size_and_chunks_the_horizon_that_the_model_is_made_for(
+    tmp_path: Path,
+) -> None:
     found = made(model_folder(tmp_path / "model", (32, 40), horizon=32), tmp_path)
 
     assert {one.outcome for one in found} == {Outcome.SCORED}

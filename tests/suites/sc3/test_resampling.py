@@ -9,9 +9,9 @@ from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.resampling import draw, ends
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import criteria_of
 from evaluators.suites.sc3.scoring import score, tabulate
-from evaluators.suites.sc3.trajectories import CRITERIA
 from tests.suites.sc3.rolled import DEMO, cell
 
 COUNT = 40
@@ -29,7 +29,9 @@ def thrown(seed: int, policies: int, starts: int, missing: float = 0.0) -> list[
         for number in range(starts):
             real, made = ([outcome(dice) for _ in range(1 + number % 2)] for _ in range(2))
             rollout = None if dice.random() < missing else tuple(made)
-            found.append(Match(f"p{policy}-{number}", policy, "in_distribution", tuple(real), rollout))
+            found.append(
+                Match(f"p{policy}-{number}", policy, "in_distribution", tuple(real), rollout)
+            )
     return found
 
 
@@ -43,7 +45,9 @@ def near(found: float, expected: float | None) -> bool:
     ids=["many", "few, some missing", "one policy", "one start", "all missing"],
 )
 @pytest.mark.parametrize("criteria", [CRITERIA, CRITERIA[1:2]])
-def test_every_draw_has_the_numbers_that_it_has_alone(matches: list[Match], criteria: tuple[str, ...]) -> None:
+def test_every_draw_has_the_numbers_that_it_has_alone(
+    matches: list[Match], criteria: tuple[str, ...]
+) -> None:
     draws = draw(matches, COUNT)
 
     drawn = draws.agreement(criteria)
@@ -77,16 +81,31 @@ def test_the_ends_are_the_middle_of_the_draws_and_none_where_most_have_no_value(
 def made(sample: Sample, dice: np.random.Generator) -> Output:
     stopped = int(dice.integers(1, 4)) if dice.random() < 0.3 else None
     criteria: Json = {**criteria_of(outcome(dice))}
-    read: Json = {"criteria": criteria, "psnr": float(dice.uniform(10, 40)), "terminated_at": stopped}
+    read: Json = {
+        "criteria": criteria,
+        "psnr": float(dice.uniform(10, 40)),
+        "terminated_at": stopped,
+    }
     return Output(sample.id, Outcome.SCORED, record={"value": read})
 
 
 def test_every_number_has_an_interval_around_it_and_a_rate_counts_its_policy_s_rollouts() -> None:
     dice = np.random.default_rng(7)
-    found = tabulate(DEMO, [one for sample in DEMO for one in score(sample, made(sample, dice), {})])
+    found = tabulate(
+        DEMO, [one for sample in DEMO for one in score(sample, made(sample, dice), {})]
+    )
 
-    known = [one for one in found if one.value is not None and one.metric not in ("pearson_r_within", "pearson_r")]
-    assert {one.metric for one in known} >= {"psnr", "termination_rate", "predicted_rate", "reproduction_no_failure"}
+    known = [
+        one
+        for one in found
+        if one.value is not None and one.metric not in ("pearson_r_within", "pearson_r")
+    ]
+    assert {one.metric for one in known} >= {
+        "psnr",
+        "termination_rate",
+        "predicted_rate",
+        "reproduction_no_failure",
+    }
     assert all(one.low is not None and one.high is not None for one in known)
     for name in ("psnr", "termination_rate", "predicted_rate"):
         assert all(one.low <= one.value <= one.high for one in known if one.metric == name)  # type: ignore[operator]

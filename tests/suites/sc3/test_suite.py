@@ -1,4 +1,5 @@
-"""The suite: from rollouts through reading and scoring to cells, and through the door to the board."""
+"""The suite: from rollouts through reading and scoring to cells, and through the door to the
+board."""
 
 from __future__ import annotations
 
@@ -12,13 +13,19 @@ from evaluators.contracts import ALL, Outcome, Output, Score
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.reading import psnr_of, read
+from evaluators.suites.sc3.rollouts.stopping import cut, random_stops, stops, tune
+from evaluators.suites.sc3.rollouts.trajectories import (
+    BadTrajectory,
+    OutcomeAnnotation,
+    Trajectory,
+    from_bytes,
+    to_bytes,
+)
 from evaluators.suites.sc3.samples import on_the_table, samples, starts, truth
 from evaluators.suites.sc3.scoring import _match, score, tabulate
-from evaluators.suites.sc3.stopping import cut, random_stops, stops, tune
-from evaluators.suites.sc3.trajectories import Annotation, BadTrajectory, Trajectory, from_bytes, to_bytes
-from evaluators.suites.sc3.worlds import copy_last_frame, simulator
-from submissions.answers import Rule, value_facts
-from submissions.media import Refused
+from evaluators.worlds.bussing.world_models import copy_last_frame, simulator
+from submissions.bundle.answers import AnswerRule, value_facts
+from submissions.media.facts import Refused
 from tests.suites.sc3.rolled import DEMO, cell, rolled, scored
 
 
@@ -34,7 +41,10 @@ def scores(perfect: dict[str, Path]) -> list[Score]:
 
 def test_there_are_seven_policies_with_36_starts_in_two_modes() -> None:
     assert len(samples()) == 7 * 36 * 2 and len(DEMO) == 7 * 3 * 2
-    assert {sample.facets.scenario for sample in samples()} == {"in_distribution", "out_of_distribution"}
+    assert {sample.facets.scenario for sample in samples()} == {
+        "in_distribution",
+        "out_of_distribution",
+    }
 
 
 def test_the_simulator_read_by_the_annotator_reproduces_reality(scores: list[Score]) -> None:
@@ -48,10 +58,15 @@ def test_the_simulator_read_by_the_annotator_reproduces_reality(scores: list[Sco
     assert cell(found, "termination_rate", ALL, "online").value == 0.0
     assert cell(found, "pearson_r", "pooled", "online").low is not None
     assert cell(found, "mmrv", "object_lifting", "online", "in_distribution").value is not None
-    assert cell(found, "real_rate", "policy_1 object_placing", "online", "in_distribution").value is not None
+    assert (
+        cell(found, "real_rate", "policy_1 object_placing", "online", "in_distribution").value
+        is not None
+    )
 
 
-def test_a_world_in_which_nothing_happens_has_no_correlation_and_cells_that_say_why(tmp_path: Path) -> None:
+def test_a_world_in_which_nothing_happens_has_no_correlation_and_cells_that_say_why(
+    tmp_path: Path,
+) -> None:
     found = tabulate(DEMO, scored(rolled(copy_last_frame(), DEMO, tmp_path)))
 
     for mode in ("offline", "online"):
@@ -62,7 +77,11 @@ def test_a_world_in_which_nothing_happens_has_no_correlation_and_cells_that_say_
 
 def _missing(names: set[str]) -> list[Score]:
     lost = [sample for sample in DEMO if sample.id in names]
-    return [one for sample in lost for one in score(sample, Output(sample.id, Outcome.OUTPUT_MISSING), {})]
+    return [
+        one
+        for sample in lost
+        for one in score(sample, Output(sample.id, Outcome.OUTPUT_MISSING), {})
+    ]
 
 
 def test_removing_rollouts_never_raises_what_is_measured(scores: list[Score]) -> None:
@@ -72,13 +91,17 @@ def test_removing_rollouts_never_raises_what_is_measured(scores: list[Score]) ->
 
     for metric in ("reproduction_average", "psnr"):
         mode = "offline"
-        assert (cell(part, metric, ALL, mode).value or 0) < (cell(whole, metric, ALL, mode).value or 0)
+        assert (cell(part, metric, ALL, mode).value or 0) < (
+            cell(whole, metric, ALL, mode).value or 0
+        )
 
 
 def test_agreement_of_a_part_has_no_value_and_says_why(scores: list[Score]) -> None:
     gone = next(one for one in DEMO if one.facets.setting == "offline")
 
-    found = tabulate(DEMO, [one for one in scores if one.sample_id != gone.id] + _missing({gone.id}))
+    found = tabulate(
+        DEMO, [one for one in scores if one.sample_id != gone.id] + _missing({gone.id})
+    )
 
     empty = cell(found, "pearson_r", "pooled", "offline")
     assert (empty.value, empty.low, empty.n_expected - empty.n_scored) == (None, None, 1)
@@ -86,18 +109,24 @@ def test_agreement_of_a_part_has_no_value_and_says_why(scores: list[Score]) -> N
     assert cell(found, "pearson_r", "pooled", "online").value is not None
 
 
-def test_what_people_say_takes_precedence_over_the_annotator(perfect: dict[str, Path], tmp_path: Path) -> None:
+def test_what_people_say_takes_precedence_over_the_annotator(
+    perfect: dict[str, Path], tmp_path: Path
+) -> None:
     sample = DEMO[0]
     made = from_bytes(perfect[sample.id].read_bytes())
     said = ObjectOutcome(False, True, False)
     named = str(sample.reference["object"])
     path = tmp_path / "one.npz"
-    path.write_bytes(to_bytes(replace(made, annotations=(Annotation("ann", named, said),))))
+    path.write_bytes(to_bytes(replace(made, annotations=(OutcomeAnnotation("ann", named, said),))))
 
     value = read(sample, path)
 
     assert (value["annotator"], value["labels"]) == ("ann", "submitter")
-    assert value["criteria"] == {"language_following": False, "object_lifting": True, "object_placing": False}
+    assert value["criteria"] == {
+        "language_following": False,
+        "object_lifting": True,
+        "object_placing": False,
+    }
 
 
 def test_labels_of_the_submitter_s_own_are_marked_beside_every_number_that_rests_on_them(
@@ -106,7 +135,9 @@ def test_labels_of_the_submitter_s_own_are_marked_beside_every_number_that_rests
     labelled = dict(perfect)
     for sample in [one for one in DEMO if one.facets.setting == "online"][:2]:
         made = from_bytes(perfect[sample.id].read_bytes())
-        said = Annotation("automatic", str(sample.reference["object"]), ObjectOutcome(True, True, True))
+        said = OutcomeAnnotation(
+            "automatic", str(sample.reference["object"]), ObjectOutcome(True, True, True)
+        )
         labelled[sample.id] = tmp_path / f"{sample.id}.npz"
         labelled[sample.id].write_bytes(to_bytes(replace(made, annotations=(said,))))
 
@@ -157,36 +188,57 @@ def test_stops_are_cut_after_the_fact_as_they_would_have_happened() -> None:
     assert cut(whole, None, 16).terminated_at is None
     assert stops([whole, whole], 0.5) == [2, 2]
     assert cut(whole, 0.5, 16).tau == 0.5
-    assert sum(one.terminated_at is not None for one in random_stops([whole] * 5, [2, 1], 16, 0)) == 2
-    assert tune([whole], lambda made: float(made[0].terminated_at == 1), execute=16) == pytest.approx(0.15, abs=0.1)
-    assert tune([whole], lambda made: float(made[0].steps == 8), execute=8) == pytest.approx(0.15, abs=0.1)
+    assert (
+        sum(one.terminated_at is not None for one in random_stops([whole] * 5, [2, 1], 16, 0)) == 2
+    )
+    assert tune(
+        [whole], lambda made: float(made[0].terminated_at == 1), execute=16
+    ) == pytest.approx(0.15, abs=0.1)
+    assert tune([whole], lambda made: float(made[0].steps == 8), execute=8) == pytest.approx(
+        0.15, abs=0.1
+    )
 
 
 def door(data: bytes) -> str:
     with pytest.raises(Refused) as refused:
-        value_facts(data, "a.npz", "trajectory", Rule())
+        value_facts(data, "a.npz", "trajectory", AnswerRule())
     return refused.value.message
 
 
 def arrays(tmp_path: Path, one: Trajectory, **changes: object) -> bytes:
-    kept = {"views": one.frames, "actions": one.actions, "recovered": one.recovered, "u_chunk": one.u_chunk}
+    kept = {
+        "views": one.frames,
+        "actions": one.actions,
+        "recovered": one.recovered,
+        "u_chunk": one.u_chunk,
+    }
     made = {**kept, "line": np.zeros(3, np.uint8), **changes}
-    np.savez(tmp_path / "t.npz", **{name: value for name, value in made.items() if value is not None})  # type: ignore[arg-type]
+    np.savez(
+        tmp_path / "t.npz",
+        **{name: value for name, value in made.items() if value is not None},  # type: ignore[arg-type]
+    )
     return (tmp_path / "t.npz").read_bytes()
 
 
 def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_path: Path) -> None:
     one = on_the_table(1)["test-p1-00"]
 
-    facts = value_facts(to_bytes(one), "a.npz", "trajectory", Rule())
+    facts = value_facts(to_bytes(one), "a.npz", "trajectory", AnswerRule())
 
     assert (facts.frames, facts.height, facts.width) == (57, 24, 24)
     assert "finite" in door(arrays(tmp_path, one, actions=np.full((56, 7), np.nan, np.float32)))
     assert "shape (56, 6)" in door(arrays(tmp_path, one, actions=np.zeros((56, 6), np.float32)))
-    assert "57 frames for 40 actions" in door(arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32)))
+    assert "57 frames for 40 actions" in door(
+        arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32))
+    )
     assert "out of step" in door(
         arrays(
-            tmp_path, one, views=None, view_top=one.frames[0], view_front=one.frames[1], view_wrist=one.frames[2, 1:]
+            tmp_path,
+            one,
+            views=None,
+            view_top=one.frames[0],
+            view_front=one.frames[1],
+            view_wrist=one.frames[2, 1:],
         )
     )
     assert "float64" in door(arrays(tmp_path, one, u_chunk=np.zeros(1)))

@@ -1,4 +1,5 @@
-"""The rows beside the ranking: made, read and scored like any entry, with the simulator above and the fakes below."""
+"""The rows beside the ranking: made, read and scored like any entry, with the simulator above and
+the fakes below."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import pytest
 from evaluators.contracts import ALL, Cell
 from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.scoring import tabulate
-from submissions.answers import Rule, value_facts
+from submissions.bundle.answers import AnswerRule, value_facts
 from tests.suites.sc3.rolled import DEMO, cell, scored
 
 pytestmark = pytest.mark.xdist_group("sc3 yardsticks")
@@ -22,12 +23,14 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
         files = one.make(DEMO, {}, tmp_path_factory.mktemp("made") / "files")
         assert files.keys() == {sample.id for sample in DEMO}
         for path in list(files.values())[:2]:
-            value_facts(path.read_bytes(), path.name, one.modality, Rule())
+            value_facts(path.read_bytes(), path.name, one.modality, AnswerRule())
         found[one.title] = tabulate(DEMO, scored(files))
     return found
 
 
-def test_every_yardstick_is_taken_at_the_door_and_has_numbers_for_every_rollout(board: Board) -> None:
+def test_every_yardstick_is_taken_at_the_door_and_has_numbers_for_every_rollout(
+    board: Board,
+) -> None:
     assert len(board) == len(SUITE.yardsticks) == 10
     for found in board.values():
         for mode in ("offline", "online"):
@@ -35,10 +38,17 @@ def test_every_yardstick_is_taken_at_the_door_and_has_numbers_for_every_rollout(
             assert whole.value is not None and (whole.n_scored, whole.n_expected) == (21, 21)
 
 
-def test_the_simulator_is_the_ceiling_and_whoever_looks_at_nothing_stays_below(board: Board) -> None:
-    reproduced = {name: cell(found, "reproduction_average", ALL, "online").value or 0 for name, found in board.items()}
+def test_the_simulator_is_the_ceiling_and_whoever_looks_at_nothing_stays_below(
+    board: Board,
+) -> None:
+    reproduced = {
+        name: cell(found, "reproduction_average", ALL, "online").value or 0
+        for name, found in board.items()
+    }
 
-    assert max(reproduced, key=reproduced.__getitem__) == "Simulator" and reproduced["Simulator"] > 0.9
+    assert (
+        max(reproduced, key=reproduced.__getitem__) == "Simulator" and reproduced["Simulator"] > 0.9
+    )
     for name in ("Copy of the last frame", "Criterion mean", "Shuffled policies"):
         assert reproduced[name] < 0.6
         assert reproduced[name] < reproduced["Small dynamics model, forward only"]
@@ -46,7 +56,9 @@ def test_the_simulator_is_the_ceiling_and_whoever_looks_at_nothing_stays_below(b
 
 
 def test_labels_that_were_made_up_are_marked_as_such(board: Board) -> None:
-    notes = {name: cell(found, "pearson_r", "pooled", "online").note for name, found in board.items()}
+    notes = {
+        name: cell(found, "pearson_r", "pooled", "online").note for name, found in board.items()
+    }
 
     assert {name for name, note in notes.items() if note} == {"Criterion mean", "Shuffled policies"}
     assert "21 of 21" in notes["Criterion mean"]

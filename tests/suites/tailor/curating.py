@@ -1,4 +1,5 @@
-"""A language model by script: a local server that writes the open bank's own items, and misbehaves when told to."""
+"""A language model by script: a local server that writes the open bank's own items, and misbehaves
+when told to."""
 
 from __future__ import annotations
 
@@ -33,7 +34,9 @@ SPOILERS: Mapping[str, Spoil] = {
     "a key missing": lambda reply: json.dumps(dict(list(reply.items())[1:])),
     "a key too many": lambda reply: json.dumps({**reply, "comment": "done"}),
     "one less": lambda reply: json.dumps({key: value[:-1] for key, value in reply.items()}),
-    "numbers for texts": lambda reply: json.dumps({key: [7 for _ in value] for key, value in reply.items()}),
+    "numbers for texts": lambda reply: json.dumps(
+        {key: [7 for _ in value] for key, value in reply.items()}
+    ),
 }
 
 
@@ -45,12 +48,16 @@ def tasks_of(action: str, count: int) -> list[Row]:
 def instances_of(task: Row) -> list[Row]:
     """A task's five instances, in words of their own."""
     rows = [dict(row) for row in public().instances if row["task_id"] == task["task_id"]]
-    return [{key: text + SEEN if key.endswith("_prompt") else text for key, text in row.items()} for row in rows]
+    return [
+        {key: text + SEEN if key.endswith("_prompt") else text for key, text in row.items()}
+        for row in rows
+    ]
 
 
 @dataclass
 class Script:
-    """What the model does: tasks an action, faults that calls of a step and subject meet, and what it was asked."""
+    """What the model does: tasks an action, faults that calls of a step and subject meet, and what
+    it was asked."""
 
     count: int = 2
     faults: dict[str, list[str]] = field(default_factory=dict)
@@ -80,24 +87,43 @@ class Script:
 
 
 def _tasks(script: Script, asked: str) -> tuple[Row, str]:
-    action = next(row["action_name"] for row in public().actions if row["action_description"] in asked)
-    names = ("task_goal", "place", "environment", "original_tool", "expected_outcome", "required_tool_attributes")
-    return {"tasks": [{name: task[name] for name in names} for task in tasks_of(action, script.count)]}, action
+    action = next(
+        row["action_name"] for row in public().actions if row["action_description"] in asked
+    )
+    names = (
+        "task_goal",
+        "place",
+        "environment",
+        "original_tool",
+        "expected_outcome",
+        "required_tool_attributes",
+    )
+    return {
+        "tasks": [{name: task[name] for name in names} for task in tasks_of(action, script.count)]
+    }, action
 
 
 def _unconventional(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
-    return {"unconventional_tools": [*task["unconventional_tools"], "old tin tray", "folded newspaper"]}, task[
-        "task_id"
-    ]
+    return {
+        "unconventional_tools": [*task["unconventional_tools"], "old tin tray", "folded newspaper"]
+    }, task["task_id"]
 
 
 def _impossible(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
-    ends = {**task["expected_outcome_impossible_tool"], "soap bubble": "It bursts.", "wet noodle": "It flops down."}
+    ends = {
+        **task["expected_outcome_impossible_tool"],
+        "soap bubble": "It bursts.",
+        "wet noodle": "It flops down.",
+    }
     tools = [*task["impossible_tools"], "soap bubble", "wet noodle"]
     opposite = task["opposite_tool_attributes"]
-    reply = {"opposite_tool_attributes": opposite, "impossible_tools": tools, "expected_outcome_impossible_tool": ends}
+    reply = {
+        "opposite_tool_attributes": opposite,
+        "impossible_tools": tools,
+        "expected_outcome_impossible_tool": ends,
+    }
     return reply, task["task_id"]
 
 
@@ -113,14 +139,22 @@ def _instances(script: Script, asked: str) -> tuple[Row, str]:
 
 def _common(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
-    return {PARTS[short]: _part(short, task[short]) for short in ("entity", "attribute", "scene")}, task["task_id"]
+    return {
+        PARTS[short]: _part(short, task[short]) for short in ("entity", "attribute", "scene")
+    }, task["task_id"]
 
 
 def _rubrics(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
     row = next(row for row in instances_of(task) if row["predictive_image_prompt"] in asked)
-    kinds = [(setting, modality) for setting in ("predictive", "descriptive") for modality in ("image", "video")]
-    return {f"{a}_{b}_rubric": _rubric(task, row, a, b) for a, b in kinds}, f"{task['task_id']}.{row['index']}"
+    kinds = [
+        (setting, modality)
+        for setting in ("predictive", "descriptive")
+        for modality in ("image", "video")
+    ]
+    return {
+        f"{a}_{b}_rubric": _rubric(task, row, a, b) for a, b in kinds
+    }, f"{task['task_id']}.{row['index']}"
 
 
 def _rubric(task: Row, row: Row, setting: str, modality: str) -> Row:
@@ -138,7 +172,11 @@ def _rubric(task: Row, row: Row, setting: str, modality: str) -> Row:
 
 
 def _part(short: str, texts: list[str]) -> Row:
-    return {"checklist_items": [{"id": f"{short}_{n}", "question": text} for n, text in enumerate(texts, 1)]}
+    return {
+        "checklist_items": [
+            {"id": f"{short}_{n}", "question": text} for n, text in enumerate(texts, 1)
+        ]
+    }
 
 
 def _task(asked: str) -> Row:
@@ -165,7 +203,9 @@ def speaking(answer: Callable[[list[Row], str], tuple[int, str]]) -> Iterator[st
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             status, words = answer(body["messages"], self.headers.get("Authorization", ""))
-            page = json.dumps(_completion(words) if status == 200 else {"error": {"message": words}}).encode()
+            page = json.dumps(
+                _completion(words) if status == 200 else {"error": {"message": words}}
+            ).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(page)))

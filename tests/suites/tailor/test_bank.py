@@ -16,7 +16,13 @@ every_check = pytest.mark.parametrize(
     "check",
     [
         *(checks.fields, checks.totals, checks.balance, checks.ids, checks.tools, checks.rubrics),
-        *(wording.leaks, wording.labels, wording.lengths, wording.duplicates, wording.repeated_tasks),
+        *(
+            wording.leaks,
+            wording.labels,
+            wording.lengths,
+            wording.duplicates,
+            wording.repeated_tasks,
+        ),
         wording.question_form,
     ],
     ids=lambda check: check.__name__,
@@ -30,7 +36,12 @@ def test_no_check_finds_anything_in_the_open_bank(check: checks.Check) -> None:
 
 def test_every_check_is_part_of_the_whole_examination() -> None:
     assert checks.public_findings(public()) == ()
-    assert set(checks.SOUND) >= {checks.rubrics, wording.leaks, wording.duplicates, wording.question_form}
+    assert set(checks.SOUND) >= {
+        checks.rubrics,
+        wording.leaks,
+        wording.duplicates,
+        wording.question_form,
+    }
 
 
 def test_the_bank_has_the_papers_size() -> None:
@@ -41,7 +52,9 @@ def test_the_bank_has_the_papers_size() -> None:
     assert len({sample.id for sample in samples()}) == 1600
 
 
-def test_only_clips_are_asked_about_motion_and_only_descriptive_prompts_about_their_detail() -> None:
+def test_only_clips_are_asked_about_motion_and_only_descriptive_prompts_about_their_detail() -> (
+    None
+):
     found = {sample.id: [q.id for q in sample.questions] for sample in samples()}
 
     for name, ids in found.items():
@@ -50,18 +63,25 @@ def test_only_clips_are_asked_about_motion_and_only_descriptive_prompts_about_th
 
 
 def test_every_output_gets_the_two_ratings() -> None:
-    assert all([q.id for q in s.questions if q.kind == "rating"] == [r.id for r in bank.RATINGS] for s in samples())
+    assert all(
+        [q.id for q in s.questions if q.kind == "rating"] == [r.id for r in bank.RATINGS]
+        for s in samples()
+    )
 
 
 def test_the_card_of_the_bank_has_the_hashes_of_its_files() -> None:
     card = json.loads((DATA / "bank.json").read_text("utf-8"))
 
-    assert card["sha256"] == checks.hashes(DATA), "Run `python -m evaluators.suites.tailor.checks --write-hashes`."
+    assert card["sha256"] == checks.hashes(DATA), (
+        "Run `python -m evaluators.suites.tailor.checks --write-hashes`."
+    )
     assert (card["version"], card["licence"]) == (SUITE.version, "CC-BY-4.0")
     assert card["canary"].startswith("ARMILLARY-TAILOR-BANK ")
 
 
-def test_an_edit_changes_the_hashes_and_writing_them_brings_the_card_up_to_date(tmp_path: Path) -> None:
+def test_an_edit_changes_the_hashes_and_writing_them_brings_the_card_up_to_date(
+    tmp_path: Path,
+) -> None:
     folder = banks.write(tmp_path, banks.rows(1))
     (folder / "bank.json").write_text('{"version": "9", "canary": "c"}', "utf-8")
     before = checks.hashes(folder)
@@ -78,7 +98,9 @@ def test_the_command_says_that_the_bank_is_sound(capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().out == "0 findings.\n"
 
 
-@pytest.mark.parametrize("part", ["entity", "attribute", "scene", "state_change", "affordance", "motion"])
+@pytest.mark.parametrize(
+    "part", ["entity", "attribute", "scene", "state_change", "affordance", "motion"]
+)
 def test_questions_are_rarely_repeated_word_for_word_over_the_bank(part: str) -> None:
     texts = [text for where, text in wording.questions(public()) if where.endswith(f" {part}")]
 

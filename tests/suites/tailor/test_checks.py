@@ -37,12 +37,16 @@ def question(text: str, part: str = "motion") -> Edit:
 
 def say(text: str) -> Edit:
     return on_instance(
-        lambda row: row.__setitem__("predictive_image_prompt", f"{row['predictive_image_prompt']} {text}")
+        lambda row: row.__setitem__(
+            "predictive_image_prompt", f"{row['predictive_image_prompt']} {text}"
+        )
     )
 
 
 def copy_prompt(rows: Rows) -> None:
-    rows["instances"][7]["predictive_image_prompt"] = rows["instances"][0]["predictive_image_prompt"]
+    rows["instances"][7]["predictive_image_prompt"] = rows["instances"][0][
+        "predictive_image_prompt"
+    ]
 
 
 def copy_prompt_but_one_word(rows: Rows) -> None:
@@ -72,33 +76,75 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
     (checks.ids, on_instance(set_to("task_id", "cut_nothing")), "there is no task 'cut_nothing'"),
     (checks.tools, lambda rows: _done(rows["instances"].pop()), "five instances, 0 to 4"),
     (checks.tools, on_instance(set_to("tool_type", "impossible")), "five instances, 0 to 4"),
-    (checks.tools, on_instance(set_to("tool", "chainsaw")), "'chainsaw' is none of the task's regular tools"),
+    (
+        checks.tools,
+        on_instance(set_to("tool", "chainsaw")),
+        "'chainsaw' is none of the task's regular tools",
+    ),
     (checks.tools, on_instance(set_to("predictive_image_prompt", "Show it.")), "is not named"),
-    (checks.tools, on_task(set_to("expected_outcome_impossible_tool", {})), "is not what the two instances say"),
-    (checks.rubrics, on_instance(lambda row: row["state_change"].pop()), "2 questions on state_change_correctness"),
+    (
+        checks.tools,
+        on_task(set_to("expected_outcome_impossible_tool", {})),
+        "is not what the two instances say",
+    ),
+    (
+        checks.rubrics,
+        on_instance(lambda row: row["state_change"].pop()),
+        "2 questions on state_change_correctness",
+    ),
     (
         checks.rubrics,
         on_instance(lambda row: row["motion"].extend(["Is it?"] * 4)),
         "7 questions on motion_plausibility",
     ),
-    (checks.rubrics, on_instance(lambda row: row["motion"].append(row["entity"][0])), "asked twice"),
-    (wording.leaks, say("It works, and finally it fails."), "the word 'finally' gives the outcome away"),
+    (
+        checks.rubrics,
+        on_instance(lambda row: row["motion"].append(row["entity"][0])),
+        "asked twice",
+    ),
+    (
+        wording.leaks,
+        say("It works, and finally it fails."),
+        "the word 'finally' gives the outcome away",
+    ),
     (wording.leaks, say_the_outcome, "it says the expected outcome"),
     (wording.labels, say("An impossible tool."), "it names the label 'impossible'"),
-    (wording.labels, question("Does the unconventional tool move?"), "it names the label 'unconventional'"),
-    (wording.lengths, on_instance(set_to("predictive_image_prompt", "Show scissors.")), "2 words; 12 to 70"),
-    (wording.duplicates, copy_prompt, "the same text as cut_garden_twine.0 predictive_image_prompt"),
+    (
+        wording.labels,
+        question("Does the unconventional tool move?"),
+        "it names the label 'unconventional'",
+    ),
+    (
+        wording.lengths,
+        on_instance(set_to("predictive_image_prompt", "Show scissors.")),
+        "2 words; 12 to 70",
+    ),
+    (
+        wording.duplicates,
+        copy_prompt,
+        "the same text as cut_garden_twine.0 predictive_image_prompt",
+    ),
     (wording.duplicates, copy_prompt_but_one_word, "of its words with cut_garden_twine.0"),
     (wording.repeated_tasks, repeat_a_task, "of their words with those of cut_garden_twine"),
     (wording.question_form, question("Is the knife sharp"), "no question mark"),
     (wording.question_form, question("Why does the knife move?"), "not a yes/no question"),
-    (wording.question_form, question("Is the knife sharp and is the twine cut?"), "two checks in one"),
-    (wording.question_form, question("Does the woman want to cut the twine?"), "asks for what cannot be seen"),
+    (
+        wording.question_form,
+        question("Is the knife sharp and is the twine cut?"),
+        "two checks in one",
+    ),
+    (
+        wording.question_form,
+        question("Does the woman want to cut the twine?"),
+        "asks for what cannot be seen",
+    ),
     (wording.question_form, question("Is it?"), "2 words, not 4 to 25"),
 ]
 
 
-@pytest.mark.parametrize(("check", "edit", "what"), FAULTS, ids=[f"{f[0].__name__}: {f[2]}" for f in FAULTS])
+@pytest.mark.parametrize(
+    ("check", "edit", "what"), FAULTS, ids=[f"{f[0].__name__}: {f[2]}" for f in FAULTS]
+)
 def test_a_planted_fault_is_found(check: checks.Check, edit: Edit, what: str) -> None:
     assert list(check(bank())) == []
 
@@ -118,7 +164,9 @@ def test_motion_in_a_picture_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_bank_of_another_size_is_found() -> None:
-    found = [finding.what for finding in checks.totals(bank(lambda rows: _done(rows["actions"].pop())))]
+    found = [
+        finding.what for finding in checks.totals(bank(lambda rows: _done(rows["actions"].pop())))
+    ]
 
     assert found[:4] == ["17 actions; 18 are right", "3 tasks; 80 are right", *found[2:4]]
     assert "12 regular prompts; 320 are right" in found

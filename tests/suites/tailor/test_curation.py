@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from evaluators.judges.budget import Budget
-from evaluators.judges.endpoint import HttpJudgeConfig
+from evaluators.judges.http.budget import Budget
+from evaluators.judges.http.endpoint import HttpJudgeConfig
 from evaluators.judges.replies import BadReply
-from evaluators.suites.tailor import curation
 from evaluators.suites.tailor.bank import public
-from evaluators.suites.tailor.curation import Ask, Chosen, Task
-from evaluators.suites.tailor.curation_prompts import PROMPTS, version
-from evaluators.suites.tailor.curation_replies import Instance
-from evaluators.suites.tailor.curation_rubrics import Common
-from evaluators.suites.tailor.curation_writer import Writer, Written
+from evaluators.suites.tailor.curation import steps as curation
+from evaluators.suites.tailor.curation.prompts import PROMPTS, version
+from evaluators.suites.tailor.curation.replies import Instance
+from evaluators.suites.tailor.curation.rubrics import Common
+from evaluators.suites.tailor.curation.steps import Chosen, CurationQuestion, Task
+from evaluators.suites.tailor.curation.writer import CallOutcome, Writer
 from evaluators.suites.tailor.graph import own
 from tests.suites.tailor.curating import REPLIES, Script, speaking, tasks_of
 
@@ -27,16 +27,25 @@ KEY = "sk-canary-77aa12cd"
 
 def config(url: str, **changes: Any) -> HttpJudgeConfig:
     """Settings for the scripted model, quick to lose patience."""
-    quick = {"model": "m", "revision": "m", "api_key": KEY, "backoff": 0.01, "tries": 3, "deadline": 5.0}
+    quick = {
+        "model": "m",
+        "revision": "m",
+        "api_key": KEY,
+        "backoff": 0.01,
+        "tries": 3,
+        "deadline": 5.0,
+    }
     return HttpJudgeConfig(base_url=url, **{**quick, **changes})
 
 
-def asks() -> dict[str, Ask]:
+def asks() -> dict[str, CurationQuestion]:
     """One question of each kind, about the first task of the open bank."""
     action, row = public().actions[0], tasks_of("cut", 1)[0]
     names = [*Task.model_fields, "unconventional_tools", "opposite_tool_attributes"]
     ends = row["expected_outcome_impossible_tool"]
-    chosen = Chosen.model_validate({**{name: row[name] for name in names}, "impossible_tools": ends})
+    chosen = Chosen.model_validate(
+        {**{name: row[name] for name in names}, "impossible_tools": ends}
+    )
     first = {
         "tasks": curation.ask_tasks(action, 2),
         "unconventional": curation.ask_unconventional(chosen, own()),
@@ -51,17 +60,21 @@ def asks() -> dict[str, Ask]:
     return {**first, "common": shared, "rubrics": own_}
 
 
-def proper(step: str, ask: Ask) -> dict[str, Any]:
+def proper(step: str, ask: CurationQuestion) -> dict[str, Any]:
     """The reply that the script has for a question."""
     return REPLIES[step](Script(), str(ask.messages[1]["content"]))[0]
 
 
-def asked(script: Script, *steps: str, budget: Budget | None = None, **changes: Any) -> list[Written]:
+def asked(
+    script: Script, *steps: str, budget: Budget | None = None, **changes: Any
+) -> list[CallOutcome]:
     """Put questions to a script and collect what came of them."""
-    found: list[Written] = []
+    found: list[CallOutcome] = []
     with speaking(script.answer) as url:
         questions = asks()
-        Writer(config(url, **changes), budget or Budget()).write([questions[step] for step in steps], found.append)
+        Writer(config(url, **changes), budget or Budget()).write(
+            [questions[step] for step in steps], found.append
+        )
     return found
 
 
@@ -80,7 +93,9 @@ def drop_a_motion_question(reply: dict[str, Any]) -> None:
 
 
 def repeat_an_id(reply: dict[str, Any]) -> None:
-    items = reply["predictive_image_rubric"]["interaction_accuracy"]["affordance_grounding"]["checklist_items"]
+    items = reply["predictive_image_rubric"]["interaction_accuracy"]["affordance_grounding"][
+        "checklist_items"
+    ]
     items[1]["id"] = items[0]["id"]
 
 
@@ -91,12 +106,16 @@ def change_a_shared_question(reply: dict[str, Any]) -> None:
 
 
 def give_every_prompt_its_own_result(reply: dict[str, Any]) -> None:
-    items = reply["predictive_video_rubric"]["interaction_accuracy"]["state_change_correctness"]["checklist_items"]
+    items = reply["predictive_video_rubric"]["interaction_accuracy"]["state_change_correctness"][
+        "checklist_items"
+    ]
     items[0]["question"] = "Is something else the case?"
 
 
 def spell_an_id_badly(reply: dict[str, Any]) -> None:
-    items = reply["predictive_image_rubric"]["instruction_adherence"]["entity_completeness"]["checklist_items"]
+    items = reply["predictive_image_rubric"]["instruction_adherence"]["entity_completeness"][
+        "checklist_items"
+    ]
     items[0]["id"] = "Twine Visible"
 
 
@@ -108,16 +127,48 @@ WRONG: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("tasks", lambda reply: reply["tasks"][0].update(score=5), "Extra inputs are not permitted"),
     ("tasks", lambda reply: reply["tasks"][0].update(task_goal="a\x00b"), "should match pattern"),
     ("tasks", lambda reply: reply["tasks"][0].update(task_goal="half \ud83d"), "valid string"),
-    ("unconventional", lambda reply: reply.update(unconventional_tools=["spoon", "comb"]), "at least 4 items"),
-    ("unconventional", lambda reply: reply["unconventional_tools"].append("Garden Scissors"), "is the usual tool"),
+    (
+        "unconventional",
+        lambda reply: reply.update(unconventional_tools=["spoon", "comb"]),
+        "at least 4 items",
+    ),
+    (
+        "unconventional",
+        lambda reply: reply["unconventional_tools"].append("Garden Scissors"),
+        "is the usual tool",
+    ),
     ("unconventional", lambda reply: reply.update(unconventional_tools="a knife"), "valid list"),
-    ("impossible", lambda reply: reply["expected_outcome_impossible_tool"].popitem(), "one sentence for each"),
+    (
+        "impossible",
+        lambda reply: reply["expected_outcome_impossible_tool"].popitem(),
+        "one sentence for each",
+    ),
     ("impossible", lambda reply: reply["opposite_tool_attributes"].clear(), "at least 2 items"),
-    ("instances", lambda reply: reply["evaluation_instances"].pop(), "there are 4 instances; exactly 5"),
-    ("instances", lambda reply: reply["evaluation_instances"].reverse(), "instance 1 must have tool_type 'regular'"),
-    ("instances", lambda reply: reply["evaluation_instances"][1].update(tool="axe"), "tool 'serrated bread knife'"),
-    ("common", lambda reply: reply["scene_validity"]["checklist_items"].pop(), "2 questions; 3 to 6"),
-    ("rubrics", lambda reply: reply.pop("predictive_video_rubric"), "predictive_video_rubric: Field required"),
+    (
+        "instances",
+        lambda reply: reply["evaluation_instances"].pop(),
+        "there are 4 instances; exactly 5",
+    ),
+    (
+        "instances",
+        lambda reply: reply["evaluation_instances"].reverse(),
+        "instance 1 must have tool_type 'regular'",
+    ),
+    (
+        "instances",
+        lambda reply: reply["evaluation_instances"][1].update(tool="axe"),
+        "tool 'serrated bread knife'",
+    ),
+    (
+        "common",
+        lambda reply: reply["scene_validity"]["checklist_items"].pop(),
+        "2 questions; 3 to 6",
+    ),
+    (
+        "rubrics",
+        lambda reply: reply.pop("predictive_video_rubric"),
+        "predictive_video_rubric: Field required",
+    ),
     ("rubrics", drop_a_motion_question, "motion_plausibility has 2 questions; 3 to 6"),
     ("rubrics", repeat_an_id, "is there twice"),
     ("rubrics", change_a_shared_question, "must begin with the given questions"),
@@ -152,7 +203,10 @@ def test_the_prompts_ask_for_what_the_specification_wants() -> None:
 
 
 def test_a_version_changes_with_every_word_and_is_the_same_otherwise() -> None:
-    versions = {file.name.removesuffix(".txt"): version(file.name.removesuffix(".txt")) for file in PROMPTS.iterdir()}
+    versions = {
+        file.name.removesuffix(".txt"): version(file.name.removesuffix(".txt"))
+        for file in PROMPTS.iterdir()
+    }
 
     assert len(set(versions.values())) == len(versions)
     assert all(len(digest) == 64 for digest in versions.values())
@@ -161,12 +215,16 @@ def test_a_version_changes_with_every_word_and_is_the_same_otherwise() -> None:
 def test_a_question_is_the_same_when_its_content_is() -> None:
     again, other = asks(), curation.ask_tasks(public().actions[1], 2)
 
-    assert {step: ask.key for step, ask in asks().items()} == {step: ask.key for step, ask in again.items()}
+    assert {step: ask.key for step, ask in asks().items()} == {
+        step: ask.key for step, ask in again.items()
+    }
     assert other.key != again["tasks"].key
     assert curation.ask_tasks(public().actions[0], 3).key != again["tasks"].key
 
 
-@pytest.mark.parametrize("fault", ["prose", "two objects", "cut short", "a key missing", "a key too many", "one less"])
+@pytest.mark.parametrize(
+    "fault", ["prose", "two objects", "cut short", "a key missing", "a key too many", "one less"]
+)
 def test_a_bad_reply_is_told_what_is_wrong_and_asked_again(fault: str) -> None:
     script = Script(faults={"tasks cut": [fault]})
 

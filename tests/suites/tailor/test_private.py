@@ -27,7 +27,9 @@ def test_a_private_bank_gives_samples_whose_ids_are_marked(tmp_path: Path) -> No
     found = private.samples(banks.write(tmp_path, own()))
 
     assert len(found) == 2 * 5 * 4
-    assert all(private.is_private(sample.id) and private.is_private(sample.cluster) for sample in found)
+    assert all(
+        private.is_private(sample.id) and private.is_private(sample.cluster) for sample in found
+    )
     assert found[0].id == "private.cut_garden_twine_own.0.predictive.image"
 
 
@@ -36,7 +38,7 @@ def test_no_open_sample_looks_private() -> None:
 
 
 def test_the_open_bank_cannot_be_mounted_as_the_private_one(tmp_path: Path) -> None:
-    with pytest.raises(private.Unsound, match="the open bank has a task of this id"):
+    with pytest.raises(private.UnsoundBank, match="the open bank has a task of this id"):
         private.load(banks.write(tmp_path, banks.rows(2)))
 
 
@@ -45,7 +47,7 @@ def test_open_prompts_under_other_ids_are_refused_too(tmp_path: Path) -> None:
     for row in copied["tasks"] + copied["instances"]:
         row["task_id"] += "_own"
 
-    with pytest.raises(private.Unsound, match="20 findings.*the open bank has this prompt"):
+    with pytest.raises(private.UnsoundBank, match="20 findings.*the open bank has this prompt"):
         private.load(banks.write(tmp_path, copied))
 
 
@@ -54,7 +56,7 @@ def test_every_finding_of_an_unsound_bank_is_told(tmp_path: Path) -> None:
     spoiled["instances"][0]["tool"] = "chainsaw"
     spoiled["instances"][1]["motion"][0] = "Why?"
 
-    with pytest.raises(private.Unsound, match="'chainsaw' is none.*not a yes/no question"):
+    with pytest.raises(private.UnsoundBank, match="'chainsaw' is none.*not a yes/no question"):
         private.load(banks.write(tmp_path, spoiled))
 
 
@@ -62,16 +64,18 @@ def test_a_row_without_a_field_is_told_rather_than_raised(tmp_path: Path) -> Non
     spoiled = own()
     del spoiled["tasks"][0]["task_id"]
 
-    with pytest.raises(private.Unsound, match="tasks.jsonl line 1: 'task_id' is not a text"):
+    with pytest.raises(private.UnsoundBank, match="tasks.jsonl line 1: 'task_id' is not a text"):
         private.load(banks.write(tmp_path, spoiled))
 
 
 def test_a_folder_without_the_files_or_with_other_text_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(private.Unsound, match="has no actions.jsonl, tasks.jsonl, instances.jsonl"):
+    with pytest.raises(
+        private.UnsoundBank, match="has no actions.jsonl, tasks.jsonl, instances.jsonl"
+    ):
         private.load(tmp_path)
 
     folder = banks.write(tmp_path, own())
     (folder / "tasks.jsonl").write_text("{no json}\n", "utf-8")
 
-    with pytest.raises(private.Unsound, match="is not JSON"):
+    with pytest.raises(private.UnsoundBank, match="is not JSON"):
         private.load(folder)

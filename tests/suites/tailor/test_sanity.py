@@ -11,7 +11,7 @@ from evaluators.contracts import Sample
 from evaluators.media import probe, read_frames, read_image, write_mp4
 from evaluators.suites.tailor import sanity
 from evaluators.suites.tailor.bank import samples
-from submissions.media import inspect
+from submissions.media.facts import inspect
 
 SAMPLES = samples()
 PICTURE, CLIP = SAMPLES[0], SAMPLES[1]
@@ -56,7 +56,9 @@ def test_every_card_has_room_for_its_prompt() -> None:
 
 
 @pytest.mark.parametrize("row", sanity.DRAWN, ids=lambda row: row.name)
-def test_a_drawn_row_has_one_file_a_sample_that_the_door_accepts(row: sanity.Drawn, tmp_path: Path) -> None:
+def test_a_drawn_row_has_one_file_a_sample_that_the_door_accepts(
+    row: sanity.DrawnRow, tmp_path: Path
+) -> None:
     made = sanity.draw_row(row, [PICTURE, CLIP], tmp_path)
 
     assert list(made) == [PICTURE.id, CLIP.id]
@@ -88,13 +90,17 @@ def test_shuffled_frames_are_the_same_frames_in_another_order() -> None:
 
 @pytest.mark.parametrize("length", [2, 3])
 def test_even_a_short_clip_comes_out_of_order(length: int) -> None:
-    frames = np.arange(length, dtype=np.uint8)[:, None, None, None] * np.ones((length, 2, 2, 3), np.uint8)
+    frames = np.arange(length, dtype=np.uint8)[:, None, None, None] * np.ones(
+        (length, 2, 2, 3), np.uint8
+    )
 
     for sample in SAMPLES[:40]:
         assert sanity.shuffled(sample, frames)[:, 0, 0, 0].tolist() != list(range(length))
 
 
-def test_an_output_of_another_prompt_is_of_another_task_with_the_same_setting_and_modality() -> None:
+def test_an_output_of_another_prompt_is_of_another_task_with_the_same_setting_and_modality() -> (
+    None
+):
     given = {sample.id: Path(sample.id) for sample in SAMPLES}
     by_id = {sample.id: sample for sample in SAMPLES}
 
@@ -105,11 +111,19 @@ def test_an_output_of_another_prompt_is_of_another_task_with_the_same_setting_an
     for name, path in taken.items():
         own, other = by_id[name], by_id[str(path)]
         assert own.cluster != other.cluster
-        assert (own.facets.setting, own.facets.modality) == (other.facets.setting, other.facets.modality)
+        assert (own.facets.setting, own.facets.modality) == (
+            other.facets.setting,
+            other.facets.modality,
+        )
 
 
 def test_with_one_task_only_there_is_no_other_prompt_to_take_from() -> None:
-    assert sanity.of_another_prompt(SAMPLES[:20], {sample.id: Path(sample.id) for sample in SAMPLES[:20]}) == {}
+    assert (
+        sanity.of_another_prompt(
+            SAMPLES[:20], {sample.id: Path(sample.id) for sample in SAMPLES[:20]}
+        )
+        == {}
+    )
 
 
 def test_a_card_can_be_read_back_from_its_file(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ def answered(sample: Sample, checklist: str | None = "yes", stars: str = "4") ->
     return {name: Answer(name, Outcome.SCORED, value) for name, value in values.items()}
 
 
-def scored(sample: Sample, answers: dict[str, Answer], outcome: Outcome = Outcome.SCORED) -> dict[str, Score]:
+def scored(
+    sample: Sample, answers: dict[str, Answer], outcome: Outcome = Outcome.SCORED
+) -> dict[str, Score]:
     return {one.metric: one for one in score(sample, Output(sample.id, outcome), answers)}
 
 
@@ -49,7 +51,9 @@ def test_a_question_left_unanswered_leaves_the_share_and_is_counted() -> None:
 def test_a_picture_has_no_motion_to_score_even_when_its_output_failed() -> None:
     sound, failed = scored(PICTURE, answered(PICTURE)), scored(PICTURE, {}, Outcome.OUTPUT_MISSING)
 
-    assert {one["motion_plausibility"].outcome for one in (sound, failed)} == {Outcome.NOT_APPLICABLE}
+    assert {one["motion_plausibility"].outcome for one in (sound, failed)} == {
+        Outcome.NOT_APPLICABLE
+    }
 
 
 @pytest.mark.parametrize("outcome", [Outcome.OUTPUT_MISSING, Outcome.BLOCKED, Outcome.MODEL_FAILED])

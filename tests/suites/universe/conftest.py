@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from evaluators.suites.universe.construction import Built, build
-from evaluators.worlds.arena_sessions import draw_sessions, write_session
+from evaluators.worlds.arena.sessions import draw_sessions, write_session
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""The released layout and how it is made from sessions: what is sound is read back, what is not is named."""
+"""The released layout and how it is made from sessions: what is sound is read back, what is not is
+named."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ import pytest
 from evaluators.suites.universe import construction, segments
 from evaluators.suites.universe.construction import Built
 from evaluators.suites.universe.questions import AnswerSpace, pairs
-from evaluators.suites.universe.segments import BadData, Segment
-from evaluators.worlds.arena_sessions import LOG, METADATA, VIDEO, draw_sessions
+from evaluators.suites.universe.segments import BadData, RecordedSegment
+from evaluators.worlds.arena.sessions import LOG, METADATA, VIDEO, draw_sessions
 
 SPACE = AnswerSpace(("jumping down", "jumping up"), ("Kulu", "Nika", "Prism"))
 
@@ -23,13 +24,24 @@ SPACE = AnswerSpace(("jumping down", "jumping up"), ("Kulu", "Nika", "Prism"))
 def test_a_clip_has_eight_pairs_two_of_them_yes_and_two_of_them_no() -> None:
     found = pairs("jumping up", "Nika", SPACE, 0)
 
-    assert [pair.answer for pair in found] == ["yes", "no", "jumping up", "jumping up", "yes", "no", "Nika", "Nika"]
+    assert [pair.answer for pair in found] == [
+        "yes",
+        "no",
+        "jumping up",
+        "jumping up",
+        "yes",
+        "no",
+        "Nika",
+        "Nika",
+    ]
     assert found[2].question.endswith("Choose one: jumping down, jumping up.")
     assert "Nika" not in found[5].question
 
 
 def test_the_order_of_options_is_that_of_the_data_unless_a_shuffle_is_asked_for() -> None:
-    orders = {pairs("jumping up", "Nika", SPACE, seed, shuffle=True)[6].question for seed in range(20)}
+    orders = {
+        pairs("jumping up", "Nika", SPACE, seed, shuffle=True)[6].question for seed in range(20)
+    }
 
     assert len({pairs("jumping up", "Nika", SPACE, seed)[6].question for seed in range(20)}) == 1
     assert len(orders) > 1
@@ -49,7 +61,9 @@ def test_sessions_become_clips_whose_labels_are_what_was_played(built: tuple[Pat
     found = {one.filename: one.label("action_recognition") for one in made.annotations}
 
     assert found == {name: action for name, action in played.items() if action}
-    assert {one.what for one in made.dropped} == {name for name, action in played.items() if not action}
+    assert {one.what for one in made.dropped} == {
+        name for name, action in played.items() if not action
+    }
     assert list(segments.problems(folder)) == []
 
 
@@ -57,10 +71,17 @@ def test_a_data_set_is_read_back_as_it_was_written(built: tuple[Path, Built]) ->
     folder, made = built
 
     assert segments.read_annotations(folder) == made.annotations
-    assert segments.read_segment(folder, made.annotations[0].filename).frames.shape == (14, 180, 300, 3)
+    assert segments.read_segment(folder, made.annotations[0].filename).frames.shape == (
+        14,
+        180,
+        300,
+        3,
+    )
 
 
-def test_without_a_list_of_labels_the_answer_space_is_what_occurs(built: tuple[Path, Built], tmp_path: Path) -> None:
+def test_without_a_list_of_labels_the_answer_space_is_what_occurs(
+    built: tuple[Path, Built], tmp_path: Path
+) -> None:
     space = segments.answer_space(tmp_path, built[1].annotations)
 
     assert set(space.actions) == {one.label("action_recognition") for one in built[1].annotations}
@@ -90,7 +111,11 @@ def _wrong_count(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     ("spoil", "said"),
-    [(_no_video, "cannot be read"), (_short_log, "do not cover the same time"), (_wrong_count, "metadata say 7")],
+    [
+        (_no_video, "cannot be read"),
+        (_short_log, "do not cover the same time"),
+        (_wrong_count, "metadata say 7"),
+    ],
 )
 def test_a_corrupted_session_is_dropped_and_told(
     spoil: Callable[[Path], None], said: str, sessions: list[Path], tmp_path: Path
@@ -105,8 +130,11 @@ def test_a_corrupted_session_is_dropped_and_told(
 
 
 def sound() -> dict[str, Any]:
-    return {"images": np.zeros((14, 3, 180, 300), np.uint8), "actions": np.zeros((14, 16), np.float32),
-            "states": np.zeros((14, 56), np.float32)}  # fmt: skip
+    return {
+        "images": np.zeros((14, 3, 180, 300), np.uint8),
+        "actions": np.zeros((14, 16), np.float32),
+        "states": np.zeros((14, 56), np.float32),
+    }
 
 
 def _with(name: str, value: Any) -> dict[str, Any]:
@@ -114,9 +142,15 @@ def _with(name: str, value: Any) -> dict[str, Any]:
 
 
 BAD = {
-    "wrong shape": (_with("images", np.zeros((14, 180, 300, 3), np.uint8)), r"images have shape \(14, 180, 300, 3\)"),
+    "wrong shape": (
+        _with("images", np.zeros((14, 180, 300, 3), np.uint8)),
+        r"images have shape \(14, 180, 300, 3\)",
+    ),
     "13 frames": (_with("images", np.zeros((13, 3, 180, 300), np.uint8)), "it has 13 frames"),
-    "NaN in images": (_with("images", np.full((14, 3, 180, 300), np.nan, np.float32)), "images hold NaN"),
+    "NaN in images": (
+        _with("images", np.full((14, 3, 180, 300), np.nan, np.float32)),
+        "images hold NaN",
+    ),
     "NaN in states": (_with("states", np.full((14, 56), np.nan)), "states hold NaN"),
     "negative": (_with("images", np.full((14, 3, 180, 300), -1.0)), "images go from -1"),
     "wide actions": (_with("actions", np.zeros((14, 17))), r"actions have shape \(14, 17\)"),
@@ -149,7 +183,9 @@ def test_a_file_that_is_not_there_or_no_npz_is_refused_by_name(tmp_path: Path) -
 def test_floats_up_to_1_or_up_to_255_become_bytes(scale: float, tmp_path: Path) -> None:
     images = np.full((14, 3, 180, 300), 0.5 * scale)
     images[0, 0, 0, 0] = scale
-    segments.write_segment(tmp_path, "s-000.npz", Segment(images, sound()["actions"], sound()["states"]))
+    segments.write_segment(
+        tmp_path, "s-000.npz", RecordedSegment(images, sound()["actions"], sound()["states"])
+    )
 
     found = segments.read_segment(tmp_path, "s-000.npz").images
 
@@ -160,7 +196,9 @@ def test_floats_up_to_1_or_up_to_255_become_bytes(scale: float, tmp_path: Path) 
 def spoilt(built: tuple[Path, Built], to: Path, **changes: str | None) -> Path:
     """A copy of the annotations whose first line is changed; a None takes a key away."""
     first, *rest = (built[0] / segments.ANNOTATIONS).read_text().splitlines()
-    row = {key: value for key, value in {**json.loads(first), **changes}.items() if value is not None}
+    row = {
+        key: value for key, value in {**json.loads(first), **changes}.items() if value is not None
+    }
     (to / segments.ANNOTATIONS).write_text("\n".join([json.dumps(row), *rest]))
     (to / segments.SPACE).write_bytes((built[0] / segments.SPACE).read_bytes())
     shutil.copytree(built[0] / segments.SEGMENTS, to / segments.SEGMENTS)

@@ -1,4 +1,5 @@
-"""The experiment in small, one seed: a projector learns new characters, and actions need frames that lie apart."""
+"""The experiment in small, one seed: a projector learns new characters, and actions need frames
+that lie apart."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""The dataset builder: counts, frames and order are what the settings say, and the same seed gives the same items."""
+"""The dataset builder: counts, frames and order are what the settings say, and the same seed gives
+the same items."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 
 from evaluators.suites.universe.construction import Built
 from evaluators.suites.universe.mixture import build, windows
-from evaluators.suites.universe.segments import Annotation
+from evaluators.suites.universe.segments import SegmentAnnotation
 
 
 def test_counts_follow_the_mixture_by_largest_remainder(built: tuple[Path, Built]) -> None:
@@ -18,9 +19,13 @@ def test_counts_follow_the_mixture_by_largest_remainder(built: tuple[Path, Built
     counts = Counter((item.task.split("_")[0], item.format) for item in data.items)
 
     assert counts == {
-        ("action", "binary"): 12, ("action", "multiple_choice"): 4, ("action", "open_ended"): 64,
-        ("character", "binary"): 3, ("character", "multiple_choice"): 1, ("character", "open_ended"): 16,
-    }  # fmt: skip
+        ("action", "binary"): 12,
+        ("action", "multiple_choice"): 4,
+        ("action", "open_ended"): 64,
+        ("character", "binary"): 3,
+        ("character", "multiple_choice"): 1,
+        ("character", "open_ended"): 16,
+    }
 
 
 def test_one_item_a_clip_unless_told_otherwise(built: tuple[Path, Built]) -> None:
@@ -31,12 +36,19 @@ def test_no_clip_comes_again_before_all_were_drawn(built: tuple[Path, Built]) ->
     only = {"open_ended": 1.0, "binary": 0.0, "multiple_choice": 0.0}
     clips = len(built[1].annotations)
 
-    data = build(*_data(built), {"action_recognition": 1.0, "character_recognition": 0.0}, only, total=2 * clips + 1)
+    data = build(
+        *_data(built),
+        {"action_recognition": 1.0, "character_recognition": 0.0},
+        only,
+        total=2 * clips + 1,
+    )
 
     assert sorted(Counter(item.filename for item in data.items).values()) == [2] * (clips - 1) + [3]
 
 
-def test_the_same_seed_gives_the_same_items_and_another_one_others(built: tuple[Path, Built]) -> None:
+def test_the_same_seed_gives_the_same_items_and_another_one_others(
+    built: tuple[Path, Built],
+) -> None:
     assert build(*_data(built), total=40).items == build(*_data(built), total=40).items
     assert build(*_data(built), total=40).items != build(*_data(built), total=40, seed=1).items
 
@@ -67,5 +79,5 @@ def test_no_clips_and_no_frames_are_mistakes_that_are_told(built: tuple[Path, Bu
         build(*_data(built), context_length=0)
 
 
-def _data(built: tuple[Path, Built]) -> tuple[Path, tuple[Annotation, ...]]:
+def _data(built: tuple[Path, Built]) -> tuple[Path, tuple[SegmentAnnotation, ...]]:
     return built[0], built[1].annotations

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.cells import cells
+from evaluators.aggregate.cells import cells
 from evaluators.contracts import ALL, Facets, Outcome, Output, Sample
 from evaluators.suites.universe import SUITE, baselines
 from evaluators.suites.universe.bank import CLIPS, SPACE, asked, clip_of, clips
@@ -30,7 +30,9 @@ def said(one: Sample, words: str) -> Output:
 
 def value(answers: dict[str, str], metric: str, task: str = ALL, form: str = ALL) -> float | None:
     """A cell of the adaptation environment for these answers."""
-    scores = [one for s in HOME for one in score(s, said(s, answers[s.id]), {}) if one.metric == metric]
+    scores = [
+        one for s in HOME for one in score(s, said(s, answers[s.id]), {}) if one.metric == metric
+    ]
     wanted = Facets("environment_1", task, form, "text")
     found = cells([one for one in SUITE.metrics if one.name == metric], HOME, scores, resamples=0)
     return next(cell.value for cell in found if cell.facets == wanted)
@@ -39,7 +41,9 @@ def value(answers: dict[str, str], metric: str, task: str = ALL, form: str = ALL
 def test_every_clip_has_eight_questions_and_environments_are_eight() -> None:
     assert len(SAMPLES) == 8 * sum(CLIPS.values())
     assert set(Counter(one.cluster for one in SAMPLES).values()) == {8}
-    assert {one.facets.scenario for one in SAMPLES} == {f"environment_{number}" for number in range(1, 9)}
+    assert {one.facets.scenario for one in SAMPLES} == {
+        f"environment_{number}" for number in range(1, 9)
+    }
 
 
 def test_the_eighth_environment_is_the_first_at_low_resolution() -> None:
@@ -53,7 +57,9 @@ def test_the_eighth_environment_is_the_first_at_low_resolution() -> None:
 def test_the_truth_of_a_sample_is_what_is_played_in_its_clip() -> None:
     for one in SAMPLES[:64]:
         played = clip_of(one).play
-        truth = {"ar_oe": played.turns[0].action, "cr_oe": played.character}.get(one.id.rpartition(".")[2])
+        truth = {"ar_oe": played.turns[0].action, "cr_oe": played.character}.get(
+            one.id.rpartition(".")[2]
+        )
 
         assert truth is None or one.reference["answer"] == truth
         assert one.prompt in {pair.question for pair in asked(clip_of(one))}
@@ -61,14 +67,19 @@ def test_the_truth_of_a_sample_is_what_is_played_in_its_clip() -> None:
 
 def test_a_right_answer_is_worth_100_however_it_is_written() -> None:
     one = sample("ar_oe")
-    found = {s.metric: s.value for s in score(one, said(one, f" {str(one.reference['answer']).upper()}."), {})}
+    found = {
+        s.metric: s.value
+        for s in score(one, said(one, f" {str(one.reference['answer']).upper()}."), {})
+    }
 
     assert found["em_normalised"] == found["rouge_f1"] == found["rouge1"] == found["rougel"] == 100
     assert found["em_strict"] == 0
 
 
 def test_a_wrong_answer_gets_no_match_but_the_words_it_shares() -> None:
-    one = next(s for s in SAMPLES if s.id.endswith("ar_oe") and s.reference["answer"] == "evading left")
+    one = next(
+        s for s in SAMPLES if s.id.endswith("ar_oe") and s.reference["answer"] == "evading left"
+    )
     found = {s.metric: s.value for s in score(one, said(one, "evading right"), {})}
 
     assert found["em_normalised"] == found["rouge_f1"] == 0
@@ -79,12 +90,19 @@ def test_all_right_is_100_and_a_constant_yes_is_exactly_50() -> None:
     truth = {one.id: str(one.reference["answer"]) for one in HOME}
 
     assert value(truth, "score") == 100
-    assert value(baselines.majority(HOME, SEEN), "em_normalised", "action_recognition", "binary") == 50
-    assert value(baselines.majority(HOME, SEEN), "rouge_f1", "character_recognition", "binary") == 50
+    assert (
+        value(baselines.majority(HOME, SEEN), "em_normalised", "action_recognition", "binary") == 50
+    )
+    assert (
+        value(baselines.majority(HOME, SEEN), "rouge_f1", "character_recognition", "binary") == 50
+    )
 
 
 def test_the_task_score_weighs_the_three_formats_alike() -> None:
-    only_open = {one.id: str(one.reference["answer"]) if one.facets.setting == "open_ended" else "?" for one in HOME}
+    only_open = {
+        one.id: str(one.reference["answer"]) if one.facets.setting == "open_ended" else "?"
+        for one in HOME
+    }
 
     assert value(only_open, "score", "action_recognition") == pytest.approx(100 / 3)
     assert value(only_open, "em_normalised", "action_recognition") == pytest.approx(25)
@@ -100,7 +118,10 @@ def test_chance_is_near_what_the_menus_allow_and_is_the_same_every_time() -> Non
 
 
 def test_the_majority_class_is_the_most_frequent_label_of_training() -> None:
-    seen = {"action_recognition": ["jumping up", "evading left", "jumping up"], "character_recognition": ["Kulu"]}
+    seen = {
+        "action_recognition": ["jumping up", "evading left", "jumping up"],
+        "character_recognition": ["Kulu"],
+    }
 
     found = baselines.majority(HOME, seen)
 
@@ -124,7 +145,9 @@ def test_clip_score_answers_all_questions_of_a_clip_from_one_choice() -> None:
     assert {found[four[i].id] for i in (0, 1, 4, 5)} <= {"yes", "no"}
 
 
-def test_an_answer_about_a_clip_is_a_text_file_and_an_empty_one_is_the_models_failure(tmp_path: Path) -> None:
+def test_an_answer_about_a_clip_is_a_text_file_and_an_empty_one_is_the_models_failure(
+    tmp_path: Path,
+) -> None:
     asked_together: list[int] = []
 
     def answer(frames: np.ndarray, questions: list[str]) -> list[str]:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluators.exam_files import write_clip
-from evaluators.exams import Exam, ExamItem, opaque_id
+from evaluators.judges.exam.exam import Exam, ExamItem, opaque_id
+from evaluators.judges.exam.files import write_clip
 from evaluators.media import Pixels
 from evaluators.suites.liva.bank import ALIGNED
 from evaluators.suites.liva.exam.actions import ACTIONS, Action

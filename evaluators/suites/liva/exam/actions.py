@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, radians, sin, tau
 
+from evaluators.suites.liva.cases.painter import TABLE_BASE
 from evaluators.suites.liva.exam.stage import Stage, height
-from evaluators.suites.liva.painter import TABLE_BASE
 
 BASE = TABLE_BASE
 Act = Callable[[Stage, float, bool, float], None]
@@ -101,7 +101,9 @@ def tip(stage: Stage, time: float, first: bool, middle: float) -> None:
     way = part(time, 0.2, 0.8)
     fallen = way if first else 1 - way
     x, half = middle + 60, height("bottle") / 2
-    stage.tilted("bottle", "purple", x + 70 * fallen, BASE - half + (half - 24) * fallen, 90 * fallen)
+    stage.tilted(
+        "bottle", "purple", x + 70 * fallen, BASE - half + (half - 24) * fallen, 90 * fallen
+    )
     stage.grip(x - 34 + 110 * fallen, BASE - 96 + 54 * fallen)
 
 
@@ -147,7 +149,9 @@ def cover(stage: Stage, time: float, first: bool, middle: float) -> None:
     x, y = carried((middle - 190, BASE - 20), (middle + 60, BASE - 74), over, 70)
     stage.prop("mug", "red", middle + 60)
     drape = 86 * part(over, 0.7, 1.0)
-    stage.poly([(x - 62, y), (x + 62, y), (x + 70, y + 26 + drape), (x - 70, y + 26 + drape)], "pink")
+    stage.poly(
+        [(x - 62, y), (x + 62, y), (x + 70, y + 26 + drape), (x - 70, y + 26 + drape)], "pink"
+    )
     stage.grip(x, y + 4)
 
 
@@ -165,10 +169,14 @@ def sort(stage: Stage, time: float, first: bool, middle: float) -> None:
 
 def tumbler(stage: Stage, x: float, level: float) -> None:
     """A glass with juice up to a part of its height."""
-    stage.poly([(x - 30, BASE - 104), (x + 30, BASE - 104), (x + 24, BASE), (x - 24, BASE)], "white")
+    stage.poly(
+        [(x - 30, BASE - 104), (x + 30, BASE - 104), (x + 24, BASE), (x - 24, BASE)], "white"
+    )
     if level > 0:
         top, half = BASE - 6 - 86 * level, 22 + 5 * level
-        stage.poly([(x - half, top), (x + half, top), (x + 22, BASE - 6), (x - 22, BASE - 6)], "orange")
+        stage.poly(
+            [(x - half, top), (x + half, top), (x + 22, BASE - 6), (x - 22, BASE - 6)], "orange"
+        )
 
 
 def loaf(stage: Stage, x: float, gap: float) -> None:
@@ -190,12 +198,16 @@ def part(time: float, start: float, end: float) -> float:
     return min(1.0, max(0.0, (time - start) / (end - start)))
 
 
-def between(start: tuple[float, float], end: tuple[float, float], way: float) -> tuple[float, float]:
+def between(
+    start: tuple[float, float], end: tuple[float, float], way: float
+) -> tuple[float, float]:
     """A point on the straight line from one place to another."""
     return start[0] + (end[0] - start[0]) * way, start[1] + (end[1] - start[1]) * way
 
 
-def carried(start: tuple[float, float], end: tuple[float, float], way: float, rise: float) -> tuple[float, float]:
+def carried(
+    start: tuple[float, float], end: tuple[float, float], way: float, rise: float
+) -> tuple[float, float]:
     """A point on an arch from one place to another."""
     x, y = between(start, end, way)
     return x, y - rise * sin(way * tau / 2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluators.media import Pixels
-from evaluators.suites.liva.painter import (
+from evaluators.suites.liva.cases.painter import (
     HEIGHT,
     PALETTE,
     PERSON,
@@ -19,7 +19,7 @@ from evaluators.suites.liva.painter import (
     TABLE_EDGE,
     WIDTH,
     Colour,
-    Drawn,
+    PaintedObject,
     draw_thing,
     shapes,
 )
@@ -55,7 +55,9 @@ class Stage:
 
         reach = max(_size(shape))
         layer = Image.new("RGBA", (2 * reach * SCALE, 2 * reach * SCALE))
-        draw_thing(ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2))
+        draw_thing(
+            ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2)
+        )
         turned = layer.rotate(-degrees, Image.Resampling.BICUBIC)
         self.canvas.paste(turned, (round((x - reach) * SCALE), round((y - reach) * SCALE)), turned)
 
@@ -137,10 +139,10 @@ def _size(shape: str) -> tuple[int, int]:
     return across, tall
 
 
-def _drawn(shape: str, colour: str, x: float, base: float) -> Drawn:
+def _drawn(shape: str, colour: str, x: float, base: float) -> PaintedObject:
     across, tall = _size(shape)
     left, bottom = round(x - across / 2), round(base)
-    return Drawn(shape, shape, colour, (left, bottom - tall, left + across, bottom))
+    return PaintedObject(shape, shape, colour, (left, bottom - tall, left + across, bottom))
 
 
 def _dark(colour: Colour, by: float = 0.7) -> Colour:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluators.exam_files import write_clip, write_picture
-from evaluators.exams import HIGH, LOW, Exam, ExamItem, opaque_id
+from evaluators.judges.exam.exam import HIGH, LOW, Exam, ExamItem, opaque_id
+from evaluators.judges.exam.files import write_clip, write_picture
 from evaluators.media import Pixels
 from evaluators.suites.tailor.bank import RATINGS, YES_NO
 from evaluators.suites.tailor.exam.clips import CLIPS
@@ -47,7 +47,9 @@ def write(item: ExamItem, folder: Path) -> Path:
 def draw(item: ExamItem) -> Pixels:
     """The frames of an item; a picture has one."""
     name, row = str(item.scene["name"]), str(item.scene["row"])
-    random = np.random.default_rng(int.from_bytes(sha256(str(item.scene["look"]).encode()).digest()[:8]))
+    random = np.random.default_rng(
+        int.from_bytes(sha256(str(item.scene["look"]).encode()).digest()[:8])
+    )
     if item.twin:
         return next(twin for twin in twins() if twin.name == name).draw(row == HIGH, random)
     return next(family for family in FAMILIES if family.name == name).draw(facts(row), random)
@@ -56,7 +58,10 @@ def draw(item: ExamItem) -> Pixels:
 def _checklists(family: Family) -> Iterator[ExamItem]:
     for number, row in enumerate(TABLE):
         name = opaque_id("tailor", family.name, number)
-        answers = {question.id: LETTERS[letter] for question, letter in zip(family.questions, row, strict=True)}
+        answers = {
+            question.id: LETTERS[letter]
+            for question, letter in zip(family.questions, row, strict=True)
+        }
         scene = {"name": family.name, "row": row, "look": f"{family.name} {number}"}
         yield ExamItem(name, name, family.modality, family.prompt, family.questions, answers, scene)
 
@@ -66,7 +71,9 @@ def _pair(twin: Twin) -> Iterator[ExamItem]:
     key = opaque_id("tailor", twin.rating, twin.name)
     for side in (HIGH, LOW):
         scene = {"name": twin.name, "row": side, "look": f"{twin.rating} {twin.name}"}
-        item = ExamItem(key, key, twin.modality, twin.prompt, (question,), {question.id: side}, scene, twin=key)
+        item = ExamItem(
+            key, key, twin.modality, twin.prompt, (question,), {question.id: side}, scene, twin=key
+        )
         yield replace(item, id=opaque_id("tailor", twin.rating, twin.name, side))
 
 

@@ -85,7 +85,9 @@ def cutting(facts: Facts, random: np.random.Generator) -> Pixels:
     return _film(facts, random, draw)
 
 
-def _film(facts: Facts, random: np.random.Generator, draw: Callable[[Sketch, float], None]) -> Pixels:
+def _film(
+    facts: Facts, random: np.random.Generator, draw: Callable[[Sketch, float], None]
+) -> Pixels:
     """Frames of one scene: the same room, and whatever moves at its time from 0 to 1."""
     look = int(random.integers(1 << 30))
     frames = []

@@ -208,7 +208,9 @@ def candle(sketch: Sketch, x: float, bottom: float, colour: Colour, flame: float
     sketch.line([(x, bottom - 96), (x, bottom - 106)], 3, BLACK)
     if flame > 0:
         top = bottom - 106 - 42 * flame
-        sketch.poly([(x - 13, bottom - 110), (x, top), (x + 13, bottom - 110), (x, bottom - 100)], ORANGE)
+        sketch.poly(
+            [(x - 13, bottom - 110), (x, top), (x + 13, bottom - 110), (x, bottom - 100)], ORANGE
+        )
         sketch.poly([(x - 6, bottom - 108), (x, top + 18), (x + 6, bottom - 108)], YELLOW)
 
 
@@ -216,7 +218,11 @@ def loaf(sketch: Sketch, x: float, bottom: float, gap: float, *, board: bool = T
     """A loaf of bread on a white board, whole or with its halves so far apart."""
     if board:
         sketch.box(x - 104, bottom - 68, x + 104, bottom + 12, (246, 240, 226))
-    halves = [(x - 58 - gap / 2, x - gap / 2), (x + gap / 2, x + 58 + gap / 2)] if gap else [(x - 58, x + 58)]
+    halves = (
+        [(x - 58 - gap / 2, x - gap / 2), (x + gap / 2, x + 58 + gap / 2)]
+        if gap
+        else [(x - 58, x + 58)]
+    )
     for left, right in halves:
         sketch.rounded(left, bottom - 54, right, bottom - 4, 14, CRUST)
         for notch in range(int(left) + 18, int(right) - 12, 28):
@@ -234,13 +240,17 @@ def loaf(sketch: Sketch, x: float, bottom: float, gap: float, *, board: bool = T
 
 def knife(sketch: Sketch, x: float, edge: float, grip: Grip) -> None:
     """A large knife, its edge down, with a hand on the handle or on the blade."""
-    sketch.poly([(x - 78, edge - 22), (x + 26, edge - 26), (x + 26, edge), (x - 60, edge)], (206, 212, 220))
+    sketch.poly(
+        [(x - 78, edge - 22), (x + 26, edge - 26), (x + 26, edge), (x - 60, edge)], (206, 212, 220)
+    )
     sketch.box(x + 26, edge - 26, x + 82, edge - 10, BLACK)
     hand = (x + 54, edge - 18) if grip == "handle" else (x - 32, edge - 14)
     sketch.line([hand, (hand[0] + 34, hand[1] - 90)], 18, GREEN)
     sketch.oval(hand[0] - 15, hand[1] - 14, hand[0] + 15, hand[1] + 14, SKIN)
     for dx in (-7, 0, 7):
-        sketch.line([(hand[0] + dx, hand[1] + 2), (hand[0] + dx, hand[1] + 11)], 2, shade(SKIN, 0.75))
+        sketch.line(
+            [(hand[0] + dx, hand[1] + 2), (hand[0] + dx, hand[1] + 11)], 2, shade(SKIN, 0.75)
+        )
 
 
 def car(sketch: Sketch, x: float, bottom: float, colour: Colour, *, turned: bool = False) -> None:

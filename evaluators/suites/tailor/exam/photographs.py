@@ -33,7 +33,9 @@ def desk(facts: Facts, random: np.random.Generator) -> Pixels:
     """Two photographs on a desk."""
     sketch = sheet(pick(random, TABLES))
     left = _photograph(str(random.choice(PEOPLE if facts.first else OTHERS)))
-    right = _photograph("coffee" if facts.second else str(random.choice(("cat", "rocket", "astronaut"))))
+    right = _photograph(
+        "coffee" if facts.second else str(random.choice(("cat", "rocket", "astronaut")))
+    )
     _lay(sketch, left.rotate(180) if facts.third else left, 20, hidden=facts.left_hidden)
     _lay(
         sketch,
@@ -70,7 +72,9 @@ PHOTOGRAPHS = Family(
         ask("entity", "Is there a person in the photograph on the left?"),
         ask("entity", "Does the photograph on the right show a cup?", 2),
         ask("scene", "Is the photograph on the left upside down?"),
-        ask("attribute", "Is the photograph on the right in colour rather than in black and white?"),
+        ask(
+            "attribute", "Is the photograph on the right in colour rather than in black and white?"
+        ),
     ),
     desk,
 )

@@ -161,8 +161,12 @@ def burnt(sketch: Sketch, time: float, sound: bool) -> None:
 
 
 SCENES = (
-    Scene(on_the_table, room, "image", "A glass of juice and a jar of rice, put down in a kitchen."),
-    Scene(on_the_lawn, garden, "image", "A gardener with a broom by an apple tree, the lawn is swept."),
+    Scene(
+        on_the_table, room, "image", "A glass of juice and a jar of rice, put down in a kitchen."
+    ),
+    Scene(
+        on_the_lawn, garden, "image", "A gardener with a broom by an apple tree, the lawn is swept."
+    ),
     Scene(on_the_road, garden, "image", "A yellow car on a country road at the end of its way."),
     Scene(on_the_board, room, "image", "A loaf of bread, put down on a white board to be cut."),
     Scene(by_candle, room, "image", "Two lit candles, put down in a room."),

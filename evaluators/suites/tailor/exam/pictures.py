@@ -105,7 +105,8 @@ PICTURES = (
     Family(
         "table",
         "image",
-        f"A glass on the left and a storage jar on the right, at the end of breakfast in a kitchen. {HIDES}",
+        "A glass on the left and a storage jar on the right, at the end of breakfast in a "
+        f"kitchen. {HIDES}",
         (
             ask("state_change", "Is there juice in the glass?"),
             ask("attribute", "Is the jar blue?"),

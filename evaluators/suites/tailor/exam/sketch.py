@@ -52,11 +52,15 @@ class Sketch:
 
     def box(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
         """A rectangle with a darker edge."""
-        self.pen.rectangle(_up(left, top, right, bottom), fill=fill, outline=shade(fill, 0.7), width=SCALE)
+        self.pen.rectangle(
+            _up(left, top, right, bottom), fill=fill, outline=shade(fill, 0.7), width=SCALE
+        )
 
     def oval(self, left: float, top: float, right: float, bottom: float, fill: Colour) -> None:
         """An ellipse with a darker edge."""
-        self.pen.ellipse(_up(left, top, right, bottom), fill=fill, outline=shade(fill, 0.7), width=SCALE)
+        self.pen.ellipse(
+            _up(left, top, right, bottom), fill=fill, outline=shade(fill, 0.7), width=SCALE
+        )
 
     def blot(self, x: float, y: float, across: float, down: float, fill: Colour) -> None:
         """An ellipse without an edge around a middle."""
@@ -66,10 +70,14 @@ class Sketch:
         """The upper half of an ellipse around a middle."""
         self.pen.pieslice(_up(x - across, y - up, x + across, y + up), 180, 360, fill=fill)
 
-    def rounded(self, left: float, top: float, right: float, bottom: float, radius: float, fill: Colour) -> None:
+    def rounded(
+        self, left: float, top: float, right: float, bottom: float, radius: float, fill: Colour
+    ) -> None:
         """A rectangle with round corners and a darker edge."""
         place = _up(left, top, right, bottom)
-        self.pen.rounded_rectangle(place, radius * SCALE, fill=fill, outline=shade(fill, 0.7), width=SCALE)
+        self.pen.rounded_rectangle(
+            place, radius * SCALE, fill=fill, outline=shade(fill, 0.7), width=SCALE
+        )
 
     def ring(self, x: float, y: float, radius: float, width: float, fill: Colour) -> None:
         """An open circle."""
@@ -86,7 +94,9 @@ class Sketch:
         scaled = [(x * SCALE, y * SCALE) for x, y in points]
         self.pen.line(scaled, fill=fill, width=round(width * SCALE), joint="curve")
         for x, y in (points[0], points[-1]):
-            self.pen.ellipse(_up(x - width / 2, y - width / 2, x + width / 2, y + width / 2), fill=fill)
+            self.pen.ellipse(
+                _up(x - width / 2, y - width / 2, x + width / 2, y + width / 2), fill=fill
+            )
 
     def words(self, x: float, y: float, text: str, size: int, fill: Colour = BLACK) -> None:
         """Writing, its middle at a point."""
@@ -98,7 +108,9 @@ class Sketch:
     def paste(self, picture: Image, left: int, top: int) -> None:
         """A photograph with its upper left corner at a point."""
         width, height = picture.size
-        self.image.paste(picture.resize((width * SCALE, height * SCALE)), (left * SCALE, top * SCALE))
+        self.image.paste(
+            picture.resize((width * SCALE, height * SCALE)), (left * SCALE, top * SCALE)
+        )
 
     def pixels(self) -> Pixels:
         """The finished picture."""

@@ -1,0 +1,21 @@
+"""What a suite gets that runs an agent around a handed-in model: somebody to talk to, a memory,
+limits for a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+from evaluators.agents.journal import Journal
+from evaluators.judges.http.chat import Talker
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """The vision-language model behind the agent, what remembers finished calls and clips, and what
+    a case may cost."""
+
+    talker: Talker
+    journal: Journal
+    seconds: float = inf
+    money: float = inf

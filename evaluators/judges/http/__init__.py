@@ -1,0 +1,1 @@
+"""Judges and agents behind OpenAI-compatible endpoints: calls, limits, budgets, faults."""

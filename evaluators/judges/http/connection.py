@@ -1,0 +1,71 @@
+"""A line to a model behind an OpenAI-compatible endpoint: some calls at once, tried again, within a
+budget."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evaluators.judges.completions import Completion
+from evaluators.judges.http.budget import BUDGET, Budget, Usage
+from evaluators.judges.http.call import call
+from evaluators.judges.http.endpoint import HttpJudgeConfig
+from evaluators.judges.http.faults import Fault, wait_before
+from evaluators.judges.prompts import Message
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+SETTLING = 0.01
+
+
+class Connection:
+    """Says things to the endpoint; close it in the end."""
+
+    def __init__(self, config: HttpJudgeConfig, budget: Budget) -> None:
+        from openai import AsyncOpenAI
+
+        self._config, self._budget = config, budget
+        self._room = asyncio.Semaphore(config.concurrency)
+        key = config.api_key or "none"
+        self._client: AsyncOpenAI = AsyncOpenAI(
+            base_url=config.base_url, api_key=key, max_retries=0, timeout=config.deadline
+        )
+
+    async def say(self, messages: Sequence[Message]) -> Completion:
+        """A completion, after as many tries as the settings allow, or a Fault."""
+        for attempt in range(self._config.tries):
+            try:
+                async with self._room:
+                    return await self._pay(messages)
+            except Fault as fault:
+                if (
+                    not fault.again
+                    or fault.after > self._config.patience
+                    or attempt + 1 == self._config.tries
+                ):
+                    raise
+                await asyncio.sleep(wait_before(attempt, fault, self._config.backoff))
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def close(self) -> None:
+        """Hang up."""
+        await self._client.close()
+
+    async def _pay(self, messages: Sequence[Message]) -> Completion:
+        """One call: what it may cost is held before it and settled after it, however it ends."""
+        most, cost = self._config.most(messages), Usage(calls=1)
+        while (leave := self._budget.ask(most)) == "wait":
+            await asyncio.sleep(SETTLING)
+        if leave == "stop":
+            raise Fault(BUDGET, again=False)
+        try:
+            completion = await call(self._client, self._config, messages)
+            cost = self._config.cost(completion, most)
+            return completion
+        except Fault as fault:
+            cost = most if fault.billed else cost
+            raise
+        finally:
+            self._budget.settle(most, cost)

@@ -1,0 +1,78 @@
+"""What can go wrong with a call on the way, and how long to wait before the next try."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from math import isfinite
+from random import SystemRandom
+
+AGAIN = frozenset({408, 409, 425, 429})
+LONGEST_BACKOFF = 30.0
+JITTER = SystemRandom()
+
+
+@dataclass(eq=False)
+class Fault(Exception):
+    """A call that brought no completion: why, whether to try again, the wait asked for, whether it
+    may be billed."""
+
+    reason: str
+    again: bool = True
+    after: float = 0.0
+    billed: bool = False
+    body: str = ""
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def refused(status: int, headers: Mapping[str, str], reason: str, body: str) -> Fault:
+    """The fault in an HTTP error: a busy or broken server is asked again, a wrong request is
+    not."""
+    again = status in AGAIN or status >= 500
+    return Fault(
+        f"HTTP {status}: {reason}", again, retry_after(headers) if again else 0.0, body=body
+    )
+
+
+def retry_after(headers: Mapping[str, str]) -> float:
+    """Seconds the endpoint wants us to wait: milliseconds, seconds or a date; 0 when it does not
+    say.
+
+    >>> retry_after({"retry-after": "7"}), retry_after({"retry-after-ms": "250"}), retry_after({})
+    (7.0, 0.25, 0.0)
+    """
+    milliseconds = _number(headers.get("retry-after-ms", ""))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    said = headers.get("retry-after", "")
+    seconds = _number(said)
+    return seconds if seconds is not None else _until(said)
+
+
+def wait_before(attempt: int, fault: Fault, first: float) -> float:
+    """Seconds before the next try: what the endpoint asked for if anything, else doubling; always
+    with jitter."""
+    backoff = min(LONGEST_BACKOFF, first * 2**attempt)
+    if fault.after:
+        return fault.after + JITTER.uniform(0, first)
+    return JITTER.uniform(backoff / 2, backoff)
+
+
+def _number(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return max(0.0, value) if isfinite(value) else None
+
+
+def _until(date: str) -> float:
+    try:
+        then = parsedate_to_datetime(date)
+    except ValueError:
+        return 0.0
+    return max(0.0, (then.replace(tzinfo=then.tzinfo or UTC) - datetime.now(UTC)).total_seconds())

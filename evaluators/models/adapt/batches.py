@@ -1,0 +1,188 @@
+"""From clips, questions and answers to packed rows, and to a loss that touches the answers only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from evaluators.media import Pixels
+from evaluators.models.vlm.decoder import to_device
+from evaluators.models.vlm.head import head_of
+from evaluators.models.vlm.packing import (
+    PackedRow,
+    PackedRows,
+    TokenSegment,
+    additive,
+    pack,
+    visible,
+)
+from evaluators.models.vlm.paligemma import FIRST_POSITION, PROMPT
+
+Mask = Literal["own", "image_first"]
+"""PaliGemma's own mask lets images read the question; with `image_first` they do not, so questions
+share them."""
+
+IGNORED = -100
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """The frames an evaluator sees of a clip, and the questions about it with their answers."""
+
+    frames: Pixels
+    asked: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Taught:
+    """A lesson as tensors and tokens: each question up to its line end, each answer with its end
+    token."""
+
+    pixels: Tensor
+    asked: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Packed rows with their pixels; `clip` names the clip of each row, a label that is ignored has
+    no loss."""
+
+    pixels: Tensor
+    packed: PackedRows
+    labels: Tensor
+    clip: tuple[int, ...]
+    images: int
+
+
+class Teacher:
+    """Turns lessons into batches for one PaliGemma and computes their logits and loss."""
+
+    def __init__(self, model: Any, processor: Any, mask: Mask = "own") -> None:
+        self.model, self.processor, self.mask = model, processor, mask
+        self.image_token = int(model.config.image_token_id)
+        self._known: dict[str, tuple[int, ...]] = {}
+        self.end = int(processor.tokenizer.eos_token_id)
+        text = model.config.get_text_config()
+        self.pad = int(getattr(text, "pad_token_id", None) or 0)
+        self.window: int | None = getattr(text, "sliding_window", None)
+        plain = "full_attention" if self.window is None else "sliding_attention"
+        self.kinds = sorted(set(getattr(text, "layer_types", None) or [plain]))
+
+    def read(self, lesson: Lesson) -> Taught:
+        """A lesson's pixels and tokens, as the judge will see them."""
+        asked = tuple(self.tokens(question, answer) for question, answer in lesson.asked)
+        return Taught(self.pixels(lesson.frames), asked)
+
+    def pixels(self, frames: Pixels) -> Tensor:
+        """What the image processor makes of the frames; those of the model's size need no resizing,
+        so no Pillow."""
+        images = self.processor.image_processor
+        if frames.shape[1:3] != (images.size["height"], images.size["width"]):
+            found: Tensor = images(list(frames), return_tensors="pt")["pixel_values"]
+            return found
+        mean, std = torch.tensor(images.image_mean), torch.tensor(images.image_std)
+        scaled = torch.from_numpy(np.ascontiguousarray(frames)).float() * images.rescale_factor
+        normal: Tensor = (scaled - mean) / std
+        return normal.permute(0, 3, 1, 2)
+
+    def tokens(self, question: str, answer: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Begin, cue, question and line end; answer and end."""
+        begin = self.processor.tokenizer.bos_token
+        return self._encode(f"{begin}{PROMPT.format(question=question)}\n"), (
+            *self._encode(answer),
+            self.end,
+        )
+
+    def batch(self, lessons: Sequence[Taught]) -> Batch:
+        """Rows of several clips with equally many frames: a row a clip, or a row a question under
+        the own mask."""
+        images = len(lessons[0].pixels) * int(self.processor.image_seq_length)
+        rows, labels, clips = [], [], []
+        for number, lesson in enumerate(lessons):
+            groups = (
+                [lesson.asked] if self.mask == "image_first" else [(pair,) for pair in lesson.asked]
+            )
+            for group in groups:
+                row, label = self._row(images, group)
+                rows.append(row)
+                labels.append(label)
+                clips.append(number)
+        packed = pack(rows, self.pad)
+        width = packed.tokens.shape[1]
+        padded = [[*label, *[IGNORED] * (width - len(label))] for label in labels]
+        pixels = torch.cat([lesson.pixels for lesson in lessons])
+        return Batch(pixels, packed, torch.tensor(padded), tuple(clips), images)
+
+    def logits(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
+        """Logits where something is to be learned, in the order of the rows: [learned tokens,
+        vocabulary].
+
+        Who has read the batch already hands over what `hidden` gave.
+        """
+        hidden = self.hidden(batch) if hidden is None else hidden
+        wanted = batch.labels.to(hidden.device) != IGNORED
+        return head_of(self.model).logits(hidden[wanted])
+
+    def loss(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
+        """The mean cross-entropy of the answers' tokens."""
+        labels = batch.labels[batch.labels != IGNORED].to(self.model.device)
+        return torch.nn.functional.cross_entropy(self.logits(batch, hidden), labels)
+
+    def hidden(self, batch: Batch) -> Tensor:
+        """What the decoder makes of every token: [row, token, width]."""
+        device = self.model.device
+        seen = self.model.get_image_features(
+            batch.pixels.to(device, self.model.dtype)
+        ).pooler_output
+        features = seen.reshape(-1, batch.images, seen.shape[-1])[list(batch.clip)]
+        packed = to_device(batch.packed, device)
+        tokens = packed.tokens
+        words = self.model.get_input_embeddings()(
+            tokens.masked_fill(tokens == self.image_token, self.pad)
+        )
+        places = (tokens == self.image_token)[..., None].expand_as(words)
+        embeds = words.masked_scatter(places, features.to(words.dtype))
+        masks = {kind: self._mask(kind, packed, embeds.dtype) for kind in self.kinds}
+        mask = masks if len(masks) > 1 else masks[self.kinds[0]]
+        body = self.model.get_decoder()
+        read = body(
+            inputs_embeds=embeds,
+            attention_mask=mask,
+            position_ids=packed.slots.position,
+            use_cache=False,
+        )
+        hidden: Tensor = read.last_hidden_state
+        return hidden
+
+    def _mask(self, kind: str, packed: PackedRows, dtype: torch.dtype) -> Tensor:
+        window = self.window if kind == "sliding_attention" else None
+        return additive(visible(packed.tables, packed.slots, packed.slots, window), dtype)
+
+    def _row(
+        self, images: int, asked: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
+    ) -> tuple[PackedRow, list[int]]:
+        """The last token of a question says the first of its answer, and so on to the end token."""
+        shown = (self.image_token,) * images
+        shared = self.mask == "image_first"
+        segments = [TokenSegment(shown, both_ways=True)] if shared else []
+        labels = [IGNORED] * images
+        for question, answer in asked:
+            parent = 1 if shared else 0
+            segments.append(
+                TokenSegment(question if shared else (*shown, *question), parent, both_ways=True)
+            )
+            segments.append(TokenSegment(answer[:-1], len(segments)))
+            labels += [IGNORED] * (len(question) - 1) + list(answer)
+        return PackedRow(0, tuple(segments), FIRST_POSITION), labels
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        if text not in self._known:
+            self._known[text] = tuple(
+                self.processor.tokenizer(text, add_special_tokens=False)["input_ids"]
+            )
+        return self._known[text]

@@ -1,0 +1,100 @@
+"""What each way of adapting a vision-language model trains: parts of it, all of it, adapters beside
+it, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from torch.nn import Parameter
+
+Part = Literal["vision", "projector", "language"]
+Strategy = Literal[
+    "zero_shot",
+    "full",
+    "projector_language",
+    "vision_language",
+    "vision_projector",
+    "vision",
+    "projector",
+    "language",
+    "lora",
+]
+
+PARTS: dict[Strategy, frozenset[Part]] = {
+    "zero_shot": frozenset(),
+    "full": frozenset({"vision", "projector", "language"}),
+    "projector_language": frozenset({"projector", "language"}),
+    "vision_language": frozenset({"vision", "language"}),
+    "vision_projector": frozenset({"vision", "projector"}),
+    "vision": frozenset({"vision"}),
+    "projector": frozenset({"projector"}),
+    "language": frozenset({"language"}),
+    "lora": frozenset(),
+}
+"""The parts whose own weights a strategy trains; LoRA trains matrices beside those of vision and
+language."""
+
+LAYERS = (
+    r".*(vision_tower|language_model).*\.(q_proj|k_proj|v_proj|o_proj|out_proj|fc1|fc2|gate_proj"
+    r"|up_proj|down_proj)"
+)
+"""Attention and MLP of both halves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readied:
+    """A model whose trainable parameters are exactly those of a strategy; `adapters` is peft's view
+    of it."""
+
+    model: Any
+    adapters: Any = None
+
+
+def ready(model: Any, strategy: Strategy, rank: int = 8, alpha: int = 8, seed: int = 0) -> Readied:
+    """Freeze everything but what the strategy names."""
+    if strategy not in PARTS:
+        raise ValueError(f"There is no strategy {strategy!r}. There are: {', '.join(PARTS)}.")
+    if strategy == "lora":
+        return _with_lora(model, rank, alpha, seed)
+    for name, parameter in model.named_parameters():
+        parameter.requires_grad_(part_of(name) in PARTS[strategy])
+    return Readied(model)
+
+
+def part_of(name: str) -> Part:
+    """The part of a PaliGemma that a parameter belongs to, by its name.
+
+    >>> part_of("model.multi_modal_projector.linear.weight"), part_of("lm_head.weight")
+    ('projector', 'language')
+    """
+    if "multi_modal_projector." in name:
+        return "projector"
+    return "vision" if "vision_tower." in name else "language"
+
+
+def trained(model: Any) -> Iterator[tuple[str, Parameter]]:
+    """The parameters that training changes, each once, by name."""
+    return (
+        (name, parameter) for name, parameter in model.named_parameters() if parameter.requires_grad
+    )
+
+
+def counts(model: Any) -> tuple[int, int]:
+    """How many numbers are trained, and how many there are."""
+    everything = list(model.parameters())
+    return sum(p.numel() for p in everything if p.requires_grad), sum(p.numel() for p in everything)
+
+
+def _with_lora(model: Any, rank: int, alpha: int, seed: int) -> Readied:
+    import torch
+    from peft import LoraConfig, get_peft_model
+
+    config = LoraConfig(
+        r=rank, lora_alpha=alpha, target_modules=LAYERS, lora_dropout=0.0, bias="none"
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        adapters = get_peft_model(model, config)
+    return Readied(adapters.get_base_model(), adapters)

@@ -1,0 +1,1 @@
+"""Learned dynamics models of the simulated bench."""

@@ -1,0 +1,129 @@
+"""Generators behind an OpenAI-compatible image API: one call a picture, blocked ones told from
+broken ones."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluators.contracts import CannotProduce, Json, Outcome, Output, Sample
+
+if TYPE_CHECKING:
+    from openai import APIStatusError, OpenAI
+
+SUFFIXES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp"}
+BLOCKED = ("content_policy", "moderation", "safety", "content_filter", "responsible_ai")
+"""How endpoints call a prompt or a picture that their filter stopped: in the error's code, its type
+or its words."""
+MOST_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ImageApi:
+    """Where the model is and which; `snapshot` is the state of it that the provider names."""
+
+    base_url: str
+    model: str
+    snapshot: str
+    api_key: str = field(default="", repr=False)
+    concurrency: int = 4
+    tries: int = 6
+    deadline: float = 300.0
+
+
+class ApiGenerator:
+    """Asks for one picture a sample; the client waits and tries again when the endpoint is busy for
+    a moment."""
+
+    def __init__(self, api: ImageApi, height: int | None = None, width: int | None = None) -> None:
+        self.api = api
+        self.size = f"{width}x{height}" if height and width else "auto"
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        """Outputs in the order of the samples; an endpoint that stays away stops the shard, not the
+        items."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._client() as client, ThreadPoolExecutor(self.api.concurrency) as pool:
+            yield from pool.map(lambda sample: self._one(client, sample, folder), samples)
+
+    def _client(self) -> OpenAI:
+        from openai import OpenAI
+
+        api = self.api
+        if not api.base_url:
+            raise CannotProduce(
+                "No image API is set. Set ARMILLARY_IMAGE_URL and ARMILLARY_IMAGE_KEY."
+            )
+        return OpenAI(
+            base_url=api.base_url,
+            api_key=api.api_key or "none",
+            max_retries=api.tries,
+            timeout=api.deadline,
+        )
+
+    def _one(self, client: OpenAI, sample: Sample, folder: Path) -> Output:
+        from openai import APIStatusError
+
+        record = self._record()
+        size: Any = {} if self.size == "auto" else {"size": self.size}
+        try:
+            made = client.images.generate(model=self.api.model, prompt=sample.prompt, n=1, **size)
+        except APIStatusError as error:
+            return self._refused(error, sample, record)
+        picture = made.data[0] if made.data else None
+        data = _bytes(picture.b64_json if picture else None)
+        if data is None:
+            reason = "The API answered without a picture in b64_json."
+            return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=reason)
+        suffix = next((name for start, name in SUFFIXES.items() if data.startswith(start)), ".png")
+        path = folder / f"{sample.id}{suffix}"
+        path.write_bytes(data)
+        return Output(sample.id, Outcome.SCORED, path, record)
+
+    def _refused(self, error: APIStatusError, sample: Sample, record: dict[str, Json]) -> Output:
+        """A filter's word is `blocked`, a wrong request the model's failure; all else is ours and
+        stops the shard."""
+        said = self._without_key(f"{error.code or ''} {error.type or ''} {error.message}")
+        if error.status_code in (401, 403, 404):
+            raise CannotProduce(
+                f"The image API refuses {self.api.model}: HTTP {error.status_code}. Check URL and "
+                "key."
+            )
+        if error.status_code >= 500 or error.status_code in (408, 409, 425, 429):
+            raise error
+        blocked = any(word in said.lower() for word in BLOCKED)
+        return Output(
+            sample.id,
+            Outcome.BLOCKED if blocked else Outcome.MODEL_FAILED,
+            record=record,
+            reason=said[:300],
+        )
+
+    def _without_key(self, text: str) -> str:
+        return text.replace(self.api.api_key, "[key]") if self.api.api_key else text
+
+    def _record(self) -> dict[str, Json]:
+        """What is needed to ask again; such an API takes no seed, so the picture will be
+        another."""
+        from openai import __version__
+
+        return {
+            "api": self.api.model,
+            "snapshot": self.api.snapshot,
+            "size": self.size,
+            "openai": __version__,
+        }
+
+
+def _bytes(encoded: str | None) -> bytes | None:
+    if not encoded or len(encoded) > MOST_BYTES * 4 // 3:
+        return None
+    try:
+        return base64.b64decode(encoded, validate=True)
+    except binascii.Error:
+        return None

@@ -1,0 +1,1 @@
+"""Vision-language models as judges: shared prefixes, menus, chat."""

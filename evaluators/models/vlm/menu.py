@@ -1,0 +1,130 @@
+"""From questions to menus of tokens, and from what a model told back to answers on the menu."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import ceil, floor
+
+from evaluators.contracts import Answer, Json, Outcome, Question, Reply, Request
+from evaluators.judges.quoting import quoted, unmarked
+from evaluators.models.vlm.decoder import DecodedAnswer
+
+CLOSED = "Answer with exactly one of: {options}."
+OPEN = "Answer in a few words."
+
+
+@dataclass(frozen=True, slots=True)
+class Menu:
+    """A question with the tokens of its options; none for an open one, a problem for one that
+    cannot be asked."""
+
+    question: Question
+    options: tuple[str, ...] = ()
+    tokens: tuple[tuple[int, ...], ...] = ()
+    problem: str = ""
+
+    def text(self, template: str, prompt: str) -> str:
+        """What the model reads; the description it was made from goes in as quoted data."""
+        menu = CLOSED.format(options=", ".join(self.options)) if self.options else OPEN
+        return template.format(
+            question=unmarked(self.question.text), menu=menu, prompt=quoted(prompt)
+        )
+
+
+def wording(template: str) -> str:
+    """All words that are ours, for the prompt's hash."""
+    return "\n".join((template, CLOSED, OPEN))
+
+
+def options_of(question: Question) -> tuple[str, ...]:
+    """The menu of a question; a rating without one offers the whole numbers of its range.
+
+    >>> options_of(Question("q", "How real?", "rating", low=0, high=3))
+    ('0', '1', '2', '3')
+    """
+    if question.kind == "open":
+        return ()
+    if question.options:
+        return question.options
+    if question.kind == "yes_no":
+        return ("yes", "no")
+    if question.kind == "rating" and question.low is not None and question.high is not None:
+        return tuple(str(number) for number in range(ceil(question.low), floor(question.high) + 1))
+    return ()
+
+
+def menu_of(question: Question, encode: Callable[[str], tuple[int, ...]], end: int) -> Menu:
+    """The question's menu as tokens; if one option begins another, all are closed by the end
+    token."""
+    options = options_of(question)
+    if question.kind == "open":
+        return Menu(question)
+    if len(options) < 2:
+        return Menu(
+            question, problem=f"The closed question {question.id!r} offers fewer than two answers."
+        )
+    tokens = tuple(encode(option) for option in options)
+    if len(set(tokens)) < len(tokens):
+        return Menu(
+            question,
+            problem=f"Two options of {question.id!r} are the same to this model's tokenizer.",
+        )
+    if any(one != other and other[: len(one)] == one for one in tokens for other in tokens):
+        tokens = tuple((*option, end) for option in tokens)
+    return Menu(question, options, tokens)
+
+
+def reply(
+    request: Request,
+    menus: Sequence[Menu],
+    told: Sequence[DecodedAnswer],
+    decode: Callable[[Sequence[int]], str],
+    tokens_in: int,
+    problem: str = "",
+) -> Reply:
+    """Answers on the menu, the scores or words behind them kept raw."""
+    if problem:
+        return failed(request, problem)
+    heard = iter(told)
+    answers: list[Answer] = []
+    raw: dict[str, Json] = {}
+    for menu in menus:
+        answer, words = _answer(menu, None if menu.problem else next(heard), decode)
+        answers.append(answer)
+        raw[menu.question.id] = words
+    spoken = sum(len(one.tokens) for one in told)
+    return Reply(
+        request.sample_id, tuple(answers), json.dumps(raw, ensure_ascii=False), tokens_in, spoken
+    )
+
+
+def failed(request: Request, problem: str) -> Reply:
+    """No answers, and why."""
+    answers = tuple(
+        Answer(question.id, Outcome.JUDGE_ERROR, reason=problem) for question in request.questions
+    )
+    return Reply(request.sample_id, answers)
+
+
+def _answer(
+    menu: Menu, told: DecodedAnswer | None, decode: Callable[[Sequence[int]], str]
+) -> tuple[Answer, Json]:
+    name = menu.question.id
+    if told is None:
+        return Answer(name, Outcome.JUDGE_ERROR, reason=menu.problem), None
+    if menu.options:
+        best = max(range(len(menu.options)), key=lambda k: told.scores[k])
+        scores: dict[str, Json] = {
+            o: round(s, 4) for o, s in zip(menu.options, told.scores, strict=True)
+        }
+        return Answer(name, Outcome.SCORED, menu.options[best]), scores
+    words = decode(told.tokens).strip()
+    if not told.ended:
+        return Answer(
+            name, Outcome.JUDGE_UNPARSABLE, reason=f"Cut off after {len(told.tokens)} tokens."
+        ), words
+    if not words:
+        return Answer(name, Outcome.JUDGE_UNPARSABLE, reason="The answer is empty."), words
+    return Answer(name, Outcome.SCORED, words), words

@@ -1,0 +1,37 @@
+"""Draws a decoder's words at a temperature instead of taking the likeliest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor
+
+from evaluators.models.vlm.decoder import Decoder
+
+
+@contextmanager
+def drawn(decoder: Decoder, temperature: float, seed: int) -> Iterator[None]:
+    """Let the decoder's likeliest word be a draw while the block runs; nothing changes at
+    temperature 0.
+
+    The largest of logits with Gumbel noise of this scale is distributed as the softmax at this
+    temperature is.
+    """
+    if temperature <= 0:
+        yield
+        return
+    plain = decoder.logits
+    source = torch.Generator().manual_seed(seed)
+
+    def noisy(hidden: Tensor) -> Tensor:
+        found = plain(hidden)
+        chance = torch.rand(found.shape, generator=source).clamp_min(1e-20)
+        return found - temperature * torch.log(-torch.log(chance)).to(found.device)
+
+    vars(decoder)["logits"] = noisy
+    try:
+        yield
+    finally:
+        del vars(decoder)["logits"]

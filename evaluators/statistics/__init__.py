@@ -1,0 +1,1 @@
+"""How sure a number is: intervals, ranks, comparisons, agreement. May import metrics."""

@@ -1,0 +1,169 @@
+"""How far raters agree: Cohen's kappa, Krippendorff's alpha and pairwise Spearman correlation."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.metrics.means import mean
+from evaluators.metrics.ranking import spearman
+
+Level = Literal["nominal", "ordinal", "interval"]
+"""What two values tell: that they differ, which is more, or by how much. Ratings from 0 to 5 are
+ordinal."""
+
+Ratings = Sequence[Sequence[float | None]]
+"""One row a rater, one column a unit, None where the rater gave nothing."""
+
+FEWEST_COMMON = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Kappa:
+    """Agreement of two raters beyond chance, unweighted and with quadratic weights."""
+
+    value: float | None
+    quadratic: float | None
+    raw_agreement: float | None
+    n_valid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Alpha:
+    """Krippendorff's alpha and the number of units with at least two ratings."""
+
+    value: float | None
+    n_pairable_units: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterPair:
+    """Two raters by their row, and their rank correlation on common units; None if it is
+    undefined."""
+
+    first: int
+    second: int
+    rho: float | None
+    n_common: int
+
+
+@dataclass(frozen=True, slots=True)
+class PairwiseSpearman:
+    """The mean correlation over the pairs that have one."""
+
+    mean: float | None
+    pairs: tuple[RaterPair, ...]
+
+
+def cohen_kappa(
+    first: Sequence[str | None], second: Sequence[str | None], categories: Sequence[str]
+) -> Kappa:
+    """Compare two raters over ordered categories; None on either side drops the pair.
+
+    >>> kappa = cohen_kappa(["no", "no", "yes", None], ["no", "yes", "yes", "no"], ["no", "yes"])
+    >>> kappa.n_valid, round(kappa.value, 3)
+    (3, 0.4)
+    """
+    if len(first) != len(second):
+        raise ValueError(
+            f"The raters gave {len(first)} and {len(second)} ratings. Give one of each per item."
+        )
+    table = np.zeros((len(categories), len(categories)))
+    for one, other in zip(first, second, strict=True):
+        if one is not None and other is not None:
+            table[_position(one, categories), _position(other, categories)] += 1
+    squares = np.square(np.subtract.outer(np.arange(len(categories)), np.arange(len(categories))))
+    n = int(table.sum())
+    raw = float(np.trace(table)) / n if n else None
+    return Kappa(_kappa(table, np.minimum(squares, 1)), _kappa(table, squares), raw, n)
+
+
+def krippendorff_alpha(ratings: Ratings, level: Level) -> Alpha:
+    """Compare disagreement within units with that among all pairable ratings; undefined without two
+    values.
+
+    >>> krippendorff_alpha([[0, 1, 1, 0, None], [0, 1, 0, 0, 1]], "nominal")
+    Alpha(value=0.5333333333333333, n_pairable_units=4)
+    """
+    _check_rows(ratings)
+    if level not in get_args(Level):
+        raise ValueError(f"The level is {level!r}. Give one of {', '.join(get_args(Level))}.")
+    columns = (
+        [value for value in column if value is not None] for column in zip(*ratings, strict=True)
+    )
+    units = [unit for unit in columns if len(unit) > 1]
+    if level == "ordinal":
+        units = _ranked(units)
+    pooled = [value for unit in units for value in unit]
+    expected = _disagreement(pooled, level) if len(set(pooled)) > 1 else 0.0
+    observed = sum(_disagreement(unit, level) for unit in units)
+    return Alpha(1 - observed / expected if expected else None, len(units))
+
+
+def pairwise_spearman(ratings: Ratings) -> PairwiseSpearman:
+    """Average the rank correlation of all pairs of raters with three common units and some
+    variation in both.
+
+    >>> round(pairwise_spearman([[1, 2, 3, None], [1, 3, 2, 4], [None, None, 5, 5]]).mean, 12)
+    0.5
+    """
+    _check_rows(ratings)
+    pairs = tuple(_rater_pair(ratings, i, j) for i, j in combinations(range(len(ratings)), 2))
+    return PairwiseSpearman(mean([pair.rho for pair in pairs if pair.rho is not None]), pairs)
+
+
+def _position(rating: str, categories: Sequence[str]) -> int:
+    if rating not in categories:
+        raise ValueError(
+            f"A rating is {rating!r}. Give one of {', '.join(categories)}, or None to leave the "
+            "pair out."
+        )
+    return categories.index(rating)
+
+
+def _kappa(table: npt.NDArray[np.float64], weights: npt.NDArray[np.int64]) -> float | None:
+    chance = np.outer(table.sum(axis=1), table.sum(axis=0))
+    expected = float((weights * chance).sum())
+    observed = float((weights * table).sum())
+    return 1 - observed * float(table.sum()) / expected if expected else None
+
+
+def _ranked(units: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Each value's average rank among all; the ordinal distance of two values is that between their
+    ranks."""
+    from scipy.stats import rankdata
+
+    ranks = iter(rankdata([value for unit in units for value in unit]).tolist())
+    return [[next(ranks) for _ in unit] for unit in units]
+
+
+def _disagreement(values: Sequence[float], level: Level) -> float:
+    """Sum the distances of all ordered pairs, over one less than their number."""
+    n = len(values)
+    if level == "nominal":
+        return (n * n - sum(count * count for count in Counter(values).values())) / (n - 1)
+    spread = np.asarray(values, dtype=np.float64)
+    return float(2 * n * np.sum(np.square(spread - spread.mean())) / (n - 1))
+
+
+def _rater_pair(ratings: Ratings, first: int, second: int) -> RaterPair:
+    rows = zip(ratings[first], ratings[second], strict=True)
+    common = [(one, other) for one, other in rows if one is not None and other is not None]
+    enough = len(common) >= FEWEST_COMMON
+    rho = spearman([one for one, _ in common], [other for _, other in common]) if enough else None
+    return RaterPair(first, second, rho, len(common))
+
+
+def _check_rows(ratings: Ratings) -> None:
+    lengths = {len(row) for row in ratings}
+    if len(lengths) > 1:
+        raise ValueError(
+            f"The raters' rows have {sorted(lengths)} units. Give every rater all units, None if "
+            "unrated."
+        )

@@ -1,0 +1,1 @@
+"""Cases of L-IVA: pictures with sidecars, read, checked, drawn and drafted."""

@@ -1,0 +1,134 @@
+"""From decided drafts to a bank: rows in the three files' form, checked like any other bank."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from evaluators.suites.tailor import checks
+from evaluators.suites.tailor.bank import MODALITIES, NAMES, Bank, Row
+from evaluators.suites.tailor.curation.review import (
+    COMMON_PARTS,
+    OWN_PARTS,
+    PROMPT_FIELDS,
+    STANDING,
+    BankDraft,
+    Decisions,
+    DraftDecision,
+    Open,
+    TaskDrafts,
+)
+from evaluators.suites.tailor.wording import BankFinding
+
+SINGLE = ("expected_outcome", *PROMPT_FIELDS, *(f"{modality}_detail" for modality in MODALITIES))
+
+
+@dataclass(frozen=True)
+class Rows:
+    """One task as it stands in a bank, with its five instances."""
+
+    task: Row
+    instances: tuple[Row, ...]
+
+
+def fold(written: TaskDrafts, drafts: Sequence[BankDraft], decisions: Decisions) -> Rows | Open:
+    """The rows that the decisions leave, or why the task is not ready; every draft has to be
+    decided."""
+    found = [(draft, decisions.get(draft.key)) for draft in drafts]
+    waiting = sum(decision is None or decision.status == "candidate" for _, decision in found)
+    if waiting:
+        return Open(written.task.task_id, f"{waiting} of {len(drafts)} drafts wait for a decision")
+    standing = [
+        (draft, one.payload["text"]) for draft, one in found if one and one.status in STANDING
+    ]
+    there = {draft.where for draft, _ in standing}
+    for draft, _ in found:
+        if draft.field in SINGLE and draft.where not in there:
+            return Open(
+                written.task.task_id,
+                f"{draft.where} was dropped, and with it the task",
+                dropped=True,
+            )
+    return _rows(written, standing)
+
+
+def as_written(written: TaskDrafts, drafts: Sequence[BankDraft]) -> Rows:
+    """The rows if everything were kept."""
+    kept = {draft.key: DraftDecision("kept", draft.payload) for draft in drafts}
+    rows = fold(written, drafts, kept)
+    assert isinstance(rows, Rows), "nothing waits and nothing was dropped"
+    return rows
+
+
+def noted(action: Row, written: TaskDrafts, drafts: Sequence[BankDraft]) -> list[BankDraft]:
+    """The drafts, each with what the checks say about it, for the people who decide."""
+    rows = as_written(written, drafts)
+    found = checks.findings(Bank((action,), (rows.task,), rows.instances))
+    return [replace(draft, note="; ".join(_about(draft, found))) for draft in drafts]
+
+
+def assemble(actions: Iterable[Row], rows: Sequence[Rows]) -> Bank:
+    """All tasks as one bank, with the actions that they need."""
+    used = {one.task["action_name"] for one in rows}
+    kept = tuple(action for action in actions if action["action_name"] in used)
+    return Bank(
+        kept, tuple(one.task for one in rows), tuple(row for one in rows for row in one.instances)
+    )
+
+
+def write(bank: Bank, folder: Path) -> None:
+    """The three files; each is there whole or not at all."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name in NAMES:
+        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in getattr(bank, name))
+        new = folder / f".{name}.jsonl.new"
+        new.write_text(text, "utf-8")
+        new.replace(folder / f"{name}.jsonl")
+
+
+def _rows(written: TaskDrafts, standing: Sequence[tuple[BankDraft, str]]) -> Rows:
+    instances = tuple(
+        _instance(written, index, standing) for index in range(len(written.instances))
+    )
+    task = written.task.model_dump()
+    ends = {
+        row["tool"]: row["expected_outcome"]
+        for row in instances
+        if row["tool_type"] == "impossible"
+    }
+    task["impossible_tools"] = list(written.task.impossible_tools)
+    task |= {short: _of(standing, None, short) for short in COMMON_PARTS}
+    return Rows({**task, "expected_outcome_impossible_tool": ends}, instances)
+
+
+def _instance(
+    written: TaskDrafts, index: int, standing: Sequence[tuple[BankDraft, str]]
+) -> dict[str, Any]:
+    one = written.instances[index]
+    row: dict[str, Any] = {
+        "task_id": written.task.task_id,
+        "index": index,
+        "tool_type": one.tool_type,
+        "tool": one.tool,
+    }
+    row |= {name: _of(standing, index, name)[0] for name in SINGLE}
+    return row | {short: _of(standing, index, short) for short in OWN_PARTS}
+
+
+def _of(standing: Sequence[tuple[BankDraft, str]], index: int | None, name: str) -> list[str]:
+    return [text for draft, text in standing if (draft.index, draft.field) == (index, name)]
+
+
+def _about(draft: BankDraft, found: Sequence[BankFinding]) -> list[str]:
+    """What is said of this draft: of its place, and of its words where a finding quotes some."""
+    said = [finding.what for finding in found if finding.where == draft.where]
+    return [what for what in said if draft.kind != "question" or _quotes(what, draft.payload)]
+
+
+def _quotes(what: str, payload: Mapping[str, Any]) -> bool:
+    label = re.search(r"label '(.+)'", what)
+    return label[1] in payload["text"] if label else repr(payload["text"]) in what

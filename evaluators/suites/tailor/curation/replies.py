@@ -1,0 +1,182 @@
+"""What a language model has to reply in each step of the curation: one JSON object of a strict
+form, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    ValidationInfo,
+    model_validator,
+)
+
+from evaluators.judges.replies import BadReply, find_object
+from evaluators.suites.tailor.checks import TYPES
+
+Text = Annotated[
+    str,
+    StringConstraints(
+        strip_whitespace=True, min_length=2, max_length=800, pattern=r"^[^\x00-\x1f\x7f]+$"
+    ),
+]
+Attributes = Annotated[list[Text], Field(min_length=2, max_length=5)]
+Candidates = Annotated[list[Text], Field(min_length=4, max_length=5)]
+ToolType = Literal["regular", "unconventional", "impossible"]
+SHOWN = 6
+
+
+class StrictReply(BaseModel):
+    """No key more, none less, nothing turned into another kind."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class WrittenTask(StrictReply):
+    """One task of step 1. Place and environment are asked for here, since nothing later would give
+    them."""
+
+    task_goal: Text
+    place: Literal["indoor", "outdoor"]
+    environment: Text
+    original_tool: Text
+    expected_outcome: Text
+    required_tool_attributes: Attributes
+
+
+class Tasks(StrictReply):
+    """The reply of step 1: as many tasks as were ordered."""
+
+    tasks: list[WrittenTask]
+
+    @model_validator(mode="after")
+    def _as_ordered(self, info: ValidationInfo) -> Tasks:
+        count = asked(info)["count"]
+        require(
+            len(self.tasks) == count,
+            f"there are {len(self.tasks)} tasks; exactly {count} are right",
+        )
+        distinct("task_goal", [task.task_goal for task in self.tasks])
+        return self
+
+
+class Unconventional(StrictReply):
+    """The reply of step 2."""
+
+    unconventional_tools: Candidates
+
+    @model_validator(mode="after")
+    def _new(self, info: ValidationInfo) -> Unconventional:
+        _new_tools(self.unconventional_tools, asked(info)["original_tool"])
+        return self
+
+
+class Impossible(StrictReply):
+    """The reply of step 3, with what comes of each tool."""
+
+    opposite_tool_attributes: Annotated[list[Text], Field(min_length=2, max_length=3)]
+    impossible_tools: Candidates
+    expected_outcome_impossible_tool: dict[str, Text]
+
+    @model_validator(mode="after")
+    def _told(self, info: ValidationInfo) -> Impossible:
+        _new_tools(self.impossible_tools, asked(info)["original_tool"])
+        told = set(self.expected_outcome_impossible_tool) == set(self.impossible_tools)
+        require(
+            told,
+            "expected_outcome_impossible_tool needs one sentence for each impossible tool and no "
+            "other key",
+        )
+        return self
+
+
+class Instance(StrictReply):
+    """One tool of step 5 with its four prompts."""
+
+    tool_type: ToolType
+    tool: Text
+    expected_outcome: Text
+    predictive_image_prompt: Text
+    descriptive_image_prompt: Text
+    predictive_video_prompt: Text
+    descriptive_video_prompt: Text
+
+
+class Instances(StrictReply):
+    """The reply of step 5: the five tools that people chose, in their order."""
+
+    evaluation_instances: list[Instance]
+
+    @model_validator(mode="after")
+    def _as_chosen(self, info: ValidationInfo) -> Instances:
+        found = [(one.tool_type, one.tool) for one in self.evaluation_instances]
+        wanted = list(zip(TYPES, asked(info)["tools"], strict=True))
+        require(
+            len(found) == len(wanted),
+            f"there are {len(found)} instances; exactly {len(wanted)} are right",
+        )
+        for number, (one, other) in enumerate(zip(found, wanted, strict=True), 1):
+            require(
+                one == other,
+                f"instance {number} must have tool_type {other[0]!r} and tool {other[1]!r}",
+            )
+        return self
+
+
+S = TypeVar("S", bound=StrictReply)
+
+
+def read(schema: type[S], text: str, context: Mapping[str, Any]) -> S:
+    """The reply as its schema has it; BadReply tells the model everything that is wrong."""
+    try:
+        return schema.model_validate(find_object(text), context=dict(context))
+    except ValidationError as error:
+        raise BadReply(_told(error)) from None
+
+
+def _told(error: ValidationError) -> str:
+    listed = [
+        _line(one["loc"], one["msg"])
+        for one in error.errors(include_url=False, include_input=False)
+    ]
+    more = f"; and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return "; ".join(listed[:SHOWN]) + more
+
+
+def _line(place: Sequence[int | str], message: str) -> str:
+    message = message.removeprefix("Value error, ")
+    where = ".".join(str(step) for step in place)
+    return f"{where}: {message}" if where else message
+
+
+def asked(info: ValidationInfo) -> Mapping[str, Any]:
+    """What the reply has to answer to."""
+    assert isinstance(info.context, Mapping), "the schema is read with its context"
+    return info.context
+
+
+def require(holds: bool, otherwise: str) -> None:
+    """Refuse the reply with these words unless something holds."""
+    if not holds:
+        raise ValueError(otherwise)
+
+
+def distinct(what: str, texts: Sequence[str]) -> None:
+    """Refuse texts that stand twice, in capitals or not."""
+    seen: set[str] = set()
+    for text in texts:
+        require(text.casefold() not in seen, f"{what} {text!r} is there twice")
+        seen.add(text.casefold())
+
+
+def _new_tools(tools: Sequence[str], original: str) -> None:
+    distinct("the tool", tools)
+    require(
+        original.casefold() not in {tool.casefold() for tool in tools},
+        f"{original!r} is the usual tool",
+    )

@@ -1,0 +1,1 @@
+"""The simulated table-bussing bench behind SC3-Eval."""

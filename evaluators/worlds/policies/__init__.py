@@ -1,0 +1,1 @@
+"""Robot policies on the simulated bench."""

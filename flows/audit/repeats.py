@@ -1,0 +1,158 @@
+"""How often a judge changes its mind: it is asked again about a few outputs, and the rate goes onto
+its card."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evaluators.judges.card import question_key
+from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
+from evaluators.statistics.raters import shared
+from flows.durable.progress import begin
+from flows.durable.shard_results import pieces, records_of
+from flows.evaluate.stages import compute, judge_work
+from flows.publish.publish import again
+from flows.run.case import EvaluationCase, Stopped, open_case
+from flows.run.questions import QuestionedFile, all_asked, answers_to, output_of
+from flows.run.tables_io import outputs_of, store_verdicts, verdicts_of
+from flows.workers.work import ask_judge
+from infra import tables
+from infra.db import put, session
+from infra.settings import Settings
+from infra.tables import standing
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredFlipRate:
+    """The measured rate, and how it was measured."""
+
+    rate: FlipRate
+    outputs: int
+    times: int
+    seed: int
+
+    def as_card(self) -> dict[str, Any]:
+        """What the judge's card says of it."""
+        interval = self.rate.interval
+        return {
+            "flip_rate": self.rate.value,
+            "low": interval.low if interval else None,
+            "high": interval.high if interval else None,
+            "questions": self.rate.n_questions,
+            "outputs": self.outputs,
+            "times": self.times,
+            "seed": self.seed,
+        }
+
+
+def measure(
+    settings: Settings, submission_id: str, times: int, outputs: int, seed: int
+) -> MeasuredFlipRate:
+    """Ask the judge of a published submission again; the flip rate goes onto its card, what was
+    asked stays asked."""
+    case = open_case(settings, submission_id)
+    chosen = _chosen(case, outputs, seed)
+    begin("judging", len(chosen) * (times - 1))
+    for repeat in range(1, times):
+        _ask(case, chosen, repeat)
+    noise = MeasuredFlipRate(flip_rate(_repeated(case, chosen, times)), len(chosen), times, seed)
+    with session(settings.database) as db:
+        row = db.get(tables.Judge, case.run.judge)
+        assert row is not None
+        put(
+            db, tables.Judge, [{**row.model_dump(), "card": {**row.card, "noise": noise.as_card()}}]
+        )
+        put(db, standing.Noise, list(_shared(case, chosen, times)))
+    found = compute(case)
+    with session(settings.database) as db:
+        again(db, case, found.scores, found.cells, found.bounds)
+    return noise
+
+
+def _shared(case: EvaluationCase, chosen: list[str], times: int) -> Iterator[dict[str, Any]]:
+    """What asking again moves each metric's mean by, for all outputs at once."""
+    assert case.suite.score is not None
+    samples = {sample.id: sample for sample in case.samples}
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+        asked = all_asked(case.suite, [samples[name] for name in chosen], rows, case.requests)
+        media = [one.media_sha256 for every in asked.values() for one in every]
+        answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
+    values: dict[str, list[list[float]]] = {}
+    for name in chosen:
+        output = output_of(samples[name], rows[name])
+        scored = [
+            case.suite.score(samples[name], output, answers_to(asked[name], one)) for one in answers
+        ]
+        for each in zip(*scored, strict=True):
+            known = [np.nan if score.value is None else score.value for score in each]
+            values.setdefault(each[0].metric, []).append(known)
+    for metric, table in values.items():
+        if found := shared(np.array(table, np.float64)):
+            seen = {
+                "error": found.error,
+                "outputs": found.outputs,
+                "times": found.times,
+                "at": tables.now(),
+            }
+            yield {"run_id": case.run.id, "metric": metric, "source": "judge", **seen}
+
+
+def _chosen(case: EvaluationCase, outputs: int, seed: int) -> list[str]:
+    """A seeded draw from the outputs that have been judged."""
+    if case.run.state != "published":
+        raise Stopped(
+            "E_NOTHING",
+            "submitter",
+            f"{case.submission.id} is not published under this judge. Evaluate it first.",
+        )
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+    there = [sample.id for sample in case.samples if rows[sample.id].media_sha256]
+    return sorted(random.Random(seed).sample(there, min(outputs, len(there))))  # noqa: S311
+
+
+def _ask(case: EvaluationCase, chosen: list[str], repeat: int) -> None:
+    asked = _asked(case, chosen)
+    with session(case.settings.database) as db:
+        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for one in asked], repeat)
+    known = {media for media, _ in answered}
+    todo = [one for one in asked if one.media_sha256 not in known]
+    for piece in pieces(todo, case.settings.shard_size):
+        shard = judge_work(case, piece, repeat)
+        done = ask_judge(shard, case.place)
+        with session(case.settings.database) as db:
+            store_verdicts(db, case.run, done, records_of(case.store, done), shard.asked, repeat)
+
+
+def _repeated(case: EvaluationCase, chosen: list[str], times: int) -> list[Repeated]:
+    asked = _asked(case, chosen)
+    with session(case.settings.database) as db:
+        media = [one.media_sha256 for one in asked]
+        answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
+    found = []
+    for one in asked:
+        for question in one.item.questions:
+            key = (one.media_sha256, question_key(one.key, question.id))
+            found.append(
+                Repeated(
+                    one.item.id, question.id, tuple(given[key] for given in answers if key in given)
+                )
+            )
+    return found
+
+
+def _asked(case: EvaluationCase, chosen: list[str]) -> list[QuestionedFile]:
+    with session(case.settings.database) as db:
+        rows = outputs_of(db, case.submission.id)
+    samples = [sample for sample in case.samples if sample.id in set(chosen)]
+    return [
+        one
+        for every in all_asked(case.suite, samples, rows, case.requests).values()
+        for one in every
+    ]

@@ -1,0 +1,216 @@
+"""The operator's commands for human studies."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.parameters.names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
+from flows.cli.parameters.paths import File, NewFile
+from flows.cli.parameters.values import NEW_STUDY, Port, Seed, Url, Words
+from flows.cli.terminal import fail, plain, say, table, told
+
+ITEMS = File("a JSONL file of items")
+RATINGS = File("a JSONL file of ratings: item, rater, answers")
+
+studies = typer.Typer(
+    help="Human studies: make, invite, open, close, publish.", no_args_is_help=True
+)
+
+
+@studies.command()
+def create(
+    study_id: Annotated[str, typer.Argument(parser=NEW_STUDY)],
+    suite: SuiteName,
+    title: Annotated[
+        str | None,
+        typer.Option(parser=Words("the title", 200), help="What raters and readers see."),
+    ] = None,
+    submission: Annotated[
+        list[str] | None,
+        typer.Option(parser=SUBMISSION, help="An entry on the board; may be given more than once."),
+    ] = None,
+    items: Annotated[
+        Path | None,
+        typer.Option(
+            parser=ITEMS,
+            help="A JSONL file of items, media beside it; alone, or gold and examples to add.",
+        ),
+    ] = None,
+    most: Annotated[
+        int, typer.Option(min=1, max=100_000, help="How many samples of each entry.")
+    ] = 60,
+    each: Annotated[
+        int | None,
+        typer.Option(min=1, max=100, help="Raters an item; 2 where they are adjudicated, else 3."),
+    ] = None,
+    minutes: Annotated[
+        int, typer.Option(min=1, max=10_000, help="A begun item is handed on after this time.")
+    ] = 30,
+    seed: Seed = 0,
+) -> None:
+    """Make a study in draft; its media are blinded now."""
+    with told() as settings:
+        from flows.workers.executor import prepare
+
+        prepare(settings)
+        from flows.studies import create as making
+        from flows.studies import items as study_items
+
+        found = study_items.items_of_file(items) if items else []
+        if submission:
+            found = [*study_items.items_of_board(settings, suite, submission, most, seed), *found]
+        if not found:
+            fail("Name the entries with --submission, or a file with --items.")
+        places = making.places_of(suite, each)
+        plan = making.StudyPlan(
+            study_id, suite, suite, title or study_id, each=places, minutes=minutes, seed=seed
+        )
+        count = making.create(settings, plan, found)
+        say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")
+
+
+@studies.command()
+def invite(
+    study_id: StudyId,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="How many raters.")] = 1,
+    team: Annotated[
+        str | None,
+        typer.Option(
+            parser=RATED_TEAM, help="The team they belong to; they never see its outputs."
+        ),
+    ] = None,
+    adjudicator: Annotated[
+        bool, typer.Option(help="For UNIVERSE: settles what two raters disagree about.")
+    ] = False,
+    url: Annotated[
+        str, typer.Option(parser=Url("the rating page"), help="Where the rating page is served.")
+    ] = "http://127.0.0.1:8503",
+) -> None:
+    """Print links for new raters; each is shown once."""
+    with told() as settings:
+        from flows.studies.create import invite as make
+
+        role = "adjudicator" if adjudicator else "primary"
+        for key in make(settings, study_id, count, team or "", role):
+            say(f"{url}/?key={key}")
+
+
+@studies.command("open")
+def open_(study_id: StudyId) -> None:
+    """Deal the items out and let raters in."""
+    _move(study_id, "open")
+
+
+@studies.command()
+def close(study_id: StudyId) -> None:
+    """Let nobody in any more."""
+    _move(study_id, "closed")
+
+
+def _move(study_id: str, to: str) -> None:
+    with told() as settings:
+        from flows.studies.create import move
+
+        move(settings, study_id, to)
+        say(f"{study_id} is {to}.")
+
+
+@studies.command()
+def publish(study_id: StudyId) -> None:
+    """Compute a closed study's results and put people's scores on the board."""
+    with told() as settings:
+        from flows.workers.executor import prepare
+
+        prepare(settings)
+        from flows.studies.board import publish as compute
+
+        result = compute(settings, study_id)
+        for name in ("all", "kept"):
+            say("Everybody:" if name == "all" else "Without those whom the rule leaves out:")
+            table(
+                [{"method": method, **figures} for method, figures in result[name]["table"].items()]
+            )
+            say(json.dumps(result[name]["agreement"]))
+        table(result["raters"])
+
+
+@studies.command()
+def work() -> None:
+    """Carry out what was ordered on the page now, instead of with the next intake."""
+    with told() as settings:
+        from flows.workers.executor import prepare
+
+        prepare(settings)
+        from flows.studies.orders import carry_out
+
+        for line in carry_out(settings):
+            say(line)
+
+
+@studies.command("list")
+def list_() -> None:
+    """All studies and how far they are."""
+    with told() as settings:
+        from infra.db import session
+        from leaderboard.studies.overview import overview
+
+        with session(settings.database) as db:
+            table([one.as_row() for one in overview(db)])
+
+
+@studies.command()
+def export(
+    study_id: StudyId, to: Annotated[Path, typer.Argument(parser=NewFile("the ratings"))]
+) -> None:
+    """Write what was answered as JSONL, under pseudonyms."""
+    with told() as settings:
+        from flows.studies.data import exported
+
+        lines = [json.dumps(line, sort_keys=True) for line in exported(settings, study_id)]
+        to.parent.mkdir(parents=True, exist_ok=True)
+        to.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        say(f"{len(lines)} ratings in {plain(str(to))}.")
+
+
+@studies.command("import")
+def import_(study_id: StudyId, ratings: Annotated[Path, typer.Argument(parser=RATINGS)]) -> None:
+    """Take in ratings made elsewhere (JSONL with item, rater, answers)."""
+    with told() as settings:
+        from flows.studies.data import import_ratings
+
+        say(f"{import_ratings(settings, study_id, ratings)} ratings taken in.")
+
+
+@studies.command()
+def erase(
+    rater: Annotated[
+        str,
+        typer.Argument(
+            parser=RATER_OR_STUDY, help="A rater's pseudonym, or a study with --contacts."
+        ),
+    ],
+    contacts: Annotated[
+        bool, typer.Option(help="Delete all addresses of the study instead.")
+    ] = False,
+) -> None:
+    """Remove a rater and everything they said, or all addresses of a study."""
+    with told() as settings:
+        from flows.studies.data import erase as remove
+        from flows.studies.data import forget_contact
+
+        gone = forget_contact(settings, rater) if contacts else remove(settings, rater)
+        say(f"{gone} {'addresses' if contacts else 'ratings and places'} erased.")
+
+
+@studies.command()
+def serve(port: Port = 8503) -> None:
+    """Serve the rating page, which knows no names."""
+    with told():
+        from flows.cli.serve import run_app
+
+        say(f"Raters come in at http://127.0.0.1:{port}/?key=...")
+        run_app("rating_app.py", port)

@@ -1,0 +1,187 @@
+"""The command line of UNIVERSE: adapt a judge, write simulated data, import answers, put the
+baselines up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from flows.cli.parameters.names import ENVIRONMENT, FRAME_RULE, UNIVERSE_SUBSET
+from flows.cli.parameters.paths import File, Folder, Manifest, NewBundle, NewFolder
+from flows.cli.parameters.values import Name, Seed
+from flows.cli.terminal import plain, progress, say, table, told
+
+universe = typer.Typer(
+    help="UNIVERSE: simulated data, finished answers, baselines.", no_args_is_help=True
+)
+
+ADAPTED_ON = Folder(
+    "a folder with annotations.jsonl and human-gameplay-segments", ("annotations.jsonl",)
+)
+BASE = Folder("a PaliGemma folder as save_pretrained wrote it", ("config.json",))
+CLIP = Folder("a CLIP folder as save_pretrained wrote it", ("config.json",))
+ANSWERS = File("a JSONL file of answers")
+Strategy = Literal[
+    "zero_shot",
+    "full",
+    "projector_language",
+    "vision_language",
+    "vision_projector",
+    "vision",
+    "projector",
+    "language",
+    "lora",
+]
+
+
+def adapt(
+    to: Annotated[
+        Path,
+        typer.Argument(
+            parser=NewFolder("the adapter"),
+            help="The adapter's folder; a killed run goes on from it.",
+        ),
+    ],
+    data: Annotated[
+        Path,
+        typer.Option(
+            parser=ADAPTED_ON, help="A folder with annotations.jsonl and human-gameplay-segments."
+        ),
+    ],
+    base: Annotated[
+        Path | None,
+        typer.Option(parser=BASE, help="A PaliGemma folder. Default: the small packaged one."),
+    ] = None,
+    strategy: Strategy = "projector",
+    steps: Annotated[int, typer.Option(min=1, max=10**8)] = 1000,
+    batch: Annotated[int, typer.Option(min=1, max=10**6, help="Clips at once.")] = 1,
+    accumulate: Annotated[int, typer.Option(min=1, max=10**6, help="Batches a step.")] = 4,
+    rate: Annotated[float, typer.Option(min=0.0, max=10.0, help="How fast it learns.")] = 5e-5,
+    rank: Annotated[int, typer.Option(min=1, max=10_000, help="Of LoRA.")] = 8,
+    frames: Annotated[
+        str, typer.Option(parser=FRAME_RULE, help="uniform-n or first-n.")
+    ] = "uniform-8",
+    mask: Literal["own", "image_first"] = "own",
+    precision: Literal["fp32", "bf16"] = "fp32",
+    held_out: Annotated[
+        float, typer.Option(min=0.0, max=0.9, help="Share of sessions to examine it on.")
+    ] = 0.2,
+    team: Annotated[str, typer.Option(parser=Name("a team"))] = "my team",
+    name: Annotated[
+        str | None,
+        typer.Option(parser=Name("a judge"), help="Its name on the board. Default: the folder's."),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Adapt a vision-language model into a judge of rollouts; several GPUs: start it with
+    `accelerate launch`."""
+    from evaluators.models.adapt.train import TrainingPlan, TrainingStep
+    from flows.durable.progress import begin, reach
+    from flows.suites.universe_adapt import AdaptationRequest
+    from flows.suites.universe_adapt import adapt as run
+
+    def show(step: TrainingStep) -> None:
+        if step.number % 20 == 0 or step.number == step.of:
+            say(
+                f"step {step.number} of {step.of}, loss {step.loss:.4f}, {step.seconds_left:.0f} s "
+                "left",
+                err=True,
+            )
+        reach("steps", step.number)
+
+    with told() as settings, progress():
+        begin("steps", steps)
+        plan = TrainingPlan(
+            strategy=strategy,
+            steps=steps,
+            batch=batch,
+            accumulate=accumulate,
+            rate=rate,
+            rank=rank,
+            mask=mask,
+            precision=precision,
+            seed=seed,
+        )
+        wish = AdaptationRequest(base, data, to, frames, held_out, team, name or to.name)
+        done = run(wish, plan, settings.device, show)
+    say(f"{done.parameters:,} of {done.of_parameters:,} parameters trained.")
+    table(
+        [
+            {"held-out cell": cell, "exact match": f"{value:.1f}"}
+            for cell, value in done.held_out.items()
+        ]
+    )
+    say(
+        f"Judge with it: ARMILLARY_JUDGE=vlm:{plain(str(to))}. Hand it in: armillary submit "
+        f"--model {plain(str(to))}"
+    )
+
+
+@universe.command()
+def data(
+    folder: Annotated[Path, typer.Argument(parser=NewFolder("the sessions"))],
+    environment: Annotated[
+        str,
+        typer.Option(parser=ENVIRONMENT, help="environment_1 to environment_7, practice_1 to 8."),
+    ] = "environment_1",
+    sessions: Annotated[int, typer.Option(min=1, max=100_000)] = 26,
+    turns: Annotated[int, typer.Option(min=1, max=1000, help="Clips a session.")] = 8,
+    seed: Seed = 0,
+) -> None:
+    """Write simulated sessions (video, controller log, metadata) and the data set that is cut from
+    them."""
+    from evaluators.suites.universe.construction import build
+    from evaluators.worlds.arena.sessions import draw_sessions, write_session
+    from flows.durable.progress import begin, reach
+
+    with told(), progress():
+        begin("sessions", sessions)
+        made = []
+        for number, play in enumerate(draw_sessions(environment, sessions, turns, seed)):
+            made.append(
+                write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play)
+            )
+            reach("sessions", number + 1)
+        built = build(made, folder, seed=seed)
+    say(
+        f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} "
+        "dropped."
+    )
+    say(f"They are in {plain(str(folder))}.")
+
+
+@universe.command("import")
+def import_jsonl(
+    answers: Annotated[
+        Path, typer.Argument(parser=ANSWERS, help='JSON lines: {"sample": id, "answer": words}.')
+    ],
+    to: NewBundle,
+    manifest: Manifest,
+) -> None:
+    """Make a bundle from finished answers."""
+    from evaluators.suites import suite_named
+    from submissions.bundle.declarations import read_declaration
+    from submissions.tools.import_answers import import_answers
+
+    with told(answers):
+        known = {sample.id for sample in suite_named("universe").samples()}
+        made = plain(str(import_answers(to, read_declaration(manifest), answers, known)))
+        say(f"Written: {made}. Next: armillary check {made}")
+
+
+@universe.command()
+def baselines(
+    subset: Annotated[str, typer.Option(parser=UNIVERSE_SUBSET)] = "full",
+    clip: Annotated[
+        Path | None, typer.Option(parser=CLIP, help="A CLIP folder, for the CLIPScore row.")
+    ] = None,
+) -> None:
+    """Hand in chance, the majority class, CLIPScore and the unadapted model as rows to measure
+    against."""
+    from flows.suites.universe_baselines import hand_in_baselines
+
+    with told() as settings:
+        for name, submission_id in hand_in_baselines(settings, subset, clip):
+            say(f"{name}: {submission_id}. Next: armillary evaluate {submission_id}")

@@ -1,0 +1,244 @@
+"""Names that a command takes because something has them: suites and what is in them, and rows of
+the database."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from flows.cli.parameters.paths import File
+from flows.cli.parameters.values import Checked, printable
+from flows.cli.terminal import refuse, told
+
+if TYPE_CHECKING:
+    from evaluators.contracts import Suite
+
+MOST_COMPARED = 5000
+"""So many names are looked through for near ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A name that the code knows."""
+
+    what: str
+    names: Callable[[], Iterable[str]]
+
+    def __call__(self, value: str) -> str:
+        """The name, if there is such a thing."""
+        return _named(self.what, value, self.names())
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A name that a row of the database has, in one of some columns."""
+
+    what: str
+    columns: Callable[[], tuple[Any, ...]]
+    next_step: str
+
+    def __call__(self, value: str) -> str:
+        """The name, if there is such a row."""
+        from sqlmodel import select
+
+        from infra.db import session
+        from submissions.format.suggestions import no_such
+
+        name = printable(value, f"the {self.what}")
+        with told() as settings, session(settings.database) as db:
+            columns = self.columns()
+            if any(
+                db.exec(select(column).where(column == name).limit(1)).first() for column in columns
+            ):
+                return name
+            rows = [
+                db.exec(select(column).distinct().limit(MOST_COMPARED)).all() for column in columns
+            ]
+        refuse(
+            no_such(self.what, name, [str(one) for some in rows for one in some], self.next_step)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NameWithin:
+    """A name inside something else that is named too, such as a suite's metric; the command looks
+    it up there."""
+
+    what: str
+
+    def __call__(self, value: str) -> str:
+        """The name, if it can be one."""
+        return printable(value, f"the {self.what}")
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionOrReceipt:
+    """The id of a submission, or a receipt's file."""
+
+    submission: Stored
+    receipt: File
+
+    def __call__(self, value: str) -> str:
+        """The id or the path."""
+        if value.endswith(".json") or "/" in value or os.path.isfile(value):
+            return str(self.receipt(value))
+        return self.submission(value)
+
+
+def subset_of(suite: Suite, subset: str) -> str:
+    """The subset, if the suite has it."""
+    return _named("subset", subset, suite.subsets, suite.name)
+
+
+def modality_of(suite: Suite, modality: str) -> str:
+    """The modality, if the suite has samples in it; `*` stands for all."""
+    own = dict.fromkeys(sample.facets.modality for sample in suite.samples())
+    return _named("modality", modality, ["*", *own], suite.name)
+
+
+def _named(what: str, value: str, names: Iterable[str], within: str = "") -> str:
+    """The name, if it is one of these; what is named within something else comes from the option of
+    that name."""
+    from submissions.format.suggestions import no_such
+
+    existing, name = list(names), printable(value, f"the {what}")
+    if name not in existing:
+        message = no_such(what, name, existing, within=within)
+        raise typer.BadParameter(message, param_hint=f"'--{what}'" if within else None)
+    return name
+
+
+def _suites() -> Iterable[str]:
+    from evaluators.suites import suite_names
+
+    return suite_names()
+
+
+def _actions() -> Iterable[str]:
+    from evaluators.suites.tailor.bank import public
+
+    return [str(row["action_name"]) for row in public().actions]
+
+
+def _universe_subsets() -> Iterable[str]:
+    from evaluators.suites import suite_named
+
+    return suite_named("universe").subsets
+
+
+def _environments() -> Iterable[str]:
+    from evaluators.worlds.arena.looks import ENVIRONMENTS
+
+    return [environment.name for environment in ENVIRONMENTS]
+
+
+def _scopes() -> Iterable[str]:
+    from submissions.teams.tokens import SCOPES
+
+    return SCOPES
+
+
+def _training_modes() -> Iterable[str]:
+    from flows.suites.sc3_train import MODES
+
+    return MODES
+
+
+def _columns(module: str, *names: str) -> Callable[[], tuple[Any, ...]]:
+    """Columns of a module of tables, such as Team.name; the module is imported when they are asked
+    for."""
+
+    def columns() -> tuple[Any, ...]:
+        from importlib import import_module
+        from operator import attrgetter
+
+        tables = import_module(module)
+        return tuple(attrgetter(name)(tables) for name in names)
+
+    return columns
+
+
+def _judge(name: str) -> None:
+    from flows.workers.judges import check_judge
+
+    check_judge(name)
+
+
+def _policy_server(text: str) -> None:
+    from flows.suites.sc3_rollouts import read_servers
+
+    read_servers([text])
+
+
+def _hub(text: str) -> None:
+    from submissions.intake.hub import read_hub
+
+    read_hub(text)
+
+
+def _frame_rule(text: str) -> None:
+    from flows.suites.universe_adapt import read_frame_rule
+
+    read_frame_rule(text)
+
+
+def _scenario(text: str) -> None:
+    from evaluators.suites.liva.cases.drafting import check_scenario
+
+    check_scenario(text)
+
+
+SUITE = Known("suite", _suites)
+UNIVERSE_SUBSET = Known("subset of universe", _universe_subsets)
+ACTION = Known("action of TailOR", _actions)
+ENVIRONMENT = Known("environment", _environments)
+SCOPE = Known("scope", _scopes)
+TRAINING_MODE = Known("mode that can be left out", _training_modes)
+
+SUBMISSION = Stored(
+    "submission", _columns("infra.tables", "Submission.id"), "`armillary status` lists them all."
+)
+RUN = Stored("run", _columns("infra.tables", "Run.id"), "The API lists them: /v1/runs.")
+TEAM = Stored("team", _columns("infra.tables", "Team.name"), "Enter it: armillary team add NAME.")
+RATED_TEAM = Stored(
+    "team",
+    _columns("infra.tables", "Team.name", "Submission.team"),
+    "`armillary status` names the teams.",
+)
+TOKEN_PREFIX = Stored(
+    "key that begins so", _columns("infra.tables", "Token.prefix"), "`armillary token list`."
+)
+CURATION = Stored(
+    "curation",
+    _columns("infra.tables", "CurationCall.curation"),
+    "Begin one with `armillary curate`.",
+)
+DRAFT = Stored(
+    "draft", _columns("infra.tables", "Draft.id"), "`armillary review list CURATION` shows the ids."
+)
+STUDY = Stored(
+    "study", _columns("infra.tables.study", "Study.id"), "`armillary study list` shows them."
+)
+RATER_OR_STUDY = Stored(
+    "rater or study",
+    _columns("infra.tables.study", "Rater.id", "Study.id"),
+    "`armillary study export` names the raters.",
+)
+RECEIPT = File("a receipt from an export's receipts folder, or name a submission's id")
+VERIFIED = SubmissionOrReceipt(SUBMISSION, RECEIPT)
+
+JUDGE = Checked("the judge", _judge)
+POLICY_SERVER = Checked("the policy server", _policy_server)
+HUB = Checked("the model on a hub", _hub)
+FRAME_RULE = Checked("the frame rule", _frame_rule)
+SCENARIO = Checked("the scenario", _scenario)
+
+SuiteName = Annotated[str, typer.Argument(parser=SUITE)]
+SubmissionId = Annotated[str, typer.Argument(parser=SUBMISSION)]
+StudyId = Annotated[str, typer.Argument(parser=STUDY)]
+TeamName = Annotated[str, typer.Argument(parser=TEAM)]
+CurationName = Annotated[str, typer.Argument(parser=CURATION)]

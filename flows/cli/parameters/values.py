@@ -1,0 +1,217 @@
+"""Values that are typed after a command: each kind reads the text, or says what is wrong and what
+is right."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import typer
+
+from flows.cli.terminal import refuse
+
+UNPRINTABLE = ("Cc", "Cs")
+"""Control characters, and bytes of the command line that are no UTF-8."""
+LONGEST = 2000
+LAST_SEED = 2**31 - 1
+"""What a column of whole numbers holds on every database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Free text in one line; every text is right that can be printed."""
+
+    what: str
+    most: int = LONGEST
+
+    def __call__(self, value: str) -> str:
+        """The text without spaces around it."""
+        text = printable(value, self.what)
+        if len(text) > self.most:
+            refuse(f"{_sentence(self.what)} has {len(text)} characters. Write at most {self.most}.")
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """A name that is given now, to a team, a model or a curation: by the rule for names in a
+    manifest."""
+
+    what: str
+
+    def __call__(self, value: str) -> str:
+        """The name."""
+        from submissions.format.errors import shown
+        from submissions.format.names import check_name
+
+        try:
+            return check_name(value)
+        except ValueError as error:
+            refuse(f"{shown(value)} cannot name {self.what}: {error}. Choose a plain name.")
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A text of one form, such as an address or a hash."""
+
+    what: str
+    pattern: str
+    example: str
+
+    def __call__(self, value: str) -> str:
+        """The text, if it has the form."""
+        from submissions.format.errors import shown
+
+        if not re.fullmatch(self.pattern, value):
+            refuse(f"{shown(value)} is not {self.what}. Write it like {self.example}.")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Url:
+    """The address of a web server."""
+
+    what: str
+
+    def __call__(self, value: str) -> str:
+        """The address without a slash at its end."""
+        from submissions.format.errors import shown
+
+        if not _is_url(value):
+            refuse(
+                f"{shown(value)} is not the address of {self.what}. Write it like "
+                "https://host.example:8000."
+            )
+        return value.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A text that the module which reads it later checks now; `check` raises one of the foreseen
+    errors."""
+
+    what: str
+    check: Callable[[str], object]
+
+    def __call__(self, value: str) -> str:
+        """The text, if nothing is wrong with it."""
+        from flows.cli.user_errors import FORESEEN, explain
+
+        text = printable(value, self.what)
+        try:
+            self.check(text)
+        except FORESEEN as error:
+            refuse(explain(error))
+        return text
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """key=text, as in `tool=a spoon`; the text may have several lines."""
+
+    what: str
+
+    def __call__(self, value: str) -> str:
+        """Both, as they were written."""
+        from submissions.format.errors import shown
+
+        key, _, text = value.partition("=")
+        if not key.strip() or not text.strip():
+            refuse(f"{shown(value)} is not {self.what}. Write key=text, such as 'tool=a spoon'.")
+        printable(value.replace("\n", " "), self.what)
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class NumberOrDefault:
+    """A number between two limits, or the word default."""
+
+    least: float
+    most: float
+
+    def __call__(self, value: str | float) -> float | None:
+        """The number; None for `default`."""
+        from submissions.format.errors import shown
+
+        if value == "default":
+            return None
+        try:
+            number = float(value)
+        except ValueError:
+            number = float("nan")
+        if not self.least <= number <= self.most:
+            refuse(
+                f"{shown(value)} does not fit. Write a number from {self.least:g} to "
+                f"{self.most:g}, or default."
+            )
+        return number
+
+
+def printable(value: str, what: str) -> str:
+    """The text without spaces around it; an empty one, or one that no terminal can show, is
+    refused."""
+    from submissions.format.errors import shown
+
+    text = value.strip()
+    if not text:
+        refuse(f"{_sentence(what)} is empty: nothing stands between the quotes. Write it.")
+    if any(unicodedata.category(letter) in UNPRINTABLE for letter in text):
+        refuse(
+            f"{shown(value)} holds a character that cannot be printed. Write {what} in plain "
+            "characters."
+        )
+    return text
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _is_url(value: str) -> bool:
+    try:
+        parts = urlsplit(value)
+        port = parts.port
+    except ValueError:
+        return False
+    plain = value.isprintable() and not re.search(r"\s", value)
+    return (
+        plain
+        and parts.scheme in ("http", "https")
+        and bool(parts.hostname)
+        and not parts.username
+        and port != 0
+    )
+
+
+HOST = (
+    r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?|\[[0-9A-Fa-f:]+\]|[0-9A-Fa-f:]*::[0-9A-Fa-f:]*"
+)
+ADDRESS = Shape("the address of a network interface", HOST, "127.0.0.1, or 0.0.0.0 for all of them")
+SCHEDULER = Shape("HOST:PORT of a Dask scheduler", rf"({HOST}):[1-9]\d{{0,4}}", "10.0.0.5:8786")
+SHA256 = Shape(
+    "a SHA-256", "[0-9a-f]{64}", "`Head:` in the output of `armillary audit`: 64 hexadecimal digits"
+)
+CONTACT = Shape(
+    "an e-mail address",
+    r"[^@\s\x00-\x1f\ud800-\udfff]+@[^@\s\x00-\x1f\ud800-\udfff]+",
+    "team@example.org",
+)
+NEW_STUDY = Shape(
+    "an id for a study",
+    r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
+    "pilot-1: letters, digits, dots and dashes",
+)
+KEY = Shape("a team's key", r"[\x21-\x7e]{8,200}", "arm_…, as `armillary token create` printed it")
+PERSON = Words("the name of the person who decides", 80)
+REASON = Words("the reason")
+
+Seed = Annotated[
+    int, typer.Option(min=0, max=LAST_SEED, help="The same seed draws the same again.")
+]
+Port = Annotated[int, typer.Option(min=1, max=65535, help="Where it listens.")]
+BindAddress = Annotated[str, typer.Option(parser=ADDRESS, help="0.0.0.0 in a container.")]
+By = Annotated[str, typer.Option("--by", parser=PERSON, help="Who decides.")]

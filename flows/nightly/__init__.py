@@ -1,0 +1,2 @@
+"""The scheduled night: what is stale, what moved and why, whether judges drift. May import studies,
+evaluate, publish and below."""

@@ -1,0 +1,213 @@
+"""The nightly: what is stale is computed again and nothing else, the judges are asked whether they
+still agree with themselves, and what moved is written down. One run a date, however often it
+fires."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, date, datetime
+
+from prefect import flow
+from sqlalchemy import update
+from sqlmodel import Session, col, select
+
+from evaluators.suites import suite_named
+from flows.durable.lease import holding, still_ours
+from flows.evaluate import stages
+from flows.evaluate.flow import run_here
+from flows.nightly.cell_changes import moved, numbers_of, rescore, write
+from flows.nightly.judge_drift import watch_judge
+from flows.nightly.night_dates import schedule
+from flows.nightly.staleness import EntryOnBoard, Stale, entries, stale
+from flows.publish import board_changes
+from flows.run.case import open_case
+from infra.db import claim, session
+from infra.settings import Settings
+from infra.tables import Run
+from infra.tables.operations import Night
+from infra.tables.standing import RankChange
+from submissions.teams.lifecycle import record
+
+log = logging.getLogger("armillary")
+
+
+@dataclass(frozen=True, slots=True)
+class NightTally:
+    """What a night did, in numbers."""
+
+    submissions: int = 0
+    stale: int = 0
+    recomputed: int = 0
+    failed: int = 0
+    judge_calls: int = 0
+    moved: int = 0
+    alarms: int = 0
+
+    def __str__(self) -> str:
+        if not self.stale:
+            done = "nothing was stale"
+        else:
+            done = (
+                f"{self.recomputed} of {self.stale} stale entries computed again, {self.moved} "
+                "cells moved"
+            )
+        broken = f", {self.failed} failed" if self.failed else ""
+        alarms = (
+            f"; {self.alarms} ALARM: a judge has drifted, its boards are frozen"
+            if self.alarms
+            else ""
+        )
+        return (
+            f"{self.submissions} entries looked at, {done}{broken}, {self.judge_calls} judge "
+            f"calls{alarms}."
+        )
+
+
+@flow(name="nightly", retries=0, persist_result=False, validate_parameters=False)
+def nightly() -> str:
+    """The newest night that was due, if it has not been done."""
+    return run(Settings())
+
+
+def run(settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> str:
+    """Do the night that is due by the clock; a night that is done, or older than the newest, is
+    left alone."""
+    plan, moment = schedule(settings.nightly_at, settings.nightly_zone), clock()
+    night = plan.night_of(moment)
+    with holding(settings, "nightly", "nightly"):
+        with session(settings.database) as db:
+            newest = last_night(db)
+            if newest and (
+                newest.night > night or (newest.night == night and newest.state == "done")
+            ):
+                due = plan.next_after(newest.night)
+                return (
+                    f"The night of {newest.night} is done: {newest.text} The next is due at "
+                    f"{due:%Y-%m-%d %H:%M} UTC."
+                )
+            row = Night(
+                night=night, state="running", late=plan.is_late(moment), due_at=plan.due(night)
+            )
+            claim(db, Night, row.model_dump())
+        return _through(settings, night)
+
+
+def _through(settings: Settings, night: date) -> str:
+    """From the first look to the last row; killed anywhere, the same night goes on from what has
+    rows."""
+    start = time.monotonic()
+    try:
+        tally = _work(settings, night)
+    except Exception as error:
+        _close(
+            settings,
+            night,
+            "failed",
+            NightTally(),
+            time.monotonic() - start,
+            f"It broke: {type(error).__name__}.",
+        )
+        raise
+    text = str(tally)
+    _close(settings, night, "done", tally, time.monotonic() - start, text)
+    return f"The night of {night}: {text}"
+
+
+def _work(settings: Settings, night: date) -> NightTally:
+    with session(settings.database) as db:
+        found = entries(db, settings)
+    tally = _watch(settings, night, found, NightTally(submissions=len(found)))
+    with session(settings.database) as db:
+        todo = list(stale(db, settings, found))
+    tally = replace(tally, stale=len(todo))
+    for one in todo:
+        still_ours()
+        tally = _again(settings, night, one, tally)
+    _settle(settings, [one.entry.run.id for one in todo if not one.in_place])
+    return tally
+
+
+def _settle(settings: Settings, left: list[str]) -> None:
+    """Entries that came onto other boards in this night: each pair of boards is held against each
+    other once."""
+    with session(settings.database) as db:
+        rows = db.exec(select(RankChange).where(col(RankChange.run_before).in_(left))).all()
+        for suite, before, after in sorted(
+            {(row.suite, row.board_before, row.board) for row in rows}
+        ):
+            board_changes.settle(db, suite_named(suite), before, after)
+
+
+def _watch(
+    settings: Settings, night: date, found: list[EntryOnBoard], tally: NightTally
+) -> NightTally:
+    """Each judge of each suite once, on the entries that stand under it."""
+    under: dict[tuple[str, str], list[EntryOnBoard]] = defaultdict(list)
+    for entry in found:
+        if not _has_rules_only(entry):
+            under[entry.submission.suite, entry.run.judge].append(entry)
+    for _, some in sorted(under.items()):
+        rows, calls = watch_judge(settings, night, some)
+        alarms = sum(row.alarm for row in rows)
+        tally = replace(tally, judge_calls=tally.judge_calls + calls, alarms=tally.alarms + alarms)
+    return tally
+
+
+def _has_rules_only(entry: EntryOnBoard) -> bool:
+    return suite_named(entry.submission.suite).own_judge is not None
+
+
+def _again(settings: Settings, night: date, one: Stale, tally: NightTally) -> NightTally:
+    """Compute one entry again; one that fails does not keep the others from their turn."""
+    try:
+        calls, cells = (_in_place if one.in_place else _anew)(settings, night, one)
+    except Exception:
+        log.exception("nightly: %s", one.entry.submission.id)
+        return replace(tally, failed=tally.failed + 1)
+    done = replace(tally, recomputed=tally.recomputed + 1)
+    return replace(done, judge_calls=done.judge_calls + calls, moved=done.moved + cells)
+
+
+def _in_place(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+    """The same run: answers that are owed are asked for, then its numbers are computed from its
+    rows."""
+    chosen = settings.model_copy(update={"judge": one.entry.judge_setting})
+    with holding(settings, one.entry.submission.id, "evaluate", {"judge": chosen.judge}):
+        case = open_case(chosen, one.entry.submission.id)
+        calls = stages.judge(case) if one.cause == "data" else 0
+        return calls, rescore(case, night, one)
+
+
+def _anew(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+    """Another board: the flow makes what is missing there, and the two runs are compared."""
+    done = run_here(one.entry.submission.id, settings, one.entry.judge_setting)
+    with session(settings.database) as db:
+        fresh = db.get(Run, done.run_id)
+        assert fresh is not None
+        difference = moved(numbers_of(db, one.entry.run.id), numbers_of(db, fresh.id))
+        write(db, night, fresh, one.entry.run.id, difference, one)
+    return done.judged, len(difference)
+
+
+def _close(
+    settings: Settings, night: date, state: str, tally: NightTally, seconds: float, text: str
+) -> None:
+    with session(settings.database) as db:
+        values = {
+            "state": state,
+            "finished_at": datetime.now(UTC),
+            "seconds": seconds,
+            "text": text,
+            **asdict(tally),
+        }
+        db.connection().execute(update(Night).where(col(Night.night) == night).values(**values))
+        record(db, "nightly", "nightly", f"The night of {night}: {text}", actor="nightly")
+
+
+def last_night(db: Session) -> Night | None:
+    """The newest night there is a row of."""
+    return db.exec(select(Night).order_by(col(Night.night).desc()).limit(1)).first()

@@ -1,0 +1,184 @@
+"""Publication: a scored run goes onto its board, its rank and everybody's rank interval with it, in
+one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlalchemy import delete, update
+from sqlmodel import Session, col, select
+
+from evaluators.aggregate.cells import Bounds
+from evaluators.aggregate.columns import Columns
+from evaluators.aggregate.summaries import Summary, summaries
+from evaluators.contracts import Cell, Score, Suite
+from evaluators.suites import suite_named
+from flows.publish import board_changes, private_gap, receipts
+from flows.publish.freeze import why_frozen
+from flows.publish.ladder import attempt
+from flows.publish.private_gap import PrivateScores
+from flows.publish.ranking import enter, leave, renew, store_summary
+from flows.publish.seal_chain import seal_board, seal_events, seal_run
+from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped
+from flows.run.quota_turn import stop_if_taken_back
+from flows.run.tables_io import OUTCOMES, store_results
+from infra import tables
+from infra.db import alone, session
+from infra.settings import Settings
+from infra.tables.standing import Roster
+from leaderboard.cache import on_publish
+from submissions.format.errors import shown
+from submissions.teams.lifecycle import State, advance, state_of
+
+PUBLICATION = "publication"
+
+
+def publish(
+    case: EvaluationCase,
+    stored: Sequence[Any],
+    private_scores: Callable[[], PrivateScores],
+    columns: Columns | None = None,
+) -> None:
+    """Put the run on its board; what is there already stays as it is. `columns` are those of its
+    scores, if known."""
+    with session(case.settings.database) as db:
+        run = db.get_one(tables.Run, case.run.id)
+        if run.state == "published":
+            return
+        if frozen := why_frozen(db, run):
+            raise Stopped("E_FROZEN", "ours", frozen)
+    scores = [
+        Score(name, metric, OUTCOMES[outcome], value, *more)
+        for name, metric, outcome, value, *more in stored
+    ]
+    found, private = summaries(case.suite, case.samples, scores, columns), private_scores()
+    with session(case.settings.database) as db:
+        alone(db, PUBLICATION)
+        run = db.get_one(tables.Run, case.run.id, populate_existing=True)
+        if run.state != "published":
+            _put_on_board(db, case, run, found)
+            if private.samples:
+                private_gap.store(
+                    db, case.suite, run, (case.samples, scores), (private.samples, private.scores)
+                )
+
+
+def _put_on_board(
+    db: Session, case: EvaluationCase, run: tables.Run, found: Sequence[Summary]
+) -> None:
+    stop_if_taken_back(db, case.submission.id)
+    text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
+    moved = advance(db, case.submission.id, State.PUBLISHED, text)
+    if not moved and state_of(db, case.submission.id) is not State.PUBLISHED:
+        raise Stopped(
+            "E_CLOSED",
+            "ours",
+            "It was closed while it was in work, so it does not go onto the board.",
+        )
+    with on_publish.kept_up(db, col(tables.Run.id) == run.id):
+        _set_run(db, run, state="published", published_at=tables.now())
+    rank(db, case.suite, case.submission, run, found)
+    board_changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
+    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
+    seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
+
+
+def rank(
+    db: Session,
+    suite: Suite,
+    submission: tables.Submission,
+    run: tables.Run,
+    found: Sequence[Summary],
+) -> None:
+    """Enter a run into the rosters of its board as its team's next attempt; one that does not move
+    is only listed."""
+    made = attempt(db, suite, submission, run, found[0])
+    gone = withdrawn(db, run.board)
+    for summary in found:
+        store_summary(db, suite, run, summary)
+        if made.ranked:
+            enter(db, suite, run, summary, (*made.leaving, *gone))
+
+
+def again(
+    db: Session,
+    case: EvaluationCase,
+    scores: Sequence[Score],
+    cells: Sequence[Cell],
+    bounds: Sequence[Bounds] = (),
+) -> None:
+    """Put new numbers in the place of a published run's old ones, with all that follows from
+    them."""
+    alone(db, PUBLICATION)
+    with on_publish.kept_up(db, col(tables.Run.id) == case.run.id):
+        for table in (tables.Score, tables.Cell):
+            db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
+        store_results(db, case.run.id, scores, cells, bounds)
+    rank_again(db, case, db.get_one(tables.Run, case.run.id, populate_existing=True), scores)
+
+
+def rank_again(db: Session, case: EvaluationCase, run: tables.Run, scores: Sequence[Score]) -> None:
+    """A published run's numbers were computed anew: it stands where they put it, as the attempt
+    that it was."""
+    for summary in summaries(case.suite, case.samples, scores):
+        store_summary(db, case.suite, run, summary)
+    renew(db, case.suite, run)
+    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
+    seal_run(db, run)
+
+
+def settle(settings: Settings) -> int:
+    """Rank every board again that somebody was withdrawn from; return how many were withdrawn."""
+    with session(settings.database) as db:
+        alone(db, PUBLICATION)
+        boards: dict[str, str] = {
+            board: suite for board, suite in db.execute(select(Roster.board, Roster.suite))
+        }
+        gone = [(suite, run) for board, suite in boards.items() for run in withdrawn(db, board)]
+        for suite, run_id in gone:
+            leave(db, suite_named(suite), db.get_one(tables.Run, run_id))
+        for board in {db.get_one(tables.Run, run_id).board for _, run_id in gone}:
+            seal_board(db, board)
+        seal_events(db)
+        return len(gone)
+
+
+def withdraw(settings: Settings, submission_id: str, why: str) -> None:
+    """Mark a submission as withdrawn and rank the others without it; nothing is deleted."""
+    with session(settings.database) as db:
+        if db.get(tables.Submission, submission_id) is None:
+            raise NoSuchSubmission(
+                f"There is no submission {shown(submission_id)}. `armillary status` lists them all."
+            )
+        if not advance(db, submission_id, State.WITHDRAWN, why, actor="operator"):
+            raise Stopped(
+                "E_CLOSED",
+                "submitter",
+                f"{submission_id} is {state_of(db, submission_id)} already.",
+            )
+    settle(settings)
+
+
+def withdrawn(db: Session, board: str) -> tuple[str, ...]:
+    """Runs in the board's rosters whose submission is published no more."""
+    ranked = {
+        run for runs in db.exec(select(Roster.runs).where(Roster.board == board)) for run in runs
+    }
+    query = select(tables.Run.id).join(tables.Submission).where(tables.Run.board == board)
+    gone = set(db.exec(query.where(tables.Submission.state != "published")))
+    return tuple(sorted(ranked & gone))
+
+
+def stored_scores(case: EvaluationCase) -> Sequence[Any]:
+    """A run's scores as they lie there; what was kept with each is read only where a suite's own
+    table may need it."""
+    table = tables.Score
+    columns: tuple[Any, ...] = (table.sample_id, table.metric, table.outcome, table.value)
+    chosen: Any = (*columns, table.detail) if case.suite.tabulate else columns
+    with session(case.settings.database) as db:
+        return db.execute(select(*chosen).where(table.run_id == case.run.id)).all()
+
+
+def _set_run(db: Session, run: tables.Run, **values: Any) -> None:
+    db.connection().execute(update(tables.Run).where(col(tables.Run.id) == run.id).values(**values))

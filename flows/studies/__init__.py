@@ -1,0 +1,1 @@
+"""Human studies from their making to the board. May import evaluate, publish and below."""

@@ -1,0 +1,299 @@
+"""A closed study on the board: people's verdicts beside the judge's, ranked among those whom the
+same people rated."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import delete, update
+from sqlmodel import Session, col, select
+
+from evaluators.aggregate.columns import tabulate
+from evaluators.aggregate.summaries import summaries
+from evaluators.contracts import Cell, JudgeCard, Outcome, Sample, Score, Suite
+from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.suites import suite_named
+from flows.evaluate.stages import RunScores
+from flows.publish import publish as publication_flow
+from flows.publish.seal_chain import seal_board, seal_run
+from flows.run.board_keys import board_key
+from flows.run.catalogue import judge_row
+from flows.run.tables_io import store_results
+from flows.studies.agreement import agreement
+from flows.studies.create import move
+from flows.studies.judges import judges_and_people
+from flows.studies.people import People, people_of
+from flows.studies.ratings import About, RatedItem, care, opinions, ratings
+from flows.studies.tables import table_of
+from infra import tables
+from infra.db import add_new, alone, put, session
+from infra.settings import Settings
+from infra.tables import standing
+from infra.tables.standing import Noise
+from infra.tables.study import Rater, Study
+from leaderboard.cache import on_publish
+from leaderboard.studies.states import StudyError
+from submissions.teams.roles import WHY_UNRANKED
+
+
+def publish(settings: Settings, study_id: str) -> dict[str, Any]:
+    """Compute a closed study's results and put people's scores on the board; publishing again
+    replaces them."""
+    with session(settings.database) as db:
+        study = db.get(Study, study_id)
+        if study is None or study.state not in ("closed", "published"):
+            raise StudyError(
+                f"{study_id} is {study.state if study else 'not there'}: close it, then publish it."
+            )
+        heard = _heard(db, study)
+        result = _result(db, study, heard)
+        db.connection().execute(
+            update(Study).where(col(Study.id) == study_id).values(result=result)
+        )
+        _to_board(db, study, heard)
+        state = study.state
+    if state == "closed":
+        move(settings, study_id, "published")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """What a study heard: all ratings, how carefully each rater rated, and of those who are kept
+    what they say."""
+
+    given: list[RatedItem]
+    raters: list[dict[str, Any]]
+    kept: list[RatedItem]
+    said: list[About]
+    people: list[People]
+
+
+def _heard(db: Session, study: Study) -> Heard:
+    given = ratings(db, study)
+    raters = [asdict(one) for one in care(db, study, given)]
+    kept = _kept(given, raters)
+    said = opinions(kept)
+    return Heard(given, raters, kept, said, people_of(db, study, said))
+
+
+def compute(db: Session, study: Study) -> dict[str, Any]:
+    """All figures of a study: everybody's, and without those whom the rule leaves out."""
+    return _result(db, study, _heard(db, study))
+
+
+def _result(db: Session, study: Study, heard: Heard) -> dict[str, Any]:
+    given, kept, raters = heard.given, heard.kept, heard.raters
+    without = {
+        one["rater"]: table_of(study, [rated for rated in given if rated.rater != one["rater"]])
+        for one in raters
+        if len(raters) > 1
+    }
+    return {
+        "all": {"table": table_of(study, given), "agreement": agreement(given, study.seed)},
+        "kept": {"table": table_of(study, kept), "agreement": agreement(kept, study.seed)},
+        "raters": raters,
+        "leave_one_out": without,
+        "judges": judges_and_people(db, heard.people),
+    }
+
+
+def _kept(given: Sequence[RatedItem], raters: Sequence[Mapping[str, Any]]) -> list[RatedItem]:
+    out = {one["rater"] for one in raters if one["left_out"]}
+    return [one for one in given if one.rater not in out]
+
+
+def human_card(study: Study) -> JudgeCard:
+    """Who judged: the people of one study, by its instructions."""
+    return JudgeCard(
+        name=f"People: {study.title}",
+        kind="human",
+        model="people",
+        revision=study.id,
+        prompt_sha256=hashlib.sha256(study.instructions.encode()).hexdigest(),
+        decoding=f"{study.raters_per_item} raters an item",
+        frames="whole",
+        precision="",
+        code="study-1",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """A submission's run under the people of a study."""
+
+    submission: tables.Submission
+    run: tables.Run
+    samples: tuple[Sample, ...]
+    scores: tuple[Score, ...]
+
+
+def _to_board(db: Session, study: Study, heard: Heard) -> None:
+    """Verdicts, and one run a submission; all of them are ranked anew together, and with nobody
+    else."""
+    suite, card = suite_named(study.suite), human_card(study)
+    judge = fingerprint(card)
+    add_new(db, tables.Judge, [judge_row(card)])
+    alone(db, publication_flow.PUBLICATION)
+    found = [one for one in heard.people if one.scores]
+    numbers = {
+        rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))
+    }
+    _store_verdicts(db, suite, judge, found, heard.said, numbers)
+    with on_publish.kept_up(db, col(tables.Run.judge) == judge):
+        _forget_runs(db, judge)
+        entered = [_store_run(db, suite, study, judge, one) for one in found]
+    _rank(db, suite, entered)
+
+
+def recomputed(db: Session, run: tables.Run) -> RunScores | None:
+    """A run's scores and cells from the ratings as they are stored; None if it is not people's."""
+    judge = db.get_one(tables.Judge, run.judge)
+    study = db.get(Study, judge.card.get("revision", "")) if judge.kind == "human" else None
+    if study is None:
+        return None
+    kept = _kept(ratings(db, study), study.result["raters"])
+    mine = next(
+        one
+        for one in people_of(db, study, opinions(kept))
+        if one.submission.id == run.submission_id
+    )
+    return RunScores(mine.scores, _cells(suite_named(study.suite), mine), ())
+
+
+def _store_verdicts(
+    db: Session,
+    suite: Suite,
+    judge: str,
+    found: Sequence[People],
+    said: Sequence[About],
+    numbers: Mapping[str, int],
+) -> None:
+    for table in (tables.Verdict, tables.Reply):
+        db.connection().execute(delete(table).where(col(table.judge) == judge))
+    shown = {
+        (one.submission.id, sample.id): (sample, one.files[sample.id])
+        for one in found
+        for sample in one.samples
+    }
+    for about in said:
+        if (about.method, about.sample) in shown:
+            sample, file = shown[about.method, about.sample]
+            _store_reply(
+                db, judge, file, _request(suite, sample), about, numbers[about.opinion.rater]
+            )
+
+
+def _request(suite: Suite, sample: Sample) -> str:
+    """The judge's own key where people answer the judge's questions; elsewhere one of the sample's
+    own."""
+    if suite.parts or suite.own_judge:
+        return hashlib.sha256(f"people {sample.id}".encode()).hexdigest()
+    return request_key(sample.prompt, sample.facets.modality, sample.questions)
+
+
+def _store_reply(
+    db: Session, judge: str, file: str, request: str, about: About, number: int
+) -> None:
+    answers, rater = about.opinion.answers, about.opinion.rater
+    reply = hashlib.sha256(f"{judge} {file} {request} {number}".encode()).hexdigest()
+    raw = json.dumps({"rater": rater, "answers": dict(answers)}, sort_keys=True)
+    cost = {"tokens_in": 0, "tokens_out": 0, "cost": 0.0}
+    put(
+        db,
+        tables.Reply,
+        [
+            {
+                "id": reply,
+                "judge": judge,
+                "media_sha256": file,
+                "raw": raw,
+                "at": tables.now(),
+                **cost,
+            }
+        ],
+    )
+    add_new(
+        db,
+        tables.Verdict,
+        [
+            {
+                "judge": judge,
+                "media_sha256": file,
+                "question_sha256": question_key(request, name),
+                "repeat": number,
+                "outcome": Outcome.SCORED.value,
+                "value": str(value),
+                "reason": "",
+                "reply_id": reply,
+            }
+            for name, value in answers.items()
+        ],
+    )
+
+
+def _forget_runs(db: Session, judge: str) -> None:
+    """Nothing stays of what an earlier publication of the same study computed."""
+    run = tables.Run
+    old = db.execute(select(run.id, run.board).where(run.judge == judge)).all()
+    names, boards = [name for name, _ in old], {board for _, board in old}
+    for table in (tables.Score, tables.Cell, Noise, standing.Summary, standing.AttemptRow):
+        db.connection().execute(delete(table).where(col(table.run_id).in_(names)))
+    for ranks in (standing.Roster, standing.Standing):
+        db.connection().execute(delete(ranks).where(col(ranks.board).in_(boards)))
+    db.connection().execute(update(run).where(col(run.id).in_(names)).values(state="scored"))
+
+
+def _store_run(db: Session, suite: Suite, study: Study, judge: str, people: People) -> Entered:
+    submission, scores = people.submission, people.scores
+    run_id = f"run-{hashlib.sha256(f'{submission.id} {judge}'.encode()).hexdigest()[:12]}"
+    rated = {score.sample_id for score in scores if score.outcome is Outcome.SCORED}
+    run = tables.Run(
+        id=run_id,
+        submission_id=submission.id,
+        board=board_key(suite, f"study {study.id}", judge),
+        suite=suite.name,
+        suite_version=suite.version,
+        scorer_version=suite.scorer_version,
+        subset=submission.subset,
+        judge=judge,
+        state="published",
+        eligible=submission.role == "entry",
+        why_not=WHY_UNRANKED[submission.role],
+        n_scored=len(rated),
+        n_expected=len(people.samples),
+        published_at=tables.now(),
+    )
+    put(db, tables.Run, [run.model_dump()])
+    store_results(db, run_id, scores, _cells(suite, people))
+    shown = {"run_id": run_id, "source": "raters", "at": tables.now()}
+    put(
+        db,
+        Noise,
+        [{**shown, "metric": metric, **asdict(found)} for metric, found in people.noise.items()],
+    )
+    return Entered(submission, run, people.samples, scores)
+
+
+def _cells(suite: Suite, people: People) -> tuple[Cell, ...]:
+    """With what other raters would have changed in the intervals."""
+    return tabulate(
+        suite,
+        people.samples,
+        people.scores,
+        {name: one.error for name, one in people.noise.items()},
+    )
+
+
+def _rank(db: Session, suite: Suite, entered: Sequence[Entered]) -> None:
+    for one in entered:
+        publication_flow.rank(
+            db, suite, one.submission, one.run, summaries(suite, one.samples, one.scores)
+        )
+    for one in entered:
+        seal_run(db, db.get_one(tables.Run, one.run.id, populate_existing=True))
+        seal_board(db, one.run.board)

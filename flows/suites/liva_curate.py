@@ -1,0 +1,332 @@
+"""The flow that writes new L-IVA cases: a model drafts, people decide, the checks have the last
+word.
+
+Run it as often as you like under one name: what was answered is not asked again, and what people
+decided stands.
+"""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from prefect import flow
+from sqlalchemy import delete
+from sqlmodel import Session, col
+
+from evaluators.contracts import Facets, Outcome, Sample
+from evaluators.judges.http.chat import Talker
+from evaluators.media import read_image, write_png
+from evaluators.suites.liva.agent.prompts import AgentPrompt, prompts_sha256
+from evaluators.suites.liva.cases import drafting
+from evaluators.suites.liva.cases.case import sidecar
+from evaluators.suites.liva.cases.drafting import (
+    CannotDraft,
+    CaseDecision,
+    CaseDraft,
+    Seed,
+    check_id,
+    check_scenario,
+)
+from evaluators.suites.liva.cases.folder import own, read_folder
+from evaluators.suites.liva.cases.sidecar import SidecarFinding
+from flows.workers.agents import open_talker
+from infra import tables
+from infra.db import add_new, session
+from infra.settings import Settings
+from leaderboard.queries.review_queue import offer
+
+LIST = "intentions.csv"
+INDEX = "model_index.json"
+COLUMNS = ("file", "case_id", "intention", "license")
+Paint = Callable[[str, str, Path], None]
+"""Makes a picture from a prompt for a case into a file; raises CannotDraft if it cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Where new cases stand after a run."""
+
+    name: str
+    asked: int
+    written: tuple[str, ...]
+    open: Mapping[str, str]
+    findings: tuple[SidecarFinding, ...]
+
+
+@dataclass
+class LivaCuration:
+    """One run of the flow."""
+
+    name: str
+    settings: Settings
+    talker: Talker
+    to: Path
+    asked: int = 0
+    written: list[str] = field(default_factory=list)
+    open: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def pictures(self) -> Path:
+        """Where pictures lie until their case is finished."""
+        folder = (
+            self.settings.work / "curations" / hashlib.sha256(self.name.encode()).hexdigest()[:12]
+        )
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+
+@flow(name="curate-liva-photos", retries=0, persist_result=False)
+def photos_flow(name: str, folder: str, to: str) -> Drafted:
+    """Draft cases from a folder of photos with the agent's vision-language model."""
+    settings = Settings()
+    return from_photos(settings, name, Path(folder), Path(to), drafter(settings))
+
+
+@flow(name="curate-liva-goals", retries=0, persist_result=False)
+def goals_flow(
+    name: str,
+    scenario: str,
+    count: int,
+    to: str,
+    image_model: str,
+    width: int,
+    height: int,
+    steps: int,
+) -> Drafted:
+    """Draft cases goal first with the agent's vision-language model and an image model's folder."""
+    settings = Settings()
+    paint = painter(Path(image_model), settings.device, width=width, height=height, steps=steps)
+    return from_goals(settings, name, scenario, count, Path(to), drafter(settings), paint)
+
+
+def drafter(settings: Settings) -> Talker:
+    """The model that drafts: the agent's, which has to be a real one."""
+    if settings.agent == "scripted":
+        raise CannotDraft(
+            "The scripted agent cannot write cases. Set ARMILLARY_AGENT to a vision-language model."
+        )
+    return open_talker(settings.agent, settings.device)
+
+
+def from_photos(settings: Settings, name: str, folder: Path, to: Path, talker: Talker) -> Drafted:
+    """Photos with an intention that a person wrote: the model drafts inventory, subgoals and
+    prompts."""
+    course = LivaCuration(name, settings, talker, to)
+    for seed in read_list(folder):
+        _sketched(course, seed)
+    return _drafted(course)
+
+
+def from_goals(
+    settings: Settings, name: str, scenario: str, count: int, to: Path, talker: Talker, paint: Paint
+) -> Drafted:
+    """Goal first: jobs that can be done in one scene, then a picture made for each, then its
+    sidecar."""
+    check_scenario(scenario)
+    course = LivaCuration(name, settings, talker, to)
+    known = [case.intention for case in own() if case.scenario == scenario]
+    ask = drafting.ask_ideas(scenario, count, known)
+    found = _answer(course, "ideas", scenario, ask)
+    for number, idea in enumerate(found["ideas"] if found else (), 1):
+        case_id = f"{scenario}_case{100 + number}"
+        _from_idea(course, case_id, idea, _call_id(course, "ideas", ask), paint)
+    return _drafted(course)
+
+
+def read_list(folder: Path) -> list[Seed]:
+    """The photos of a folder with what a person wrote about each, from its list."""
+    path = folder / LIST
+    if not path.is_file():
+        raise CannotDraft(
+            f"There is no {LIST} in {folder.name}. Write one with the columns {', '.join(COLUMNS)}."
+        )
+    try:
+        with path.open(newline="", encoding="utf-8") as stream:
+            rows = list(csv.DictReader(stream))
+    except (UnicodeDecodeError, csv.Error):
+        raise CannotDraft(
+            f"{path} is no CSV in UTF-8. Write one with the columns {', '.join(COLUMNS)}."
+        ) from None
+    if not rows:
+        raise CannotDraft(
+            f"{path} lists no photo. Write one line for each, with {', '.join(COLUMNS)}."
+        )
+    seeds = []
+    for line, row in enumerate(rows, 2):
+        if missing := [name for name in COLUMNS if not (row.get(name) or "").strip()]:
+            raise CannotDraft(
+                f"{LIST}:{line}: {missing[0]} is empty. Every photo needs {', '.join(COLUMNS)}."
+            )
+        check_id(row["case_id"])
+        picture = folder / Path(row["file"]).name
+        if not picture.is_file():
+            raise CannotDraft(f"{LIST}:{line}: there is no photo {row['file']!r} in the folder.")
+        seeds.append(
+            Seed(row["case_id"], "real", picture, row["intention"].strip(), row["license"].strip())
+        )
+    return seeds
+
+
+def check_image_model(folder: Path) -> None:
+    """Refuse a folder that is no pipeline of diffusers, before anything is asked or loaded."""
+    index = folder / INDEX
+    try:
+        kind = json.loads(index.read_text("utf-8"))["_class_name"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise CannotDraft(
+            f"{index} names no pipeline. Give a folder that save_pretrained of diffusers wrote."
+        ) from None
+    if "Pipeline" not in str(kind):
+        raise CannotDraft(
+            f"{index} names {kind!r}, which is no pipeline. Give a text-to-image folder of "
+            "diffusers."
+        )
+
+
+def painter(
+    model: Path, device: str, *, width: int, height: int, steps: int, seed: int = 0
+) -> Paint:
+    """Pictures from a diffusers text-to-image folder."""
+
+    def paint(case_id: str, prompt: str, to: Path) -> None:
+        from evaluators.models.device import pick_device
+        from evaluators.models.generate.diffusion import DiffusionGenerator, SamplerSettings
+
+        sampling = SamplerSettings(steps=steps, height=height, width=width)
+        generator = DiffusionGenerator(model, sampling, seed=seed, device=pick_device(device))
+        if generator.modality != "image":
+            raise CannotDraft(f"{model.name} makes clips. Name a text-to-image model.")
+        sample = Sample(case_id, Facets("", "", "", "image"), case_id, prompt)
+        (made,) = generator.generate([sample], to.parent)
+        if made.outcome is not Outcome.SCORED or made.file is None:
+            raise CannotDraft(f"No picture for {case_id}: {made.reason}")
+        made.file.replace(to)
+
+    return paint
+
+
+def _from_idea(
+    course: LivaCuration, case_id: str, idea: Mapping[str, Any], call: str, paint: Paint
+) -> None:
+    (draft,) = drafting.drafts_of_idea(case_id, idea, call)
+    decision = _decide(course, [draft])[draft.key]
+    if decision.status == "candidate":
+        course.open[case_id] = "the idea waits for a decision"
+    elif decision.status == "dropped":
+        course.open[case_id] = "the idea was dropped"
+    else:
+        words = decision.payload
+        told = hashlib.sha256(str(words["image_prompt"]).encode()).hexdigest()[:12]
+        picture = course.pictures / f"{case_id}-{told}.png"
+        if not picture.is_file():
+            paint(case_id, str(words["image_prompt"]), picture)
+        licence = "picture made by an image model for this case; see the curation's record"
+        _sketched(course, Seed(case_id, "synthetic", picture, str(words["intention"]), licence))
+
+
+def _sketched(course: LivaCuration, seed: Seed) -> None:
+    """Ask for a sidecar, let people decide about it, and write it when they have."""
+    ask = drafting.ask_sketch(seed)
+    found = _answer(course, "sketch", seed.case_id, ask)
+    if found is None:
+        course.open[seed.case_id] = "the model gave no usable reply"
+        return
+    drafts = drafting.drafts_of_sketch(seed, found, _call_id(course, "sketch", ask))
+    made = drafting.settle(seed, drafts, _decide(course, drafts))
+    if isinstance(made, str):
+        course.open[seed.case_id] = made
+        return
+    course.to.mkdir(parents=True, exist_ok=True)
+    write_png(read_image(seed.picture), course.to / made.image)
+    (course.to / f"{made.case_id}.yaml").write_text(
+        sidecar(replace(made, folder=course.to)), "utf-8"
+    )
+    course.written.append(made.case_id)
+
+
+def _drafted(course: LivaCuration) -> Drafted:
+    findings = read_folder(course.to).findings if course.written else ()
+    return Drafted(course.name, course.asked, tuple(course.written), course.open, findings)
+
+
+def _answer(
+    course: LivaCuration, step: str, subject: str, ask: AgentPrompt[Any]
+) -> dict[str, Any] | None:
+    """The reply to a question, asked once for each name and wording."""
+    key = _call_id(course, step, ask)
+    with session(course.settings.database) as db:
+        row = db.get(tables.CurationCall, key)
+        if row is not None and row.status == "done":
+            return dict(row.payload)
+    reply, said, reason = drafting.converse(course.talker, ask)
+    course.asked += 1
+    payload: dict[str, Any] = reply.model_dump(mode="json") if reply else {}
+    kept = {
+        "id": key,
+        "curation": course.name,
+        "step": step,
+        "subject": subject,
+        "model": course.talker.name,
+        "prompt_version": prompts_sha256(),
+        "temperature": None,
+        "status": "done" if reply else "failed",
+        "reason": reason[:1000],
+        "payload": payload,
+        "raw": "\n\n".join(one.text for one in said),
+        "tries": len(said),
+        "tokens_in": sum(one.tokens_in for one in said),
+        "tokens_out": sum(one.tokens_out for one in said),
+        "cost": sum(one.cost for one in said),
+        "at": tables.now(),
+    }
+    with session(course.settings.database) as db:
+        _replace_call(db, kept)
+    return payload or None
+
+
+def _replace_call(db: Session, row: Mapping[str, Any]) -> None:
+    """A failure gives way to what comes after it."""
+    table = tables.CurationCall
+    db.connection().execute(
+        delete(table).where(col(table.id) == row["id"], col(table.status) != "done")
+    )
+    add_new(db, table, [dict(row)])
+
+
+def _decide(course: LivaCuration, drafts: Sequence[CaseDraft]) -> dict[str, CaseDecision]:
+    """Put drafts in the queue, and read what was decided about them."""
+    rows = {draft.key: _row(course, draft) for draft in drafts}
+    with session(course.settings.database) as db:
+        there = offer(db, list(rows.values()))
+    return {
+        key: CaseDecision(there[row["id"]].status, there[row["id"]].words)
+        for key, row in rows.items()
+    }
+
+
+def _row(course: LivaCuration, draft: CaseDraft) -> dict[str, Any]:
+    same = ("step", "kind", "field", "position", "context")
+    row: dict[str, Any] = {name: getattr(draft, name) for name in same}
+    identity = hashlib.sha256(f"{course.name}\0{draft.key}".encode()).hexdigest()[:16]
+    words = {
+        key: list(value) if isinstance(value, tuple) else value
+        for key, value in draft.payload.items()
+    }
+    row |= {
+        "id": identity,
+        "call_id": draft.source,
+        "curation": course.name,
+        "task_id": draft.case_id,
+    }
+    row |= {"instance": None, "payload": words, "note": "", "edited": {}, "status": "candidate"}
+    return {**row, "reviewer": "", "reason": "", "created_at": tables.now()}
+
+
+def _call_id(course: LivaCuration, step: str, ask: AgentPrompt[Any]) -> str:
+    return hashlib.sha256(f"{course.name}\0{step}\0{ask.sha256}".encode()).hexdigest()[:16]

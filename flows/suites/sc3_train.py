@@ -1,0 +1,107 @@
+"""Training a dynamics model for SC3 from the command line: what is asked for becomes a course."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from submissions.format.suggestions import no_such
+
+MODES = ("cross_view", "inverse")
+EXAMPLE = '{"dynamics": {"width": 96}, "eyes": {"height": 24}}'
+
+
+class CannotTrain(ValueError):
+    """What is asked for cannot be trained; the message says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicsTrainingPlan:
+    """Where to, how large, how long, and which modes are left out."""
+
+    to: Path
+    config: Path | None
+    steps: int
+    sight_steps: int
+    batch: int
+    rate: float
+    episodes: int
+    without: tuple[str, ...]
+    seed: int
+
+
+def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], None]) -> float | None:
+    """Train, or go on training; the tau that was chosen, None if it never stops."""
+    from evaluators.models.dynamics.course import DynamicsCourse, make
+    from evaluators.models.dynamics.flow_matching import SHARES
+    from evaluators.models.dynamics.model import DynamicsConfig
+    from evaluators.models.dynamics.tokeniser import EyesConfig
+    from evaluators.models.dynamics.tokeniser_training import SightPlan
+    from evaluators.models.dynamics.training import TrainingPlan
+    from evaluators.suites.sc3.producing import open_folder
+    from evaluators.suites.sc3.rollouts.tuning import choose_tau
+
+    said = _read(plan.config)
+    _check_names(said, {"eyes": EyesConfig, "dynamics": DynamicsConfig})
+    if unknown := set(plan.without) - set(MODES):
+        raise CannotTrain(
+            f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: "
+            f"{', '.join(MODES)}."
+        )
+    shares = {mode: share for mode, share in SHARES.items() if mode not in plan.without}
+    try:
+        course = DynamicsCourse(
+            sight=SightPlan(
+                min(SightPlan().episodes, plan.episodes), plan.sight_steps, seed=plan.seed
+            ),
+            training=TrainingPlan(
+                steps=plan.steps,
+                batch=plan.batch,
+                rate=plan.rate,
+                seed=plan.seed,
+                shares=shares,
+                warm_up=min(TrainingPlan().warm_up, plan.steps // 10),
+            ),
+            episodes=plan.episodes,
+            eyes=EyesConfig(**said.get("eyes", {})),
+            dynamics=DynamicsConfig(**_tuples(said.get("dynamics", {}))).checked(),
+        )
+    except (TypeError, ValueError) as error:
+        raise CannotTrain(f"{plan.config} does not fit: {error}") from None
+    return make(
+        plan.to, course, told, lambda folder: choose_tau(*open_folder(folder, folder.name))
+    ).tau
+
+
+def _read(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    try:
+        said = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError):
+        raise CannotTrain(f"{path} cannot be read as JSON. Write {EXAMPLE}.") from None
+    if not isinstance(said, dict) or not all(isinstance(part, dict) for part in said.values()):
+        raise CannotTrain(f"{path} must hold an object like {EXAMPLE}.")
+    return said
+
+
+def _check_names(said: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -> None:
+    """Refuse a part, or a size in a part, that does not exist."""
+    for part, sizes in said.items():
+        if part not in parts:
+            raise CannotTrain(no_such("part", part, parts, within="a dynamics model"))
+        names = [field.name for field in fields(parts[part])]
+        for name in sizes:
+            if name not in names:
+                raise CannotTrain(
+                    no_such("size", name, names, f"Correct it, as in {EXAMPLE}.", within=part)
+                )
+
+
+def _tuples(said: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+    }

@@ -1,0 +1,396 @@
+"""The flow that writes a new bank: a language model proposes, people decide, the checks have the
+last word.
+
+Run it as often as you like under one name: what was answered is not asked again, and what people
+decided stands.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from math import inf
+from pathlib import Path
+from typing import Any, Literal
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.task_runners import ThreadPoolTaskRunner
+from prefect.utilities.annotations import quote
+from pydantic import BaseModel, ConfigDict, Field
+from sqlalchemy import delete
+from sqlmodel import Session, col, select
+
+from evaluators.judges.http.budget import Budget
+from evaluators.judges.http.endpoint import HttpJudgeConfig
+from evaluators.suites.tailor import checks
+from evaluators.suites.tailor.bank import Row, public
+from evaluators.suites.tailor.curation import bank, review, steps
+from evaluators.suites.tailor.curation.prompts import version
+from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation.review import (
+    BankDraft,
+    Decisions,
+    DraftDecision,
+    Open,
+    TaskDrafts,
+)
+from evaluators.suites.tailor.curation.rubrics import SHARED, Common, Rubrics
+from evaluators.suites.tailor.curation.steps import (
+    TASKS_AN_ACTION,
+    CannotCurate,
+    Chosen,
+    CurationQuestion,
+    Task,
+)
+from evaluators.suites.tailor.curation.writer import CallOutcome as Reply
+from evaluators.suites.tailor.curation.writer import Writer
+from evaluators.suites.tailor.graph import AffordanceGraph, load
+from evaluators.suites.tailor.wording import BankFinding
+from flows.durable.progress import begin, tick
+from flows.durable.shard_results import pieces
+from infra import tables
+from infra.db import add_new, session
+from infra.settings import Settings
+from leaderboard.queries.review_queue import offer
+
+KEY = "ARMILLARY_LLM_KEY"
+Payloads = dict[str, dict[str, Any]]
+"""Usable replies by the key of their question."""
+
+
+class CurationOptions(BaseModel):
+    """What may be chosen beside the model. The limits are for one run; prices are for a million
+    tokens."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    actions: tuple[str, ...] = ()
+    tasks: int = Field(TASKS_AN_ACTION, ge=1)
+    graph: Path | None = None
+    folder: Path | None = None
+    temperature: float | None = 0.7
+    max_tokens: int = Field(8192, ge=1)
+    limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
+    concurrency: int = Field(4, ge=1)
+    tries: int = Field(4, ge=1)
+    deadline: float = Field(300.0, gt=0)
+    most_calls: int | None = None
+    most_money: float | None = None
+    price_in: float = 0.0
+    price_out: float = 0.0
+    again: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Curated:
+    """Where a curation stands after a run; the folder is written when there is something sound to
+    write."""
+
+    name: str
+    asked: int
+    failed: int
+    unasked: int
+    open: tuple[Open, ...]
+    tasks: int
+    findings: tuple[BankFinding, ...]
+    folder: Path | None
+
+
+@dataclass
+class TailorCuration:
+    """One run of the flow: what it works with and what it has counted."""
+
+    name: str
+    settings: Settings
+    base_url: str
+    model: str
+    options: CurationOptions
+    budget: Budget
+    asked: int = 0
+    asks: list[CurationQuestion] = field(default_factory=list)
+
+    def config(self) -> HttpJudgeConfig:
+        """The endpoint; the key is read here and now, and goes nowhere else."""
+        same = (
+            "temperature",
+            "max_tokens",
+            "limit_name",
+            "concurrency",
+            "tries",
+            "deadline",
+            "price_in",
+            "price_out",
+        )
+        chosen = {name: getattr(self.options, name) for name in same}
+        try:
+            key = os.environ.get(KEY, "")
+            return HttpJudgeConfig(
+                self.base_url, self.model, revision=self.model, api_key=key, **chosen
+            )
+        except ValueError as error:
+            raise CannotCurate(str(error)) from None
+
+    def keep(self, reply: Reply) -> None:
+        """Store a reply the moment it is complete; one that was never asked for leaves no row."""
+        if reply.status != "budget":
+            self.asked += 1
+            with session(self.settings.database) as db:
+                _store(db, self, reply)
+        tick(reply.ask.title)
+
+
+@flow(name="curate", retries=0, persist_result=False)
+def curate(name: str, base_url: str, model: str, options: CurationOptions | None = None) -> Curated:
+    """Take a curation as far as the model's replies, the budget and people's decisions allow."""
+    course = _course(name, base_url, model, options or CurationOptions())
+    actions, graph = _actions(course.options), load(course.options.graph)
+    chosen, open_ = _first_half(course, actions, graph)
+    rows, later = _second_half(course, actions, chosen)
+    made = bank.assemble(actions, rows)
+    found = checks.findings(made) if rows else ()
+    folder = course.options.folder if rows and not found else None
+    if folder:
+        bank.write(made, folder)
+    return Curated(name, course.asked, *_tally(course), (*open_, *later), len(rows), found, folder)
+
+
+def run_here(
+    settings: Settings, name: str, base_url: str, model: str, options: CurationOptions
+) -> Curated:
+    """Run the flow in this process."""
+    runner: Any = ThreadPoolTaskRunner(max_workers=settings.workers)
+    done: Curated = curate.with_options(task_runner=runner)(name, base_url, model, options)
+    return done
+
+
+def _course(name: str, base_url: str, model: str, options: CurationOptions) -> TailorCuration:
+    if not name.strip():
+        raise CannotCurate(
+            "The curation has no name. Give one, and the same again to go on with it."
+        )
+    calls, money = (
+        inf if most is None else most for most in (options.most_calls, options.most_money)
+    )
+    course = TailorCuration(
+        name, Settings(), base_url, model, options, Budget(calls=calls, money=money)
+    )
+    course.config()
+    return course
+
+
+def _actions(options: CurationOptions) -> list[Row]:
+    known = {str(row["action_name"]): row for row in public().actions}
+    if unknown := [name for name in options.actions if name not in known]:
+        raise CannotCurate(
+            f"There is no action {unknown[0]!r}. The actions are {', '.join(known)}."
+        )
+    return [known[name] for name in options.actions or known]
+
+
+def _first_half(
+    course: TailorCuration, actions: Sequence[Row], graph: AffordanceGraph
+) -> tuple[list[Chosen], list[Open]]:
+    """Steps 1 to 4: tasks, tools, and what people chose of them."""
+    first = [steps.ask_tasks(action, course.options.tasks) for action in actions]
+    found = _answers(course, first)
+    pairs = [(a, q) for a, q in zip(actions, first, strict=True) if q.key in found]
+    tasks = [
+        (one, ask.key) for action, ask in pairs for one in steps.tasks_of(action, found[ask.key])
+    ]
+    with_ = [steps.ask_unconventional(one, graph) for one, _ in tasks]
+    against = [steps.ask_impossible(one, graph) for one, _ in tasks]
+    told = _answers(course, with_) | _answers(course, against)
+    results = [
+        _chosen(course, *of, a, b, told) for of, a, b in zip(tasks, with_, against, strict=True)
+    ]
+    return [one for one in results if isinstance(one, Chosen)], [
+        one for one in results if isinstance(one, Open)
+    ]
+
+
+def _chosen(
+    course: TailorCuration,
+    one: Task,
+    source: str,
+    a: CurationQuestion,
+    b: CurationQuestion,
+    told: Payloads,
+) -> Chosen | Open:
+    if a.key not in told or b.key not in told:
+        return Open(one.task_id, "its tools are not written yet")
+    known = {"original_tool": one.original_tool}
+    drafts = review.first_round(
+        one,
+        {"tasks": source, "unconventional": a.key, "impossible": b.key},
+        Unconventional.model_validate(told[a.key], context=known),
+        Impossible.model_validate(told[b.key], context=known),
+    )
+    return review.choose(one, drafts, _queue(course, drafts))
+
+
+def _second_half(
+    course: TailorCuration, actions: Sequence[Row], chosen: Sequence[Chosen]
+) -> tuple[list[bank.Rows], list[Open]]:
+    """Steps 5 to 7: prompts, checklists, and what people left of them."""
+    asks = [steps.ask_instances(one) for one in chosen]
+    prompts = _answers(course, asks)
+    written = [
+        (
+            one,
+            ask.key,
+            [Instance.model_validate(row) for row in prompts[ask.key]["evaluation_instances"]],
+        )
+        for one, ask in zip(chosen, asks, strict=True)
+        if ask.key in prompts
+    ]
+    ready = _checklists(course, written)
+    by_name = {row["action_name"]: row for row in actions}
+    results = [_folded(course, by_name[one.task.action_name], one) for one in ready]
+    there = {one.task.task_id for one in ready}
+    missing = [Open(one.task_id, "its prompts or checklists are not written yet") for one in chosen]
+    rows = [one for one in results if isinstance(one, bank.Rows)]
+    open_ = [one for one in results if isinstance(one, Open)]
+    return rows, [*open_, *(one for one in missing if one.task_id not in there)]
+
+
+def _checklists(
+    course: TailorCuration, written: Sequence[tuple[Chosen, str, list[Instance]]]
+) -> list[TaskDrafts]:
+    """Step 6: first what the five tools of a task share, then each tool's own."""
+    shared = [steps.ask_common(one, instances) for one, _, instances in written]
+    found = {
+        key: Common.model_validate(payload) for key, payload in _answers(course, shared).items()
+    }
+    own = [
+        [steps.ask_rubrics(one, at, row, found[ask.key]) for at, row in enumerate(rows)]
+        if ask.key in found
+        else []
+        for (one, _, rows), ask in zip(written, shared, strict=True)
+    ]
+    told = _answers(course, [ask for asks in own for ask in asks])
+    ready = []
+    for (one, source, rows), ask, asks in zip(written, shared, own, strict=True):
+        if asks and all(each.key in told for each in asks):
+            context = {"common": {part: getattr(found[ask.key], part).questions for part in SHARED}}
+            rubrics = [Rubrics.model_validate(told[each.key], context=context) for each in asks]
+            keys = {f"rubrics {at}": each.key for at, each in enumerate(asks)}
+            sources = {"instances": source, "common": ask.key, **keys}
+            ready.append(TaskDrafts(one, rows, found[ask.key], rubrics, sources))
+    return ready
+
+
+def _folded(course: TailorCuration, action: Row, written: TaskDrafts) -> bank.Rows | Open:
+    drafts = bank.noted(action, written, review.second_round(written))
+    return bank.fold(written, drafts, _queue(course, drafts))
+
+
+@task(
+    retries=2,
+    retry_delay_seconds=[1, 10],
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    log_prints=False,
+)
+def write_shard(course: TailorCuration, asks: Sequence[CurationQuestion]) -> None:
+    """Ask what has no answer yet, a shard of questions at once."""
+    Writer(course.config(), course.budget).write(_unanswered(course, asks), course.keep)
+
+
+def _answers(course: TailorCuration, asks: Sequence[CurationQuestion]) -> Payloads:
+    """The usable replies to these questions, after asking those that have none."""
+    todo = _unanswered(course, asks)
+    course.asks += asks
+    if todo:
+        begin(todo[0].title, len(todo))
+    submit: Any = write_shard.submit
+    futures = [
+        submit(quote(course), quote(piece)) for piece in pieces(todo, course.settings.shard_size)
+    ]
+    for future in futures:
+        future.result()
+    with session(course.settings.database) as db:
+        found = {row.id: row.payload for row in _calls(db, course.name) if row.status == "done"}
+    return {ask.key: found[_id(course, ask.key)] for ask in asks if _id(course, ask.key) in found}
+
+
+def _unanswered(course: TailorCuration, asks: Iterable[CurationQuestion]) -> list[CurationQuestion]:
+    """A reply that stayed bad counts as an answer, unless the failed ones are to be asked again."""
+    final = ("done",) if course.options.again else ("done", "failed")
+    with session(course.settings.database) as db:
+        there = {row.id for row in _calls(db, course.name) if row.status in final}
+    once = {ask.key: ask for ask in asks}
+    return [ask for key, ask in once.items() if _id(course, key) not in there]
+
+
+def _tally(course: TailorCuration) -> tuple[int, int]:
+    """How many questions of this run have no usable reply, and how many were never put."""
+    with session(course.settings.database) as db:
+        states = {row.id: row.status for row in _calls(db, course.name)}
+    found = [states.get(_id(course, ask.key)) for ask in course.asks]
+    return sum(state in ("failed", "error") for state in found), found.count(None)
+
+
+def _calls(db: Session, name: str) -> list[Any]:
+    table = tables.CurationCall
+    return list(
+        db.execute(select(table.id, table.status, table.payload).where(table.curation == name))
+    )
+
+
+def _store(db: Session, course: TailorCuration, reply: Reply) -> None:
+    """A usable reply is never replaced; a failure gives way to what comes after it."""
+    table = tables.CurationCall
+    same = ("status", "reason", "payload", "raw", "tries", "tokens_in", "tokens_out", "cost")
+    row = {name: getattr(reply, name) for name in same}
+    row |= {
+        "id": _id(course, reply.ask.key),
+        "curation": course.name,
+        "model": course.model,
+        "at": tables.now(),
+    }
+    row |= {
+        "step": reply.ask.step,
+        "subject": reply.ask.subject,
+        "prompt_version": version(reply.ask.step),
+    }
+    row["temperature"] = course.options.temperature
+    db.connection().execute(
+        delete(table).where(col(table.id) == row["id"], col(table.status) != "done")
+    )
+    add_new(db, table, [row])
+
+
+def _queue(course: TailorCuration, drafts: Sequence[BankDraft]) -> Decisions:
+    """Put a task's drafts in the queue, and read what was decided about them."""
+    rows = {draft.key: _draft_row(course, draft) for draft in drafts}
+    with session(course.settings.database) as db:
+        there = offer(db, list(rows.values()))
+    return {
+        key: DraftDecision(there[row["id"]].status, there[row["id"]].words)
+        for key, row in rows.items()
+    }
+
+
+def _draft_row(course: TailorCuration, draft: BankDraft) -> dict[str, Any]:
+    same = ("step", "kind", "task_id", "field", "position", "payload", "context", "note")
+    row = {name: getattr(draft, name) for name in same}
+    row |= {
+        "id": _id(course, draft.key),
+        "call_id": _id(course, draft.source),
+        "curation": course.name,
+    }
+    row |= {
+        "instance": draft.index,
+        "edited": {},
+        "status": "candidate",
+        "reviewer": "",
+        "reason": "",
+    }
+    return {**row, "created_at": tables.now()}
+
+
+def _id(course: TailorCuration, key: str) -> str:
+    return hashlib.sha256(f"{course.name}\0{key}".encode()).hexdigest()[:16]

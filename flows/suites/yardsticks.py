@@ -1,0 +1,159 @@
+"""Rows beside the ranking of every board: made here, handed in at the same door, judged by the same
+judge."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlmodel import Session, col, select
+
+from evaluators.contracts import Outcome, Sample, Suite, Yardstick
+from evaluators.judges.card import fingerprint
+from evaluators.suites import all_suites
+from flows.evaluate.door import receive
+from flows.evaluate.flow import Evaluated, run_here
+from flows.evaluate.stages import SUFFIXES
+from flows.run.board_keys import board_key
+from flows.run.tables_io import outputs_of
+from flows.workers.judges import open_judge
+from infra.db import session
+from infra.settings import Settings
+from infra.store import Store, fetch_blob, open_store
+from infra.tables import Output, Run, Submission
+from submissions.bundle.pack import pack_outputs
+
+TEAM = "Armillary yardsticks"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A yardstick that one board should have."""
+
+    suite: Suite
+    subset: str
+    board: str
+    yardstick: Yardstick
+
+    @property
+    def samples(self) -> list[Sample]:
+        """What it has to answer."""
+        chosen, modality = self.suite.subsets[self.subset], self.yardstick.modality
+        return [
+            sample
+            for sample in self.suite.samples()
+            if chosen(sample) and sample.facets.modality == modality
+        ]
+
+
+def stand(settings: Settings, judge: str = "") -> Iterator[Evaluated]:
+    """Bring every yardstick to every board of this judge that has entries; what stands there
+    already stays."""
+    judge = judge or settings.judge
+    for wanted in list(_wanted(settings, judge)):
+        submission_id = _there(settings, wanted) or _hand_in(settings, wanted)
+        if submission_id:
+            yield run_here(submission_id, settings, judge)
+
+
+def _wanted(settings: Settings, judge: str) -> Iterator[Wanted]:
+    with session(settings.database) as db:
+        for suite in all_suites():
+            for subset in suite.subsets if suite.yardsticks else ():
+                card = suite.own_judge or open_judge(judge, settings.device).card
+                board = board_key(suite, subset, fingerprint(card))
+                shown = {
+                    name for entry in _entries(db, board) for name in entry.manifest["modalities"]
+                }
+                yield from (
+                    Wanted(suite, subset, board, one)
+                    for one in suite.yardsticks
+                    if one.modality in shown
+                )
+
+
+def _entries(db: Session, board: str) -> list[Submission]:
+    """Who competes on a board, first come first."""
+    query = select(Submission).join(Run, col(Run.submission_id) == col(Submission.id))
+    query = query.where(Run.board == board, Run.state == "published", Submission.role == "entry")
+    return list(db.exec(query.order_by(col(Submission.created_at), col(Submission.id))))
+
+
+def _there(settings: Settings, wanted: Wanted) -> str | None:
+    """The same yardstick from an earlier time: nothing is drawn twice, and a new donor changes
+    nothing."""
+    with session(settings.database) as db:
+        query = select(Submission.id).where(
+            Submission.suite == wanted.suite.name,
+            Submission.suite_version == wanted.suite.version,
+            Submission.subset == wanted.subset,
+            Submission.role == wanted.yardstick.role,
+            Submission.model == wanted.yardstick.title,
+            Submission.team == TEAM,
+        )
+        return db.exec(query).first()
+
+
+def _hand_in(settings: Settings, wanted: Wanted) -> str | None:
+    """Make the files and hand them in; None where there is nobody whose outputs could be
+    spoiled."""
+    settings.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="yardstick-", dir=settings.work) as folder:
+        source, given = (
+            _given(settings, wanted, Path(folder)) if wanted.yardstick.spoils else ("", {})
+        )
+        made = wanted.yardstick.make(wanted.samples, given, Path(folder) / "made")
+        if not made:
+            return None
+        declared = _declaration(wanted, source, partial=len(made) < len(wanted.samples))
+        bundle = pack_outputs(Path(folder) / "bundle.zip", declared, made)
+        return receive(settings, str(bundle), None, None, wanted.yardstick.role).submission_id
+
+
+def _given(settings: Settings, wanted: Wanted, folder: Path) -> tuple[str, dict[str, Path]]:
+    """The outputs of the first entry on the board that has any of this modality, as files."""
+    store = open_store(settings.objects, settings.s3_endpoint)
+    names = {sample.id for sample in wanted.samples}
+    with session(settings.database) as db:
+        for entry in _entries(db, wanted.board):
+            rows = [row for row in outputs_of(db, entry.id).values() if row.sample_id in names]
+            if found := {
+                row.sample_id: _file(store, row, folder)
+                for row in rows
+                if row.outcome == Outcome.SCORED
+            }:
+                return entry.id, found
+    return "", {}
+
+
+def _file(store: Store, row: Output, folder: Path) -> Path:
+    path = folder / f"{row.media_sha256}{SUFFIXES[row.media_type]}"
+    if not path.exists():
+        fetch_blob(store, row.media_sha256, path)
+    return path
+
+
+def _declaration(wanted: Wanted, source: str, partial: bool) -> Mapping[str, Any]:
+    made_from = f"the outputs of {source}" if source else "nothing but the samples"
+    statement = wanted.yardstick.statement or f"No model: made from {made_from}."
+    return {
+        "suite": wanted.suite.name,
+        "suite_version": wanted.suite.version,
+        "subset": wanted.subset,
+        "modalities": [wanted.yardstick.modality],
+        "partial": partial,
+        "team": TEAM,
+        "contact": "operators of this board",
+        "model": {
+            "name": wanted.yardstick.title,
+            "revision": "1",
+            "organisation": "Armillary",
+            "licence": "CC0-1.0",
+            "open_weights": True,
+        },
+        "disclosure": {"trained_on_suite_data": "no", "statement": statement},
+        "sampling": {"seed": 0},
+    }

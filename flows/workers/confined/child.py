@@ -1,0 +1,156 @@
+"""A process that runs what was handed in: few rights, a folder of its own, replaced when it
+dies."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from evaluators.contracts import CannotProduce
+
+ROOT = Path(__file__).parents[3]
+PASSED_ON = ("PATH", "LANG", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
+OFFLINE = {
+    "HF_HUB_OFFLINE": "1",
+    "TRANSFORMERS_OFFLINE": "1",
+    "TRANSFORMERS_VERBOSITY": "error",
+    "TQDM_DISABLE": "1",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ChildLimits:
+    """What a model may take: seconds to load and for each sample, bytes of memory (None: no limit)
+    and of a file.
+
+    `hidden` are folders of ours in which it reads nothing but the model itself.
+    """
+
+    load_seconds: float = 1800
+    seconds: float = 1800
+    memory: int | None = None
+    file_bytes: int = 8 << 30
+    open_files: int = 1024
+    hidden: tuple[str, ...] = ()
+
+
+class ModelBroke(Exception):
+    """The child told of an error that is not one sample's; says which."""
+
+
+class Child:
+    """Started when it is needed and again after its end; whoever asks reads the answers before
+    asking again."""
+
+    def __init__(self, job: Mapping[str, Any], limits: ChildLimits, command: Sequence[str]) -> None:
+        self._job, self.limits = {**job, **asdict(limits)}, limits
+        self._command = tuple(command)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.ready: Mapping[str, Any] = {}
+
+    def start(self, near: Path) -> Path:
+        """See that it runs; the one folder that it may write to, on the same disk as `near`."""
+        if self._process is None or self._process.poll() is not None:
+            self.close()
+            self._folder = tempfile.TemporaryDirectory(prefix="model-", dir=near.resolve().parent)
+            self._process = self._started(self._folder.name)
+            self.ready = self._first_word()
+        assert self._folder
+        return Path(self._folder.name)
+
+    def ask(self, said: Mapping[str, Any]) -> None:
+        """Tell it something."""
+        assert self._process and self._process.stdin
+        try:
+            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            return  # whoever reads next sees that it is gone
+
+    def answer(self, seconds: float | None = None) -> dict[str, Any] | None:
+        """What it says next; None if it ended or stays silent for too long."""
+        assert self._process and self._process.stdout
+        ready, _, _ = select.select([self._process.stdout], [], [], seconds or self.limits.seconds)
+        line = self._process.stdout.readline() if ready else b""
+        if not line.endswith(b"\n"):
+            return None
+        said: dict[str, Any] = json.loads(line)
+        if "error" in said:
+            self.close()
+            kind, _, text = said["error"].partition(": ")
+            raise (
+                CannotProduce(text) if kind == CannotProduce.__name__ else ModelBroke(said["error"])
+            )
+        return said
+
+    def fate(self) -> str:
+        """End it after it gave no answer, and say what that was."""
+        assert self._process
+        ended = self._process.poll() is not None or _ending(self._process)
+        self.close()
+        return (
+            "The model ended its own process."
+            if ended
+            else f"It took over {self.limits.seconds:g} seconds."
+        )
+
+    def close(self) -> None:
+        """End it, and remove what it left."""
+        if self._process:
+            self._process.kill()
+            self._process.wait()
+        if self._folder:
+            self._folder.cleanup()
+        self._process = self._folder = None
+
+    def _started(self, folder: str) -> subprocess.Popen[bytes]:
+        kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        clean = {**kept, **OFFLINE, "HOME": os.devnull, "TMPDIR": folder, "PYTHONPATH": str(ROOT)}
+        return subprocess.Popen(
+            self._command, env=clean, start_new_session=True, bufsize=0,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+        )  # fmt: skip
+
+    def _first_word(self) -> Mapping[str, Any]:
+        assert self._folder
+        self.ask({**self._job, "own": self._folder.name})
+        ready = self.answer(self.limits.load_seconds)
+        if ready is None:
+            raise ModelBroke(f"The model could not be loaded: {self.fate()}")
+        return ready
+
+
+def _ending(process: subprocess.Popen[bytes]) -> bool:
+    """Whether it is gone by itself: its pipe closes a moment before it can be waited for."""
+    try:
+        process.wait(0.5)
+    except subprocess.TimeoutExpired:
+        return False
+    return True
+
+
+class NotItsOwn(Exception):
+    """The child named a file that it did not make."""
+
+
+def brought_out(named: str, own: Path, folder: Path) -> Path:
+    """A file that the child made, moved out of its reach; named again, it is where it was moved
+    to."""
+    path = Path(named)
+    if ".." in path.parts or not path.parent.resolve().is_relative_to(own.resolve()):
+        raise NotItsOwn("The model's process named a file outside its own folder.")
+    target = folder / path.name
+    if os.path.lexists(path):
+        path.replace(target)
+    if target.is_symlink() or not target.is_file():
+        target.unlink(missing_ok=True)
+        raise NotItsOwn("The model's process named something that is no file.")
+    return target

@@ -1,0 +1,128 @@
+"""A handed-in model, run in a child with limits: what it does to itself costs its own sample, and
+nothing of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from evaluators.contracts import Generator, Outcome, Output, Production, Sample
+from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, brought_out
+from flows.workers.confined.model_main import PATH
+from infra.settings import Settings
+
+COMMAND = (sys.executable, "-m", "flows.workers.confined.model_main")
+SQLITE = "sqlite:///"
+
+
+class Confined:
+    """A generator whose model lives in a child; a sample that ends the child is lost, the next gets
+    a new one."""
+
+    def __init__(
+        self, job: Mapping[str, Any], limits: ChildLimits, command: Sequence[str] = COMMAND
+    ) -> None:
+        self._child = Child(job, limits, command)
+        self._busy = threading.Lock()
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        """One output a sample. A sample that ends the child is the model's failure, and the next
+        gets a new child."""
+        with self._busy:
+            left = [sample.id for sample in samples]
+            while left:
+                for output in self._some(left, folder):
+                    left.remove(output.sample_id)
+                    yield output
+
+    def _some(self, names: Sequence[str], folder: Path) -> Iterator[Output]:
+        """What the child makes of these until it ends; then the sample it was at has failed, and
+        the rest is left."""
+        own = self._child.start(folder)
+        self._child.ask({"samples": list(names)})
+        waiting = list(names)
+        while waiting:
+            said = self._child.answer()
+            if said is None:
+                yield Output(waiting[0], Outcome.MODEL_FAILED, reason=self._child.fate())
+                return
+            if "end" in said:
+                missing = (
+                    Output(name, Outcome.MODEL_FAILED, reason="The model gave nothing.")
+                    for name in waiting
+                )
+                yield from missing
+                return
+            waiting.remove(said["sample_id"])
+            yield _output(said, own, folder)
+        self._child.answer()  # its word that this was all
+
+    def close(self) -> None:
+        """End the child."""
+        self._child.close()
+
+
+def _output(said: Mapping[str, Any], own: Path, folder: Path) -> Output:
+    try:
+        file = brought_out(said["file"], own, folder) if said["file"] else None
+        beside = {
+            name: brought_out(path, own, folder) for name, path in said.get("beside", {}).items()
+        }
+    except NotItsOwn as refused:
+        return Output(said["sample_id"], Outcome.MODEL_FAILED, reason=str(refused))
+    return Output(
+        said["sample_id"], Outcome(said["outcome"]), file, said["record"], said["reason"], beside
+    )
+
+
+def confined(suite: str, given: Production) -> Generator:
+    """The suite's generator in a child, kept for all shards of a model."""
+    return _kept(suite, as_text(given))
+
+
+@lru_cache(maxsize=1)
+def _kept(suite: str, given: str) -> Confined:
+    return Confined({"suite": suite, "given": json.loads(given)}, limits())
+
+
+def as_text(given: Production) -> str:
+    """What a suite is given, for a child and as a key; equal if and only if all is the same."""
+    return json.dumps(plain(given), sort_keys=True)
+
+
+def plain(given: Production) -> dict[str, Any]:
+    """What a suite is given as JSON; paths are marked as such."""
+    values = {one.name: getattr(given, one.name) for one in fields(given)}
+    return {
+        name: {PATH: str(value.resolve())} if isinstance(value, Path) else value
+        for name, value in values.items()
+    }
+
+
+def limits() -> ChildLimits:
+    """All the memory there is, and nothing of what we keep: rows, objects, other teams' models."""
+    return ChildLimits(
+        memory=_memory(), hidden=tuple(str(place.resolve()) for place in _kept_by_us(Settings()))
+    )
+
+
+def _kept_by_us(settings: Settings) -> Iterator[Path]:
+    yield settings.home
+    if "://" not in settings.objects:
+        yield Path(settings.objects)
+    if settings.database.startswith(SQLITE):
+        yield Path(settings.database.removeprefix(SQLITE))
+
+
+def _memory() -> int | None:
+    """All the memory there is; no limit where an accelerator's driver maps more than that."""
+    if Path("/dev/nvidia0").exists() or Path("/dev/kfd").exists():
+        return None
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -1,0 +1,125 @@
+"""The child that runs a handed-in model: `python -m flows.workers.confined.model_main`. It loads
+once and then answers sample by sample.
+
+Before anything of the model is opened it has no network, bounded memory and files, one folder to
+write to, nothing of what we keep to read, and none of our environment.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from evaluators.contracts import Generator, Output, Production, Sample
+from evaluators.suites import suite_named
+from infra.sandbox.confinement import cut_network, end_with_parent, limit
+from infra.sandbox.fence import fence
+
+PATH = "path:"
+"""Marks a path among plain values."""
+Said = Mapping[str, Any]
+Make = Callable[[Said], Generator]
+Answer = Callable[[Said], Iterator[Said]]
+"""From what is asked to what is answered, line by line."""
+
+
+def serve(make: Make) -> None:
+    """Make the generator of the job, and let it answer for samples until there are no more."""
+
+    def begin(job: Said) -> tuple[Said, Answer]:
+        generator, known, own = make(job), _known(job), Path(job["own"])
+
+        def answer(asked: Said) -> Iterator[Said]:
+            for output in generator.generate([known[name] for name in asked["samples"]], own):
+                yield _plain(output)
+            yield {"end": True}
+
+        return {}, answer
+
+    confine(begin)
+
+
+def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
+    """Read the job, give up what it says, begin, and answer one request a line until there are no
+    more."""
+    job = json.loads(sys.stdin.readline())
+    limit(job["memory"], job["file_bytes"], job["open_files"])
+    cut, fenced = cut_network(), _fenced(job)
+    end_with_parent()
+    # Libraries print what they like; only we may write to the parent.
+    answers = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
+
+    def say(said: Said) -> None:
+        answers.write(json.dumps(said) + "\n")
+        answers.flush()
+
+    try:
+        first, answer = begin(job)
+        say({**first, "ready": True, "network": not cut, "fenced": fenced})
+        for line in sys.stdin:
+            for said in answer(json.loads(line)):
+                say(said)
+    except Exception as error:
+        say({"error": f"{type(error).__name__}: {error}"[:2000]})
+
+
+def _fenced(job: Said) -> bool:
+    """Where our own code or the interpreter lies inside what is hidden, hiding would end it before
+    it began."""
+    given = [Path(value[PATH]) for value in job["given"].values() if _is_path(value)]
+    ours = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, __file__)]
+    hidden = [Path(name) for name in job["hidden"]]
+    return fence(
+        [Path(job["own"])],
+        [one for one in hidden if not any(us.is_relative_to(one) for us in ours)],
+        given,
+    )
+
+
+def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
+    """The suite's samples, and an operator's private ones where they are mounted."""
+    suite, mounted = suite_named(job["suite"]), job["given"].get("private")
+    folder = Path(mounted[PATH]) / suite.name if mounted else None
+    private = suite.private(folder) if suite.private and folder and folder.is_dir() else ()
+    return {sample.id: sample for sample in (*suite.samples(), *private)}
+
+
+def _plain(output: Output) -> dict[str, Any]:
+    file = str(output.file) if output.file else None
+    outcome, record = output.outcome.value, dict(output.record)
+    said = {
+        "sample_id": output.sample_id,
+        "outcome": outcome,
+        "file": file,
+        "reason": output.reason,
+        "record": record,
+    }
+    return {**said, "beside": {name: str(path) for name, path in output.beside.items()}}
+
+
+def _produce(job: Mapping[str, Any]) -> Generator:
+    produce = suite_named(job["suite"]).produce
+    assert produce, f"{job['suite']} takes models and does not say how to run them"
+    return produce(production(job))
+
+
+def production(job: Said) -> Production:
+    """What the suite is given, as it was before it travelled."""
+    given: dict[str, Any] = {
+        name: Path(value[PATH]) if _is_path(value) else value
+        for name, value in job["given"].items()
+    }
+    return Production(**given)
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, dict) and value.keys() == {PATH}
+
+
+if __name__ == "__main__":
+    serve(_produce)

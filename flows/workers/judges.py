@@ -1,0 +1,121 @@
+"""Which judge a setting names."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import inf
+from pathlib import Path
+
+from evaluators.contracts import Judge, Suite
+from evaluators.judges.card import fingerprint
+from evaluators.judges.scripted import ScriptedJudge
+from infra.settings import Settings
+
+WAYS = (
+    "scripted, vlm:FOLDER (a model folder on this machine), vlm-image-first:FOLDER (a PaliGemma "
+    "whose images do not "
+    "see the question: quicker, and another judge), or http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL"
+)
+
+
+LOCAL = ("vlm", "vlm-image-first")
+CONFIGS = ("config.json", "adapter_config.json")
+"""A folder with one of these holds a model, or an adapter for one."""
+
+
+class UnknownJudge(Exception):
+    """The setting names no judge; the message says what it may name."""
+
+
+def check_judge(name: str) -> None:
+    """Refuse a name that can be no judge's; nothing is loaded."""
+    kind, _, rest = name.partition(":")
+    model, _, snapshot = rest.rpartition("@")
+    if name == "scripted" or (kind == "http" and model and snapshot):
+        return
+    if kind not in LOCAL or not rest:
+        raise UnknownJudge(f"There is no judge {name!r}. Name {WAYS}.")
+    if not any((Path(rest) / config).is_file() for config in CONFIGS):
+        raise UnknownJudge(
+            f"The judge {name!r} names the folder {rest}, which holds no model. Name {WAYS}."
+        )
+
+
+@lru_cache(maxsize=2)
+def open_judge(name: str, device: str) -> Judge:
+    """The judge of that name, loaded once a process."""
+    kind, _, rest = name.partition(":")
+    if name == "scripted":
+        return ScriptedJudge()
+    if kind in LOCAL and rest:
+        return _local(Path(rest), device, kind == "vlm-image-first", Settings())
+    if kind == "http" and "@" in rest:
+        model, _, snapshot = rest.rpartition("@")
+        return _remote(model, snapshot, Settings())
+    raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
+
+
+def judge_of(settings: Settings, suite: Suite, setting: str) -> str:
+    """The fingerprint of the judge that a setting names today."""
+    return fingerprint(suite.own_judge or open_judge(setting, settings.device).card)
+
+
+def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> Judge:
+    if (folder / "adapter_config.json").is_file():
+        return _adapted(folder, device, settings)
+    if not (folder / "config.json").is_file():
+        raise UnknownJudge(
+            f"ARMILLARY_JUDGE names the folder {folder}, which holds no model. Set it to {WAYS}."
+        )
+    from evaluators.models.device import pick_device
+    from evaluators.models.vlm.judge import VlmJudge
+
+    dtype, frames = settings.judge_dtype, settings.judge_frames
+    try:
+        return VlmJudge(
+            folder,
+            device=pick_device(device),
+            dtype=dtype,
+            frames=frames,
+            shared_prefix=image_first,
+        )
+    except ValueError as error:
+        raise UnknownJudge(f"ARMILLARY_JUDGE {folder.name} cannot judge so. {error}") from None
+
+
+def _adapted(folder: Path, device: str, settings: Settings) -> Judge:
+    """A judge of our own making, as `armillary adapt` left it; frames and mask are those it was
+    trained with."""
+    from evaluators.models.device import pick_device
+    from evaluators.models.vlm.adapter import NoBase, open_adapted
+
+    try:
+        return open_adapted(folder, pick_device(device), settings.shelf)
+    except NoBase as error:
+        raise UnknownJudge(str(error)) from None
+
+
+def _remote(model: str, revision: str, settings: Settings) -> Judge:
+    """The key is read here and now, and goes nowhere but into the call's header."""
+    from evaluators.judges.http.budget import Budget
+    from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
+
+    try:
+        config = HttpJudgeConfig(
+            base_url=settings.judge_url,
+            model=model,
+            revision=revision,
+            api_key=settings.judge_key.get_secret_value(),
+            frames=settings.judge_frames,
+            structured=settings.judge_structured,
+            concurrency=settings.judge_concurrency,
+            rpm=settings.judge_rpm,
+            tpm=settings.judge_tpm,
+            price_in=settings.judge_price_in,
+            price_out=settings.judge_price_out,
+        )
+    except ValueError as error:
+        raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {settings.judge_url!r}. {error}") from None
+    return HttpJudge(
+        config, Budget(money=inf if settings.judge_budget is None else settings.judge_budget)
+    )

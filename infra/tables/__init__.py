@@ -1,0 +1,45 @@
+"""Every row the project keeps, one module a subject. Natural keys make each write repeatable: the
+same fact twice is one row."""
+
+from infra.tables import board, door, failures, flags, operations, standing, study
+from infra.tables.catalogue import Judge, Metric, Sample, Suite
+from infra.tables.columns import UtcTime, json_column, now, text_column, time_column
+from infra.tables.curation import CurationCall, Draft
+from infra.tables.results import Cell, Output, Reply, Score, Shard, Verdict
+from infra.tables.submissions import Event, Run, Submission
+from infra.tables.teams import QuotaUse, RateCount, Team, Token, Upload
+
+__all__ = [
+    "Cell",
+    "CurationCall",
+    "Draft",
+    "Event",
+    "Judge",
+    "Metric",
+    "Output",
+    "QuotaUse",
+    "RateCount",
+    "Reply",
+    "Run",
+    "Sample",
+    "Score",
+    "Shard",
+    "Submission",
+    "Suite",
+    "Team",
+    "Token",
+    "Upload",
+    "UtcTime",
+    "Verdict",
+    "board",
+    "door",
+    "failures",
+    "flags",
+    "json_column",
+    "now",
+    "operations",
+    "standing",
+    "study",
+    "text_column",
+    "time_column",
+]

@@ -1,0 +1,23 @@
+"""The rows of the second look: what went wrong in outputs that did badly."""
+
+from __future__ import annotations
+
+from sqlalchemy import JSON
+from sqlmodel import Column, Field, SQLModel
+
+from infra.tables.columns import text_column
+
+
+class FailureRow(SQLModel, table=True):
+    """The failure modes of one weak output in one run; no primary one is: the judge named none.
+
+    `decided_by` is empty for the judge's word; a person's word, with a reason, stands over it.
+    """
+
+    __tablename__ = "failure"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    sample_id: str = Field(primary_key=True)
+    primary: str | None = None
+    modes: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    decided_by: str = ""
+    reason: str = text_column()

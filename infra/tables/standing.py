@@ -1,0 +1,220 @@
+"""The rows of ranks and of trust: who stands where and how sure that is, attempts, receipts, and
+the audit's chain."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Dialect, Index, LargeBinary
+from sqlalchemy.types import TypeDecorator
+from sqlmodel import Column, Field, SQLModel
+
+from infra.tables.columns import json_column, text_column, time_column
+from infra.tables.count_columns import count_column
+
+NOTHING = -(1 << 31)
+"""Stands for None among whole numbers."""
+
+
+class Counts(TypeDecorator[list[int | None]]):
+    """Whole numbers as little-endian int32: a board of thousands is written anew with each entry,
+    and JSON is slow."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002
+        if isinstance(value, list) and None in value:
+            value = [NOTHING if one is None else one for one in value]
+        return np.asarray(value, "<i4").tobytes()
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> list[int | None]:  # noqa: ARG002
+        found: list[int | None] = np.frombuffer(value or b"", "<i4").tolist()
+        return [None if one == NOTHING else one for one in found] if NOTHING in found else found
+
+
+def counts_column() -> Any:
+    """A column of whole numbers that is never null."""
+    return Field(default_factory=list, sa_column=Column(Counts, nullable=False))
+
+
+def bytes_column() -> Any:
+    """A column of bytes that is never null."""
+    return Field(default=b"", sa_column=Column(LargeBinary, nullable=False))
+
+
+class Summary(SQLModel, table=True):
+    """What each task adds to a run's ranked cells: all that a comparison with another run needs.
+
+    `samples_sha256` names the samples that were asked for; only runs of one board with one such
+    hash are comparable. Arrays are little-endian: float64 `figures`, int32 `clusters` and
+    `influence`, in the order of the roster's columns.
+    """
+
+    __tablename__ = "summary"
+    __table_args__ = (
+        Index("ix_summary_board_samples_sha256_modality", "board", "samples_sha256", "modality"),
+    )
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    modality: str = Field(primary_key=True)
+    board: str
+    samples_sha256: str
+    figures: bytes = bytes_column()
+    clusters: bytes = bytes_column()
+    influence: bytes = bytes_column()
+
+
+class Roster(SQLModel, table=True):
+    """The runs that are ranked together: one board, the same samples, one modality or `*`. Places
+    count from 0."""
+
+    __tablename__ = "roster"
+    board: str = Field(primary_key=True)
+    samples_sha256: str = Field(primary_key=True)
+    modality: str = Field(primary_key=True)
+    suite: str = Field(foreign_key="suite.name")
+    n_samples: int = count_column()
+    version: int = count_column(default=0)
+    runs: list[str] = json_column()
+    columns: list[list[Any]] = json_column()
+
+
+class Standing(SQLModel, table=True):
+    """The ranks of a roster for one metric at one address; each list has one number a run, in the
+    roster's order.
+
+    `better` and `worse` count who surely is; the true rank lies from 1 + better to runs - worse.
+    `rank` is shared by those who cannot be told apart. `above` is the place of the lowest one that
+    is surely better, or -1.
+    """
+
+    __tablename__ = "standing"
+    board: str = Field(primary_key=True)
+    samples_sha256: str = Field(primary_key=True)
+    modality: str = Field(primary_key=True)
+    metric: str = Field(primary_key=True)
+    scenario: str = Field(primary_key=True)
+    task: str = Field(primary_key=True)
+    setting: str = Field(primary_key=True)
+    clusters: int = count_column()
+    bar: float
+    sizes: list[int] = counts_column()
+    rank: list[int] = counts_column()
+    better: list[int] = counts_column()
+    worse: list[int] = counts_column()
+    above: list[int] = counts_column()
+
+
+class AttemptRow(SQLModel, table=True):
+    """A scored run as its team's attempt on a board, and whether it is surely better than the best
+    so far.
+
+    `stands` is the run whose score is the team's public one for this model after this attempt.
+    """
+
+    __tablename__ = "rung"
+    __table_args__ = (Index("ix_rung_board_team", "board", "team"),)
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    board: str
+    team: str
+    model: str
+    attempt: int
+    metric: str
+    moves: bool
+    gain: float | None = None
+    step: float | None = None
+    stands: str
+    text: str = text_column()
+    at: datetime = time_column()
+
+
+class Hidden(SQLModel, table=True):
+    """A metric on an operator's private samples against the public ones: aggregates only, never a
+    sample."""
+
+    __tablename__ = "hidden"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    metric: str = Field(primary_key=True)
+    scenario: str = Field(primary_key=True)
+    task: str = Field(primary_key=True)
+    setting: str = Field(primary_key=True)
+    modality: str = Field(primary_key=True)
+    bank_sha256: str
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n_scored: int = count_column()
+    n_expected: int = count_column()
+    gap: float | None = None
+    gap_low: float | None = None
+    gap_high: float | None = None
+    gap_error: float | None = None
+    marked: bool = False
+    text: str = text_column()
+
+
+class Noise(SQLModel, table=True):
+    """What measuring again showed: how far the judge or the raters move a metric's mean for all
+    outputs at once."""
+
+    __tablename__ = "noise"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    metric: str = Field(primary_key=True)
+    source: str = Field(primary_key=True)
+    error: float
+    outputs: int = count_column()
+    times: int = count_column()
+    at: datetime = time_column()
+
+
+class RankChange(SQLModel, table=True):
+    """An entry whose place differs between two boards of one suite, and why: another judge, another
+    scorer."""
+
+    __tablename__ = "rank_change"
+    board: str = Field(primary_key=True)
+    board_before: str = Field(primary_key=True)
+    submission_id: str = Field(primary_key=True, foreign_key="submission.id")
+    metric: str = Field(primary_key=True)
+    modality: str = Field(primary_key=True)
+    suite: str = Field(foreign_key="suite.name")
+    run_id: str
+    run_before: str
+    rank_before: int | None = None
+    rank: int | None = None
+    value_before: float | None = None
+    value: float | None = None
+    reason: str = text_column()
+    at: datetime = time_column()
+
+
+class Receipt(SQLModel, table=True):
+    """What an entry's numbers rest on, as canonical JSON, and its hash."""
+
+    __tablename__ = "receipt"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    sha256: str
+    text: str = text_column()
+    at: datetime = time_column()
+
+
+class Seal(SQLModel, table=True):
+    """A link of the audit's chain: the digests of all rows of one table that belong to one owner,
+    as they were then.
+
+    The last link for a table and owner counts. Links are only ever added, and each holds the hash
+    of the one before.
+    """
+
+    __tablename__ = "seal"
+    __table_args__ = (Index("ix_seal_kind_owner", "kind", "owner"),)
+    seq: int = count_column(primary_key=True)
+    at: datetime = time_column()
+    kind: str
+    owner: str
+    rows: int = count_column()
+    digests: bytes = bytes_column()
+    previous: str
+    sha256: str

@@ -1,0 +1,1 @@
+"""Pure drawing: tables, charts and words from rows."""

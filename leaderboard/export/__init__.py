@@ -1,0 +1,1 @@
+"""The board as files: text, cells, a static site."""

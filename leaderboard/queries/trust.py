@@ -1,0 +1,127 @@
+"""The SELECTs about how far to trust a place: attempts, places that moved, private samples, and
+what repeats add."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TypeVar
+
+from sqlmodel import Session, col, select
+
+from infra.tables import Submission
+from infra.tables.standing import AttemptRow, Hidden, Noise, RankChange
+
+Row = TypeVar("Row", Hidden, Noise)
+
+
+@dataclass(frozen=True, slots=True)
+class Try:
+    """One attempt of a team on a board, and whether it moved the team's score for this model."""
+
+    attempt: int
+    at: datetime
+    model: str
+    moved: bool
+    gain: float | None
+    step: float | None
+    stands: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class NewPlace:
+    """An entry whose place on a board is another than on the board before, and why."""
+
+    model: str
+    metric: str
+    modality: str
+    rank_before: int | None
+    rank: int | None
+    value_before: float | None
+    value: float | None
+    reason: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class PrivateFigure:
+    """A metric on private samples, and how much better the entry is in public; marked past two
+    standard errors."""
+
+    metric: str
+    scenario: str
+    task: str
+    setting: str
+    modality: str
+    value: float | None
+    low: float | None
+    high: float | None
+    n_scored: int
+    n_expected: int
+    gap: float | None
+    gap_low: float | None
+    gap_high: float | None
+    marked: bool
+    text: str
+
+
+def attempts(db: Session, board: str, team: str) -> list[Try]:
+    """A team's attempts on one board, in their order; `stands` marks those whose score is the
+    public one now."""
+    query = (
+        select(AttemptRow)
+        .where(AttemptRow.board == board, AttemptRow.team == team)
+        .order_by(col(AttemptRow.attempt))
+    )
+    rungs = list(db.exec(query))
+    last = {rung.model: rung.stands for rung in rungs}
+    return [
+        Try(
+            rung.attempt,
+            rung.at,
+            rung.model,
+            rung.moves,
+            rung.gain,
+            rung.step,
+            rung.run_id in last.values(),
+            rung.text,
+        )
+        for rung in rungs
+    ]
+
+
+def new_places(db: Session, board: str, run_id: str | None = None) -> list[NewPlace]:
+    """Who stands elsewhere on a board than on the one before it, the largest moves first; or one
+    run only."""
+    columns = (RankChange.metric, RankChange.modality, RankChange.rank_before, RankChange.rank)
+    values = (RankChange.value_before, RankChange.value, RankChange.reason, RankChange.at)
+    query = (
+        select(Submission.model, *columns, *values)  # type: ignore[call-overload]
+        .join(Submission, col(Submission.id) == col(RankChange.submission_id))
+        .where(RankChange.board == board)
+        .order_by(RankChange.metric, RankChange.modality, Submission.model)
+    )
+    rows = db.execute(query.where(RankChange.run_id == run_id) if run_id else query)
+    return sorted((NewPlace(*row) for row in rows), key=_move, reverse=True)
+
+
+def _move(place: NewPlace) -> int:
+    return abs((place.rank or 0) - (place.rank_before or 0))
+
+
+def private_figures(db: Session, run_id: str) -> list[PrivateFigure]:
+    """A run on private samples: aggregates only."""
+    names = tuple(PrivateFigure.__dataclass_fields__)
+    return [
+        PrivateFigure(*(getattr(row, name) for name in names)) for row in of_run(db, Hidden, run_id)
+    ]
+
+
+def of_run(db: Session, table: type[Row], run_id: str) -> list[Row]:
+    """A run's rows of a table, in the order of their keys: aggregates on private samples, or what
+    repeats moved."""
+    columns = table.__table__  # type: ignore[attr-defined]
+    return list(
+        db.exec(select(table).where(columns.c.run_id == run_id).order_by(*columns.primary_key))
+    )

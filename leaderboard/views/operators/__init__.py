@@ -1,0 +1,1 @@
+"""Pages for operators: studies, review, system."""

@@ -1,0 +1,237 @@
+"""A handed-in bundle, read and checked whole: what it declares, what it holds, and whether the two
+agree."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from submissions.bundle.answers import MOST_BYTES, SUFFIXES, AnswerRule, value_facts
+from submissions.bundle.listing import listing_problems
+from submissions.format import manifest as manifests
+from submissions.format.archive import Archive, open_archive
+from submissions.format.errors import IntakeError, Problem, refusal, shown
+from submissions.format.layout import BundleLimits
+from submissions.format.manifest import File, Manifest
+from submissions.media.decoder_pool import Decoders, Job, shared
+from submissions.media.facts import Looked, MediaFacts, Refused
+from submissions.model_files.models import Wanted, read_model
+
+MOST_REPEATED = 0.05
+AS_IT_IS = ("RGB", "L", "YUV", *SUFFIXES)
+PLAIN = AnswerRule()
+
+
+@dataclass(frozen=True, slots=True)
+class SuiteFacts:
+    """What the intake has to know of a suite; `items` maps a sample's id to its modality."""
+
+    name: str
+    version: str
+    accepts: tuple[str, ...]
+    items: Mapping[str, str]
+    subsets: Mapping[str, frozenset[str]]
+    rules: Mapping[str, AnswerRule] = field(default_factory=dict)
+
+
+Catalogue = Mapping[str, SuiteFacts]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedBundle:
+    """A bundle that passed, with what was found in each output file and what is worth a word."""
+
+    manifest: Manifest
+    media: Mapping[str, MediaFacts]
+    warnings: tuple[Problem, ...]
+    expected: tuple[str, ...]
+
+
+def check(
+    path: Path,
+    catalogue: Catalogue,
+    limits: BundleLimits | None = None,
+    decoders: Decoders | None = None,
+) -> CheckedBundle:
+    """Read a bundle completely; IntakeError lists every problem, and nothing is kept."""
+    with open_archive(path, limits) as archive:
+        manifest = _manifest(archive)
+        suite, expected = expected_of(manifest, catalogue)
+        if manifest.on_hub:
+            hint = "Hand it in: the model is fetched from the hub then."
+            raise refusal(
+                "E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint
+            )
+        _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
+        words: list[Problem] = []
+        looked: list[Looked] = []
+        if manifest.kind == "model":
+            words = _words_of_a_model(manifest, archive)
+        else:
+            looked = _look(manifest, archive, suite, decoders or shared())
+            _raise_if(list(_output_problems(manifest, looked)))
+        warnings = (*words, *_warnings(manifest, archive, looked))
+    return CheckedBundle(manifest, _media(manifest, looked), warnings, expected)
+
+
+def declared(path: Path) -> Manifest:
+    """What a bundle says of itself, before its files are looked at."""
+    with open_archive(path) as archive:
+        return _manifest(archive)
+
+
+def _manifest(archive: Archive) -> Manifest:
+    if manifests.NAME not in archive.members:
+        raise refusal(
+            "E_MANIFEST_MISSING",
+            "bundle",
+            "There is no manifest.json at the top.",
+            "See submissions/README.md.",
+        )
+    size = archive.members[manifests.NAME].file_size
+    if size > manifests.MOST_BYTES:
+        raise manifests.too_large(size)
+    return manifests.parse(archive.read(manifests.NAME, manifests.MOST_BYTES))
+
+
+def _raise_if(problems: Sequence[Problem]) -> None:
+    if problems:
+        raise IntakeError(problems)
+
+
+def expected_of(manifest: Manifest, catalogue: Catalogue) -> tuple[SuiteFacts, tuple[str, ...]]:
+    """The suite, and the samples of it that this submission should answer: its subset, its
+    modalities."""
+    suite = catalogue.get(manifest.suite)
+    if suite is None:
+        message = f"There is no suite {shown(manifest.suite)}."
+        raise refusal("E_SUITE", "manifest.suite", message, f"Use one of {', '.join(catalogue)}.")
+    _raise_if(list(_suite_problems(manifest, suite)))
+    chosen = suite.subsets[manifest.subset]
+    wanted = (
+        item
+        for item, modality in suite.items.items()
+        if item in chosen and modality in manifest.modalities
+    )
+    return suite, tuple(wanted)
+
+
+def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
+    if manifest.suite_version != suite.version:
+        got, now = f"Got {shown(manifest.suite_version)}.", f"Now: {suite.version}."
+        yield Problem("E_SUITE_VERSION", "manifest.suite_version", got, now)
+    if manifest.kind not in suite.accepts:
+        ways = " or ".join(suite.accepts) or "nothing yet"
+        message = f"{suite.name} does not take {manifest.kind}."
+        yield Problem("E_KIND", "manifest.kind", message, f"It takes {ways}.")
+    elif manifest.subset not in suite.subsets:
+        hint = f"Use one of {', '.join(suite.subsets)}."
+        yield Problem("E_SUBSET", "manifest.subset", f"Got {shown(manifest.subset)}.", hint)
+
+
+def _words_of_a_model(manifest: Manifest, archive: Archive) -> list[Problem]:
+    """What is worth a word in a model that is taken; IntakeError for one that is not."""
+    found = list(_model_problems(manifest, archive))
+    _raise_if([problem for problem in found if not problem.code.startswith("W_")])
+    return found
+
+
+def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
+    wanted = Wanted(manifest.model.base, tuple(manifest.modalities))
+    for file, found, problems in read_model(manifest.files, archive, wanted):
+        if found != file.sha256 and all(problem.code.startswith("W_") for problem in problems):
+            yield _wrong_hash(file, found)
+        yield from problems
+
+
+def _look(
+    manifest: Manifest, archive: Archive, suite: SuiteFacts, decoders: Decoders
+) -> list[Looked]:
+    """Read every file once: media in the decoding children, values here."""
+    jobs, values = list[Job](), dict[int, Looked]()
+    for number, file in enumerate(manifest.files):
+        modality, rule = suite.items[file.sample or ""], suite.rules.get(file.sample or "", PLAIN)
+        if modality in SUFFIXES:
+            values[number] = _value(archive, file, modality, rule)
+        else:
+            jobs.append(Job(archive.span(file.path), file.path, modality, file.sha256, rule.asked))
+    seen = decoders.look_all(jobs)
+    return [
+        values[number] if number in values else next(seen) for number in range(len(manifest.files))
+    ]
+
+
+def _value(archive: Archive, file: File, modality: str, rule: AnswerRule) -> Looked:
+    try:
+        data = archive.read(file.path, MOST_BYTES[modality])
+        return Looked(
+            hashlib.sha256(data).hexdigest(), value_facts(data, file.path, modality, rule)
+        )
+    except Refused as refused:
+        said = refused
+    except IntakeError as error:
+        first = error.problems[0]
+        code = "E_ANSWER" if first.code == "E_TOO_LARGE" and modality == "text" else first.code
+        said = Refused(code, first.message, first.hint)
+    return Looked("", None, {"code": said.code, "message": said.message, "hint": said.hint})
+
+
+def _output_problems(manifest: Manifest, looked: Sequence[Looked]) -> Iterator[Problem]:
+    for file, found in zip(manifest.files, looked, strict=True):
+        if found.sha256 and found.sha256 != file.sha256:
+            yield _wrong_hash(file, found.sha256)
+        elif found.facts is None:
+            yield Refused(**found.refused).at(file.path)
+
+
+def _wrong_hash(file: File, found: str) -> Problem:
+    message = f"Its SHA-256 is {found[:12]}…, the manifest says {file.sha256[:12]}…."
+    return Problem(
+        "E_CHECKSUM",
+        shown(file.path),
+        message,
+        "Make the manifest again from the files you hand in.",
+    )
+
+
+def _media(manifest: Manifest, looked: Sequence[Looked]) -> dict[str, MediaFacts]:
+    found = zip(manifest.files, looked, strict=False)
+    return {file.sample: one.facts for file, one in found if file.sample and one.facts}
+
+
+def _warnings(manifest: Manifest, archive: Archive, looked: Sequence[Looked]) -> Iterator[Problem]:
+    for name in archive.ignored:
+        yield Problem(
+            "W_IGNORED", shown(name), "A left-over of a file manager; ignored.", "Nothing to do."
+        )
+    for file, found in zip(manifest.files, looked, strict=False):
+        yield from _words(file.sample or "", found)
+    hashes = [file.sha256 for file in manifest.files if file.sample]
+    repeated = len(hashes) - len(set(hashes))
+    if hashes and repeated / len(hashes) > MOST_REPEATED:
+        yield Problem(
+            "W_REPEATED_OUTPUT",
+            "bundle",
+            f"{repeated} outputs repeat another's bytes.",
+            "Shown beside the entry.",
+        )
+
+
+def _words(sample: str, found: Looked) -> Iterator[Problem]:
+    facts = found.facts
+    if facts and facts.static:
+        message = "One colour, or a clip in which nothing changes."
+        yield Problem("W_STATIC", sample, message, "It is scored as it is.")
+    if facts and facts.mode not in AS_IT_IS:
+        message = (
+            f"The picture is {facts.mode}; it is judged as 8-bit RGB, transparency over black "
+            "dropped."
+        )
+        yield Problem(
+            "W_CONVERTED", sample, message, "Save it as 8-bit RGB to be sure of its look."
+        )
+    if found.copied:
+        message = "This is the picture that the model was given."
+        yield Problem("W_COPIED_INPUT", sample, message, "Shown beside the entry.")

@@ -1,0 +1,156 @@
+"""Does the manifest name just what the zip holds, each sample once, and all of them?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence, Set
+from difflib import get_close_matches
+
+from submissions.bundle.answers import AnswerRule
+from submissions.format import manifest as manifests
+from submissions.format.archive import Archive
+from submissions.format.errors import MOST_PROBLEMS, Problem, shown
+from submissions.format.layout import TRAJECTORY
+from submissions.format.manifest import File, Manifest
+
+NAMED_AT_ONCE = 20
+MOST_TASKS = 5
+FORBIDDEN = (
+    *(
+        ".pkl",
+        ".pickle",
+        ".pt",
+        ".pth",
+        ".bin",
+        ".ckpt",
+        ".npy",
+        ".npz",
+        ".joblib",
+        ".py",
+        ".pyc",
+        ".so",
+        ".sh",
+    ),
+    *(".exe", ".dll", ".ipynb", ".h5", ".msgpack", ".onnx", ".gguf", ".bat", ".js"),
+)
+
+
+def listing_problems(
+    manifest: Manifest, archive: Archive, expected: Sequence[str], rules: Mapping[str, AnswerRule]
+) -> Iterator[Problem]:
+    """Everything in which the list and the zip differ."""
+    listed: set[str] = set()
+    hints = _Hints(list(archive.members))
+    for number, file in enumerate(manifest.files):
+        where = f"manifest.files[{number}]"
+        if file.path in listed:
+            yield Problem(
+                "E_DUPLICATE_ENTRY",
+                where,
+                f"{shown(file.path)} is listed twice.",
+                "List each file once.",
+            )
+        elif file.path not in archive.members:
+            hint = hints.near(file.path) or "Add the file, or take it off the list."
+            yield Problem(
+                "E_FILE_MISSING", where, f"{shown(file.path)} is not in the bundle.", hint
+            )
+        listed.add(file.path)
+    taken = [TRAJECTORY] if "trajectory" in manifest.modalities else []
+    if manifest.kind == "model":
+        taken.append(".gguf")  # the model's own check says what to hand in instead
+    yield from _member_problems(
+        archive, listed, tuple(end for end in FORBIDDEN if end not in taken)
+    )
+    if manifest.kind == "outputs":
+        yield from _item_problems(manifest, expected, rules)
+
+
+def _member_problems(
+    archive: Archive, listed: set[str], forbidden: tuple[str, ...]
+) -> Iterator[Problem]:
+    for name in sorted(archive.members):
+        if name.lower().endswith(forbidden):
+            message = "Files that can hold a program are never taken, nor looked into."
+            yield Problem(
+                "E_FORBIDDEN_TYPE",
+                shown(name),
+                message,
+                "Save weights as safetensors; leave the rest out.",
+            )
+        elif name not in listed and name != manifests.NAME:
+            yield Problem(
+                "E_UNLISTED_FILE",
+                shown(name),
+                "The manifest does not name this file.",
+                "List it or leave it out.",
+            )
+
+
+def _item_problems(
+    manifest: Manifest, expected: Sequence[str], rules: Mapping[str, AnswerRule]
+) -> Iterator[Problem]:
+    wanted, seen = set(expected), set[str]()
+    hints = _Hints(expected)
+    for number, file in enumerate(manifest.files):
+        where = f"manifest.files[{number}].sample"
+        if file.sample is None or file.sample not in wanted:
+            hint = hints.near(file.sample or "") or "List the ids with `armillary samples SUITE`."
+            yield Problem(
+                "E_ITEM_UNKNOWN",
+                where,
+                f"{shown(file.sample)} is no sample of this submission.",
+                hint,
+            )
+        elif file.sample in seen:
+            yield Problem(
+                "E_ITEM_DUPLICATE", where, f"{shown(file.sample)} has two files.", "Keep one."
+            )
+        else:
+            yield from _facet_problems(file, where, rules.get(file.sample))
+        seen.add(file.sample or "")
+    missing = [item for item in expected if item not in seen]
+    if missing and not manifest.partial:
+        first = ", ".join(missing[:NAMED_AT_ONCE])
+        message = (
+            f"{len(missing)} of {len(expected)} samples have no "
+            f"file{_whole(missing, seen, rules)}, first: {first}."
+        )
+        hint = "Add them, or say partial: true (shown, never ranked)."
+        yield Problem("E_ITEM_MISSING", "manifest.files", message, hint)
+
+
+def _whole(missing: Sequence[str], given: Set[str], rules: Mapping[str, AnswerRule]) -> str:
+    """The tasks of which there is nothing at all, in words; a single file of a task is a start."""
+    begun = {rules[name].task for name in given if name in rules}
+    tasks = dict.fromkeys(rules[name].task for name in missing if name in rules)
+    lost = [task for task in tasks if task and task not in begun]
+    more = f" and {len(lost) - MOST_TASKS} more" if len(lost) > MOST_TASKS else ""
+    return f", none at all of {', '.join(lost[:MOST_TASKS])}{more}" if lost else ""
+
+
+def _facet_problems(file: File, where: str, rule: AnswerRule | None) -> Iterator[Problem]:
+    """What a file says of its sample, if it says so, is what the sample is."""
+    if rule is None:
+        return
+    for name in ("scenario", "setting", "modality"):
+        said, is_ = getattr(file, name), getattr(rule, name)
+        if said is not None and is_ and said != is_:
+            message = f"{name} {shown(said)}; the sample's is {is_!r}."
+            yield Problem(
+                "E_ITEM_SETTING", where, message, "Leave the field out, or name the right sample."
+            )
+
+
+class _Hints:
+    """Near names, looked for only as often as they will be shown: the search is slow in a long
+    list."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names, self._left = names, MOST_PROBLEMS
+
+    def near(self, name: str) -> str:
+        if self._left == 0:
+            return ""
+        self._left -= 1
+        found = get_close_matches(name[:300], self._names, 1)
+        return f"Did you mean {found[0]!r}?" if found else ""

@@ -1,0 +1,1 @@
+"""The gates between stages (Great Expectations), and the report that a person reads."""

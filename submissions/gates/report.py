@@ -1,0 +1,140 @@
+"""The validation report that a person reads: what each gate found, then file by file, the worst
+first."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from infra.store import Missing, Store
+from submissions.gates.expectations import KEY, BrokenExpectation, Row
+
+GATES = ("intake", "generation", "publication")
+GOOD, WARNED, WRONG = "good", "warned", "wrong"
+WORST_FIRST = (WRONG, WARNED, GOOD)
+MOST_SCORES = 500
+"""Of a table of scores only the lines that are not good are kept, and so many at the most."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportLine:
+    """One file, output or score: how it fared and why."""
+
+    key: str
+    state: str
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What one gate found."""
+
+    gate: str
+    rows: int
+    passed: bool
+    findings: tuple[BrokenExpectation, ...]
+    lines: tuple[ReportLine, ...]
+
+
+def result(
+    gate: str,
+    rows: Sequence[Row],
+    found: Sequence[BrokenExpectation],
+    notes: Mapping[str, Sequence[str]],
+) -> Result:
+    """Bring a gate's findings and the door's words (`notes`, by key) down to single lines."""
+    told: dict[str, list[str]] = defaultdict(list)
+    wrong = {key for finding in found if finding.severity == "critical" for key in finding.keys}
+    for finding in found:
+        for key in finding.keys:
+            told[key].append(f"{finding.column}: not {finding.expectation}")
+    lines = [
+        _line(str(row[KEY]), row, [*told[str(row[KEY])], *notes.get(str(row[KEY]), ())], wrong)
+        for row in rows
+    ]
+    if gate == GATES[-1]:
+        lines = [line for line in lines if line.state != GOOD][:MOST_SCORES]
+    lines.sort(key=lambda line: (WORST_FIRST.index(line.state), line.key))
+    passed = not any(finding.severity == "critical" for finding in found)
+    return Result(gate, len(rows), passed, tuple(found), tuple(lines))
+
+
+def _line(key: str, row: Row, notes: list[str], wrong: set[str]) -> ReportLine:
+    outcome = row.get("outcome")
+    if outcome not in (None, "scored"):
+        notes = [f"outcome: {outcome}", *notes]
+    state = WRONG if key in wrong or outcome not in (None, "scored") else WARNED if notes else GOOD
+    return ReportLine(key, state, tuple(notes))
+
+
+def key_of(submission_id: str, gate: str) -> str:
+    """Where a gate's result lies in the store."""
+    return f"validation/{submission_id}/{gate}.json"
+
+
+def keep(store: Store, submission_id: str, found: Result) -> None:
+    """Put a gate's result where pages and the API find it."""
+    store.put(
+        key_of(submission_id, found.gate),
+        json.dumps(found, sort_keys=True, default=_fields).encode(),
+    )
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def kept(store: Store, submission_id: str) -> list[Result]:
+    """The results of the gates that a submission has come to, in order."""
+    return [
+        found for found in (_read(store, key_of(submission_id, gate)) for gate in GATES) if found
+    ]
+
+
+def _read(store: Store, key: str) -> Result | None:
+    try:
+        said: dict[str, Any] = json.loads(store.get(key))
+    except Missing:
+        return None
+    findings = tuple(
+        BrokenExpectation(**{**one, "keys": tuple(one["keys"])}) for one in said["findings"]
+    )
+    lines = tuple(
+        ReportLine(one["key"], one["state"], tuple(one["notes"])) for one in said["lines"]
+    )
+    return Result(said["gate"], said["rows"], said["passed"], findings, lines)
+
+
+def summary(results: Iterable[Result]) -> list[dict[str, Any]]:
+    """One row a finding, and one for each gate that found nothing: for a terminal or a page."""
+    rows = []
+    for found in results:
+        for one in found.findings:
+            what = f"{one.column}: {one.expectation}"
+            rows.append(
+                {
+                    "gate": found.gate,
+                    "rows": found.rows,
+                    "state": one.severity,
+                    "expected": what,
+                    "found": one.found,
+                }
+            )
+        if not found.findings:
+            rows.append(
+                {"gate": found.gate, "rows": found.rows, "state": GOOD, "expected": "", "found": ""}
+            )
+    return rows
+
+
+def worst(results: Iterable[Result], most: int) -> list[dict[str, Any]]:
+    """The lines worth reading, the worst first."""
+    lines = [(found.gate, line) for found in results for line in found.lines if line.state != GOOD]
+    lines.sort(key=lambda pair: (WORST_FIRST.index(pair[1].state), pair[0], pair[1].key))
+    return [
+        {"gate": gate, "file": one.key, "state": one.state, "why": "; ".join(one.notes)}
+        for gate, one in lines[:most]
+    ]

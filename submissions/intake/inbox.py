@@ -1,0 +1,240 @@
+"""The inbox in S3: what teams drop into folders of their own is handed in, and a report is put
+beside it.
+
+A drop is an object `<inbox>/<team>/….zip`, or a folder of a model with `armillary.json` in it (put
+that there last).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+
+from sqlmodel import Session, select
+
+from infra.db import add_new, session
+from infra.settings import Settings
+from infra.store import BadKey, Store, Stored, StoreError, check_key, open_store
+from infra.tables import Team, now
+from infra.tables.door import Drop
+from submissions.bundle.check import declared
+from submissions.bundle.declarations import DECLARATION, read_declaration
+from submissions.bundle.pack import pack_model
+from submissions.format.errors import IntakeError, Problem, refusal, shown
+from submissions.intake import remote
+from submissions.intake.hub import brought, hub_of
+from submissions.intake.hub import fetch as fetch_from_hub
+from submissions.intake.intake import Received, receive
+from submissions.teams.quotas import check_quota
+
+REPORTS = (".report.json", ".report.txt")
+MOST_FILES = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class InboxItem:
+    """Something in the inbox: where, whose, and the objects it is made of, as they were when they
+    were listed."""
+
+    uri: str
+    team: str
+    key: str
+    version: str
+    objects: tuple[Stored, ...]
+
+    @property
+    def is_model(self) -> bool:
+        return PurePosixPath(self.key).name == DECLARATION
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What became of a drop: received, rejected, or `later` when the fault is ours and it is tried
+    again."""
+
+    uri: str
+    team: str
+    state: str
+    submission_id: str | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+def waiting(db: Session, settings: Settings, prefix: str = "") -> list[InboxItem]:
+    """What lies in the inbox and has not been looked at since it was put there."""
+    inbox = settings.inbox.rstrip("/")
+    found = list(_drops(inbox, _inbox(settings.inbox, settings.s3_endpoint).list(prefix)))
+    known = set(db.exec(select(Drop.uri, Drop.version)))
+    return [drop for drop in found if (drop.uri, drop.version) not in known]
+
+
+@lru_cache(maxsize=4)
+def _inbox(inbox: str, endpoint: str | None) -> Store:
+    """The inbox as a store, whose client is slow to make."""
+    return open_store(inbox, endpoint)
+
+
+def _drops(inbox: str, objects: Iterable[Stored]) -> Iterator[InboxItem]:
+    """Bundles one by one; a model is all objects below the folder of its declaration."""
+    there = [one for one in objects if "/" in one.key and not one.key.endswith(REPORTS)]
+    roots = {
+        str(PurePosixPath(one.key).parent)
+        for one in there
+        if PurePosixPath(one.key).name == DECLARATION
+    }
+    models: dict[str, list[Stored]] = {root: [] for root in roots if "/" in root}
+    for one in there:
+        root = next((str(up) for up in PurePosixPath(one.key).parents if str(up) in models), None)
+        if root is not None:
+            models[root].append(one)
+        elif one.key.endswith(".zip") or one.key.count("/") == 1:
+            yield _found(inbox, one.key, [one])
+    for root, parts in models.items():
+        yield _found(inbox, f"{root}/{DECLARATION}", parts)
+
+
+def _found(inbox: str, key: str, parts: list[Stored]) -> InboxItem:
+    versions = json.dumps([(one.key, one.version) for one in parts])
+    version = parts[0].version if len(parts) == 1 else hashlib.sha256(versions.encode()).hexdigest()
+    return InboxItem(f"{inbox}/{key}", key.partition("/")[0], key, version, tuple(parts))
+
+
+def take(settings: Settings, found: InboxItem) -> Taken:
+    """Hand a drop in, write the report beside it, and note that it was looked at; again changes
+    nothing."""
+    warnings: tuple[Problem, ...] = ()
+    try:
+        received = _hand_in(settings, found)
+        warnings = received.warnings
+        taken = Taken(found.uri, found.team, "received", received.submission_id, warnings)
+    except IntakeError as error:
+        taken = Taken(found.uri, found.team, "rejected", None, error.problems)
+    except StoreError as error:
+        later = Problem(
+            "E_STORE", shown(found.uri), str(error), "Nothing to do: it is tried again."
+        )
+        return Taken(found.uri, found.team, "later", None, (later,))
+    _report(_inbox(settings.inbox, settings.s3_endpoint), found, taken)
+    with session(settings.database) as db:
+        problems = [asdict(problem) for problem in taken.problems]
+        row = {"uri": found.uri, "version": found.version, "team": found.team, "state": taken.state}
+        add_new(
+            db,
+            Drop,
+            [{**row, "submission_id": taken.submission_id, "problems": problems, "at": now()}],
+        )
+    return taken
+
+
+def hand_in_now(settings: Settings, team: str, uri: str) -> Taken:
+    """Take one bundle of a team's folder at once, because the team asks for it."""
+    remote.place(uri, settings.inbox, team)
+    key = uri.removeprefix(settings.inbox.rstrip("/") + "/")
+    listed = _inbox(settings.inbox, settings.s3_endpoint).list(key)
+    one = next((stored for stored in listed if stored.key == key), None)
+    if one is None:
+        raise refusal(
+            "E_S3_UNREADABLE",
+            shown(uri),
+            "It cannot be read: there is no such object.",
+            "Check the address.",
+        )
+    taken = take(settings, _found(settings.inbox.rstrip("/"), key, [one]))
+    if taken.state == "received":
+        return taken
+    raise IntakeError(taken.problems)
+
+
+def _hand_in(settings: Settings, found: InboxItem) -> Received:
+    with session(settings.database) as db:
+        if db.get(Team, found.team) is None:
+            message = f"There is no team {shown(found.team)}."
+            raise refusal(
+                "E_TEAM_UNKNOWN",
+                shown(found.uri),
+                message,
+                "The folder must bear your team's name.",
+            )
+    settings.work.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="inbox-", dir=settings.work) as folder:
+        path = (
+            _model(settings, found, Path(folder))
+            if found.is_model
+            else _bundle(settings, found, Path(folder))
+        )
+        with session(settings.database) as db:
+            check_quota(db, settings, found.team, declared(path).suite)
+            store = open_store(settings.objects, settings.s3_endpoint)
+            return receive(db, store, path, found.team, settings.closes)
+
+
+def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
+    path = folder / "bundle.zip"
+    remote.fetch(
+        found.uri, settings.inbox, found.team, path, settings.s3_endpoint, settings.upload_bytes
+    )
+    return brought(path, folder, settings.upload_bytes)
+
+
+def _model(settings: Settings, found: InboxItem, folder: Path) -> Path:
+    """The bundle of a model that lies in the inbox as a folder."""
+    size = sum(one.size for one in found.objects)
+    if size > settings.upload_bytes or len(found.objects) > MOST_FILES:
+        message = f"{len(found.objects)} files of {size} bytes."
+        hint = f"At most {MOST_FILES} files of {settings.upload_bytes} bytes in all."
+        raise refusal("E_TOO_LARGE", "size", message, hint, settings.upload_bytes)
+    store, root, model = (
+        _inbox(settings.inbox, settings.s3_endpoint),
+        PurePosixPath(found.key).parent,
+        folder / "model",
+    )
+    for one in found.objects:
+        try:
+            store.fetch(one.key, model / PurePosixPath(one.key).relative_to(root))
+        except BadKey:
+            raise refusal(
+                "E_S3_KEY", shown(one.key), "This is no name for a file.", "Use plain names."
+            ) from None
+    _check_unchanged(store, found, f"{root}/")
+    declaration = read_declaration(model / DECLARATION, DECLARATION)
+    on_a_hub = hub_of(declaration) if len(found.objects) == 1 else None
+    if on_a_hub:
+        fetch_from_hub(on_a_hub, model, settings.upload_bytes)
+    return pack_model(folder / "bundle.zip", declaration, model, model / DECLARATION)
+
+
+def _check_unchanged(store: Store, found: InboxItem, prefix: str) -> None:
+    now_there = {
+        one.key: one.version for one in store.list(prefix) if not one.key.endswith(REPORTS)
+    }
+    if now_there != {one.key: one.version for one in found.objects}:
+        hint = "Put armillary.json there last."
+        raise refusal(
+            "E_OBJECT_CHANGED", shown(found.uri), "The folder changed while it was read.", hint
+        )
+
+
+def _report(store: Store, found: InboxItem, taken: Taken) -> None:
+    """Tell the team, in words and for programs, beside what they dropped."""
+    said = {**asdict(taken), "version": found.version}
+    try:
+        check_key(found.key + REPORTS[0])
+    except BadKey:
+        return  # where the name itself is the trouble, there is no place beside it
+    store.put(found.key + REPORTS[0], json.dumps(said, indent=1, sort_keys=True).encode())
+    store.put(found.key + REPORTS[1], report_text(taken).encode())
+
+
+def report_text(taken: Taken) -> str:
+    """The report as a person reads it."""
+    first = (
+        f"Received as {taken.submission_id}."
+        if taken.state == "received"
+        else "Not taken; nothing was stored."
+    )
+    lines = [f"{one.code} {one.where}: {one.message} {one.hint}" for one in taken.problems]
+    return "\n".join([taken.uri, first, *lines, ""])

@@ -1,0 +1,2 @@
+"""Pictures, clips and trajectories: decoded in children, inspected to the last byte. May import
+format."""

@@ -1,0 +1,119 @@
+"""The child that decodes: `python -m submissions.media.decode_main`. It reads some jobs a line,
+answers one line, owns nothing.
+
+Its memory, time and open files are limited, it has no network and writes nowhere where the system
+lets us, and its environment is empty, so that a file made to hang, to crash or to take over a
+decoder takes over nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import signal
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+from infra.fields import fields_of
+from infra.sandbox.confinement import cut_network, limit
+from infra.sandbox.fence import fence
+from submissions.format.layout import ARCHIVES
+from submissions.media import clips, images
+from submissions.media.facts import MediaRequirements, Refused, broken, check_kind
+
+MEMORY = 2 << 30
+OPEN_FILES = 64
+DEFLATE = -15
+MOST_DISTANCE = 3
+"""Two pictures whose difference hashes differ in so many of 64 bits are the same picture."""
+
+
+def main() -> None:
+    """Answer jobs until there are no more."""
+    limit(MEMORY, 0, OPEN_FILES)
+    cut_network()
+    fence([])
+    for line in sys.stdin:
+        asked = json.loads(line)
+        answer = json.dumps([_in_time(job, asked["seconds"]) for job in asked["jobs"]])
+        sys.stdout.write(answer + "\n")
+        sys.stdout.flush()
+
+
+def _in_time(job: dict[str, Any], seconds: float) -> dict[str, Any]:
+    """The answer, or the end of this process when it takes so much of the processor."""
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    answer = _answer(job)
+    signal.setitimer(signal.ITIMER_PROF, 0)
+    return answer
+
+
+def _answer(job: dict[str, Any]) -> dict[str, Any]:
+    sha256 = ""
+    try:
+        data = _read(**job["span"])
+        sha256 = hashlib.sha256(data).hexdigest()
+        if job["sha256"] not in (None, sha256):
+            return {"sha256": sha256}
+        return {"sha256": sha256, **_look(data, sha256, job)}
+    except Refused as refused:
+        said = {"code": refused.code, "message": refused.message, "hint": refused.hint}
+    except MemoryError:
+        said = {
+            "code": "E_MEDIA_PIXELS",
+            "message": "It takes too much memory.",
+            "hint": "Make it smaller.",
+        }
+    return {"sha256": sha256, "refused": said}
+
+
+def _read(file: str, offset: int, packed: int, size: int, crc: int | None, deflated: bool) -> bytes:
+    """A member's bytes, all that its header promises and no more."""
+    with Path(file).open("rb") as stream:
+        stream.seek(offset)
+        data = stream.read(packed)
+    if deflated:
+        inflate = zlib.decompressobj(DEFLATE)
+        try:
+            data = inflate.decompress(data, size + 1)
+        except zlib.error:
+            raise _damaged() from None
+    if len(data) != size or (crc is not None and zlib.crc32(data) != crc):
+        raise _damaged()
+    return data
+
+
+def _look(data: bytes, sha256: str, job: dict[str, Any]) -> dict[str, Any]:
+    asked = MediaRequirements(**{**job["asked"], "given": tuple(job["asked"]["given"])})
+    if data.startswith(tuple(ARCHIVES)):
+        raise Refused(
+            "E_NESTED_ARCHIVE", "This member is itself an archive.", "Put its files in directly."
+        )
+    if not data:
+        raise broken("file")
+    kind = check_kind(job["name"], job["modality"])
+    if job["modality"] == "video":
+        return {"facts": fields_of(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
+    facts, image = images.picture(data, kind)
+    copied = bool(asked.given) and (
+        sha256 in asked.given or _near(images.difference_hash(image), asked.given)
+    )
+    return {"facts": fields_of(facts), "copied": copied}
+
+
+def _near(found: str, given: tuple[str, ...]) -> bool:
+    bits = int(found.removeprefix("dhash:"), 16)
+    known = (int(one.removeprefix("dhash:"), 16) for one in given if one.startswith("dhash:"))
+    return any((bits ^ one).bit_count() <= MOST_DISTANCE for one in known)
+
+
+def _damaged() -> Refused:
+    return Refused(
+        "E_ZIP_BROKEN", "The zip is damaged here.", "Make the bundle again with any zip program."
+    )
+
+
+if __name__ == "__main__":
+    main()

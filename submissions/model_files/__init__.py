@@ -1,0 +1,1 @@
+"""Model folders: configs, weights, shapes, chat templates. May import format."""

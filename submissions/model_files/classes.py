@@ -1,0 +1,146 @@
+"""Which classes a model's configs may name: parts of diffusers and transformers, and the pipelines
+that run here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from submissions.format.errors import Problem, shown
+
+Rules = Mapping[str, Set[str]]
+FORMS = {
+    "text_to_image": "text-to-image",
+    "text_to_video": "text-to-video",
+    "image_to_video": "image-to-video",
+}
+FORMS_OF = {"image": ("text_to_image",), "video": ("text_to_video", "image_to_video")}
+"""The forms in which a pipeline makes outputs of a modality."""
+TYPE_KEYS = (
+    *(
+        "tokenizer_class",
+        "processor_class",
+        "image_processor_type",
+        "feature_extractor_type",
+        "video_processor_type",
+    ),
+    *("slow_tokenizer_class", "fast_image_processor_class"),
+)
+"""Settings by which transformers looks for a class of its own."""
+PART_NAME = re.compile(r"[A-Za-z]\w*")
+DIFFUSERS_HINT = (
+    "Hand in a diffusers folder as save_pretrained wrote it (on hubs often called -Diffusers)."
+)
+
+
+@lru_cache(maxsize=1)
+def rules() -> dict[str, frozenset[str]]:
+    """The classes and settings that we know (tests/submissions/make_model_rules.py)."""
+    listed = json.loads((Path(__file__).parent / "model_rules.json").read_text("utf-8"))
+    names = {name: frozenset(values) for name, values in listed.items()}
+    packaged = {name.partition(".")[2] for name in names["packages"]}
+    return names | {
+        "pipelines": frozenset().union(*(names[form] for form in FORMS)),
+        "parts": names["diffusers"] | names["transformers"] | packaged,
+    }
+
+
+def pipeline_problems(
+    path: str, index: Mapping[str, Any], rules: Rules, modalities: Sequence[str] = ()
+) -> Iterator[Problem]:
+    """A pipeline that runs here, of parts that the libraries bring."""
+    name = index.get("_class_name")
+    if not isinstance(name, str) or name not in rules["pipelines"]:
+        yield _no_pipeline(path, name, rules, modalities)
+    for key, value in index.items():
+        if (
+            isinstance(value, list)
+            and key != "_class_name"
+            and not (is_setting(value) or _is_part(key, value, rules))
+        ):
+            message = (
+                f"The part {shown(key)} is {shown(value)}, not the library and name of a class "
+                "that we have."
+            )
+            yield Problem(
+                "E_ARCHITECTURE", shown(path), message, "Use parts of diffusers and transformers."
+            )
+
+
+def is_setting(value: Sequence[object]) -> bool:
+    """Whether a list in a model_index.json is numbers, not the library and class of a part."""
+    return all(part is None or isinstance(part, (bool, int, float)) for part in value) and list(
+        value
+    ) != [None, None]
+
+
+def part_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterator[Problem]:
+    """The classes that a part's config names are ones that the libraries bring."""
+    named = config.get("architectures")
+    for name in [config.get("_class_name"), *(named if isinstance(named, list) else [named])]:
+        if name is not None and not _is_named(name, rules["parts"] | rules["architectures"]):
+            yield unknown_class(path, name)
+    for key in TYPE_KEYS:
+        name = config.get(key)
+        if name is not None and not _is_named(name, rules["transformers"]):
+            yield unknown_class(path, name)
+
+
+def entry_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterator[Problem]:
+    """A whole model of transformers, or of our own, is one that a suite here can run."""
+    named = config.get("architectures")
+    names = named if isinstance(named, list) and named else [config.get("_class_name")]
+    runs = ", ".join(sorted(rules["architectures"]))
+    for name in names:
+        if name is None:
+            message = "It names no class, so nobody can tell what model this is."
+            yield Problem("E_ARCHITECTURE", shown(path), message, DIFFUSERS_HINT)
+        elif isinstance(name, str) and name in rules["parts"] - rules["architectures"]:
+            message = (
+                f"{shown(name)} is a part of a pipeline, or a model that has no form as a judge "
+                "here."
+            )
+            yield Problem("E_ARCHITECTURE", shown(path), message, f"These have: {runs}.")
+
+
+def unknown_class(path: str, name: object) -> Problem:
+    """The refusal of a class that no library here brings."""
+    message = (
+        f"The class {shown(name)} is not one of diffusers or transformers as they are installed "
+        "here."
+    )
+    return Problem("E_ARCHITECTURE", shown(path), message, DIFFUSERS_HINT)
+
+
+def _is_named(name: object, listed: Set[str]) -> bool:
+    """Whether a name is listed; transformers takes tokenizers and processors also with the ending
+    Fast."""
+    return isinstance(name, str) and (name in listed or name.removesuffix("Fast") in listed)
+
+
+def _is_part(key: str, value: Sequence[object], rules: Rules) -> bool:
+    if list(value) == [None, None]:
+        return True
+    if len(value) != 2 or not isinstance(value[1], str) or not PART_NAME.fullmatch(key):
+        return False
+    library, name = value
+    if library == "diffusers":
+        return name in rules["diffusers"]
+    if library in (None, "transformers"):
+        return _is_named(name, rules["transformers"])
+    return isinstance(library, str) and f"{library}.{name}" in rules["packages"]
+
+
+def _no_pipeline(path: str, name: object, rules: Rules, modalities: Sequence[str]) -> Problem:
+    asked = [form for modality in modalities for form in FORMS_OF.get(modality, ())] or list(FORMS)
+    if isinstance(name, str) and name in rules["other_pipelines"]:
+        forms = " or ".join(FORMS[form] for form in asked)
+        message = f"{shown(name)} has no {forms} form here."
+    else:
+        message = f"The class {shown(name)} is not in our list of pipelines."
+    known = "; ".join(f"{FORMS[form]}: {', '.join(sorted(rules[form]))}" for form in asked)
+    return Problem("E_ARCHITECTURE", shown(path), message, f"These have: {known}.")

@@ -1,0 +1,51 @@
+"""Files of a model's folder that no loader reads: they are left out with a word, never refused."""
+
+from __future__ import annotations
+
+import re
+from pathlib import PurePosixPath
+
+from submissions.format.errors import Problem, shown
+
+ABOUT = re.compile(
+    r"\.git(attributes|ignore|keep)|(un)?licen[cs]e[\w.-]*|notice[\w.-]*|copying[\w.-]*|authors"
+    r"|citation\.(cff|bib)"
+    r"|[\w.-]+\.pdf"
+)
+MEDIA = (
+    ".png",
+    ".jpg",
+    ".jpeg",
+    ".webp",
+    ".gif",
+    ".svg",
+    ".bmp",
+    ".tiff",
+    ".avif",
+    ".ico",
+    ".mp4",
+    ".webm",
+    ".mov",
+)
+OTHER_INDEX = re.compile(r"[\w.-]+\.(bin|h5|msgpack|ckpt|pt|pth|onnx)\.index(\.[\w-]+)?\.json")
+"""Which shards weights of another format were cut into; the weights themselves are not taken."""
+TAKEN = (".json", ".safetensors", ".jinja", ".model")
+
+
+def left_out(path: str) -> str:
+    """Why a file is left out, in words; empty if it is a part of the model."""
+    name = PurePosixPath(path).name.lower()
+    if name.endswith(MEDIA):
+        return "A picture or clip"
+    if OTHER_INDEX.fullmatch(name):
+        return "The index of weights in a format that is not taken"
+    if ABOUT.fullmatch(name) and not name.endswith(TAKEN):
+        return "A file about the model"
+    return ""
+
+
+def note(path: str, why: str) -> Problem:
+    """The word about a file that was left out."""
+    return Problem(
+        "W_LEFT_OUT", shown(path), f"{why}; it is left out, no loader reads it.", "Nothing to do."
+    )
