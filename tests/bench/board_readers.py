@@ -76,7 +76,7 @@ async def _view(url: str, query: str) -> None:
     async with connect(
         f"{url}/_stcore/stream",
         subprotocols=["streamlit"],  # type: ignore[list-item]
-        max_size=None,  # type: ignore
+        max_size=None,
     ) as socket:
         ask = BackMsg()
         ask.rerun_script.query_string = query
