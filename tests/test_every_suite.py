@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluators.contracts import FACETS, Outcome, Output, Suite
-from evaluators.suites import all_suites, suite_named
+from evaluators.suites import all_suites, suite_named, suite_names
 
 each_suite = pytest.mark.parametrize("suite", all_suites(), ids=lambda suite: suite.name)
 open_suites = [suite for suite in all_suites() if suite.accepts]
@@ -13,7 +13,11 @@ each_open_suite = pytest.mark.parametrize("suite", open_suites, ids=lambda suite
 
 
 def test_the_four_suites_are_found_in_the_order_of_the_board() -> None:
-    assert [suite.name for suite in all_suites()] == ["tailor", "liva", "sc3", "universe"]
+    assert (
+        [suite.name for suite in all_suites()]
+        == suite_names()
+        == ["tailor", "liva", "sc3", "universe"]
+    )
 
 
 def test_a_wrong_name_is_answered_with_the_right_ones() -> None:

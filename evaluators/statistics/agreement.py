@@ -18,8 +18,9 @@ Level = Literal["nominal", "ordinal", "interval"]
 """What two values tell: that they differ, which is more, or by how much. Ratings from 0 to 5 are
 ordinal."""
 
-Ratings = Sequence[Sequence[float | None]]
-"""One row a rater, one column a unit, None where the rater gave nothing."""
+Floats = npt.NDArray[np.float64]
+Ratings = Sequence[Sequence[float | None]] | Floats
+"""One row a rater, one column a unit, None or NaN where the rater gave nothing."""
 
 FEWEST_COMMON = 3
 
@@ -91,19 +92,17 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> Alpha:
     >>> krippendorff_alpha([[0, 1, 1, 0, None], [0, 1, 0, 0, 1]], "nominal")
     Alpha(value=0.5333333333333333, n_pairable_units=4)
     """
-    _check_rows(ratings)
     if level not in get_args(Level):
         raise ValueError(f"The level is {level!r}. Give one of {', '.join(get_args(Level))}.")
-    columns = (
-        [value for value in column if value is not None] for column in zip(*ratings, strict=True)
-    )
-    units = [unit for unit in columns if len(unit) > 1]
+    table = _table(ratings)
+    pairable = table[:, (~np.isnan(table)).sum(axis=0) > 1]
+    rated = ~np.isnan(pairable)
+    if len(np.unique(pairable[rated])) < 2:
+        return Alpha(None, pairable.shape[1])
     if level == "ordinal":
-        units = _ranked(units)
-    pooled = [value for unit in units for value in unit]
-    expected = _disagreement(pooled, level) if len(set(pooled)) > 1 else 0.0
-    observed = sum(_disagreement(unit, level) for unit in units)
-    return Alpha(1 - observed / expected if expected else None, len(units))
+        pairable[rated] = _ranks(pairable[rated])
+    observed = sum(_disagreement(unit[~np.isnan(unit)], level) for unit in pairable.T)
+    return Alpha(1 - observed / _disagreement(pairable[rated], level), pairable.shape[1])
 
 
 def pairwise_spearman(ratings: Ratings) -> PairwiseSpearman:
@@ -113,8 +112,8 @@ def pairwise_spearman(ratings: Ratings) -> PairwiseSpearman:
     >>> round(pairwise_spearman([[1, 2, 3, None], [1, 3, 2, 4], [None, None, 5, 5]]).mean, 12)
     0.5
     """
-    _check_rows(ratings)
-    pairs = tuple(_rater_pair(ratings, i, j) for i, j in combinations(range(len(ratings)), 2))
+    table = _table(ratings)
+    pairs = tuple(_rater_pair(table, i, j) for i, j in combinations(range(len(table)), 2))
     return PairwiseSpearman(mean([pair.rho for pair in pairs if pair.rho is not None]), pairs)
 
 
@@ -127,43 +126,41 @@ def _position(rating: str, categories: Sequence[str]) -> int:
     return categories.index(rating)
 
 
-def _kappa(table: npt.NDArray[np.float64], weights: npt.NDArray[np.int64]) -> float | None:
+def _kappa(table: Floats, weights: npt.NDArray[np.int64]) -> float | None:
     chance = np.outer(table.sum(axis=1), table.sum(axis=0))
     expected = float((weights * chance).sum())
     observed = float((weights * table).sum())
     return 1 - observed * float(table.sum()) / expected if expected else None
 
 
-def _ranked(units: Sequence[Sequence[float]]) -> list[list[float]]:
-    """Each value's average rank among all; the ordinal distance of two values is that between their
-    ranks."""
+def _ranks(values: Floats) -> Floats:
+    """Each value's average rank; the ordinal distance of two values is that between their ranks."""
     from scipy.stats import rankdata
 
-    ranks = iter(rankdata([value for unit in units for value in unit]).tolist())
-    return [[next(ranks) for _ in unit] for unit in units]
+    ranks: Floats = rankdata(values)
+    return ranks
 
 
-def _disagreement(values: Sequence[float], level: Level) -> float:
+def _disagreement(values: Floats, level: Level) -> float:
     """Sum the distances of all ordered pairs, over one less than their number."""
     n = len(values)
     if level == "nominal":
-        return (n * n - sum(count * count for count in Counter(values).values())) / (n - 1)
-    spread = np.asarray(values, dtype=np.float64)
-    return float(2 * n * np.sum(np.square(spread - spread.mean())) / (n - 1))
+        return (n * n - sum(count * count for count in Counter(values.tolist()).values())) / (n - 1)
+    return float(2 * n * np.sum(np.square(values - values.mean())) / (n - 1))
 
 
-def _rater_pair(ratings: Ratings, first: int, second: int) -> RaterPair:
-    rows = zip(ratings[first], ratings[second], strict=True)
-    common = [(one, other) for one, other in rows if one is not None and other is not None]
-    enough = len(common) >= FEWEST_COMMON
-    rho = spearman([one for one, _ in common], [other for _, other in common]) if enough else None
-    return RaterPair(first, second, rho, len(common))
+def _rater_pair(table: Floats, first: int, second: int) -> RaterPair:
+    common = table[[first, second]][:, ~np.isnan(table[first] + table[second])]
+    enough = common.shape[1] >= FEWEST_COMMON
+    return RaterPair(first, second, spearman(*common.tolist()) if enough else None, common.shape[1])
 
 
-def _check_rows(ratings: Ratings) -> None:
+def _table(ratings: Ratings) -> Floats:
+    """The ratings as numbers, NaN where there is none."""
     lengths = {len(row) for row in ratings}
     if len(lengths) > 1:
         raise ValueError(
             f"The raters' rows have {sorted(lengths)} units. Give every rater all units, None if "
             "unrated."
         )
+    return np.array(ratings, dtype=np.float64).reshape(len(ratings), max(lengths, default=0))

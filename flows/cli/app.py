@@ -10,18 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.cli.commands import (
-    curate,
-    entries,
-    liva,
-    operate,
-    sc3,
-    study,
-    submit,
-    teams,
-    trust,
-    universe,
-)
+from flows.cli.commands import curate, liva, operate, sc3, study, submit, teams, trust, universe
+from flows.cli.commands import entries as cli_operator
 from flows.cli.parameters.names import (
     SUBMISSION,
     NameWithin,
@@ -32,7 +22,7 @@ from flows.cli.parameters.names import (
 )
 from flows.cli.parameters.paths import NewFolder
 from flows.cli.parameters.values import BindAddress, Port, Seed
-from flows.cli.terminal import plain, progress, say, table, told
+from flows.cli.terminal import announce, leave, plain, progress, say, table, told
 
 if TYPE_CHECKING:
     from infra.settings import Settings
@@ -65,7 +55,7 @@ def init() -> None:
         with session(settings.database) as db:
             load(db)
             seal_catalogue(db)
-        say(f"Ready: {_hidden(settings.database)}")
+        say(f"Ready: {plain(_hidden(settings.database))}")
 
 
 @app.command()
@@ -142,30 +132,24 @@ def board(
 
 @app.command()
 def publish() -> None:
-    """Evaluate everything that waits or stopped by our fault, and put it on the board."""
+    """Evaluate everything that waits or stopped by our fault, and put it on the board; status 1 if
+    something failed."""
     from flows.cli.status import unfinished
     from flows.workers.executor import prepare
 
     with told() as settings, progress():
         prepare(settings)
-        from flows.evaluate.flow import run_here
-        from flows.run.quota_turn import Waits
+        from flows.evaluate.backlog import bring, counted
         from flows.suites.yardsticks import stand
 
-        waiting = unfinished(settings)
-        for submission_id in waiting:
-            try:
-                done = run_here(submission_id, settings)
-                say(f"{done.submission_id} is {done.state}.")
-            except Waits as waits:
-                say(f"{submission_id} waits: {plain(str(waits))}")
-        for row in stand(settings):
-            say(f"{row.submission_id} is {row.state}.")
+        entries = announce(bring(settings, submission_id) for submission_id in unfinished(settings))
+        beside = announce(stand(settings))
         say(
-            f"{len(waiting)} submissions brought to the board."
-            if waiting
+            counted(entries, "submissions brought to the board")
+            if entries
             else "Nothing waits: the board is up to date."
         )
+        leave([*entries, *beside])
 
 
 @app.command()
@@ -332,9 +316,9 @@ app.command()(trust.audit)
 app.command()(trust.withdraw)
 app.command()(trust.rejudge)
 app.command()(curate.curate)
-app.command()(entries.sanity)
-app.command()(entries.failure)
-app.command()(entries.enter)
+app.command()(cli_operator.sanity)
+app.command()(cli_operator.failure)
+app.command()(cli_operator.enter)
 for command in operate.COMMANDS:
     app.command()(command)
 app.add_typer(curate.review, name="review")

@@ -70,7 +70,9 @@ def _stand(settings: Settings, judge: str, say: Say) -> None:
     from flows.suites.yardsticks import stand
 
     for done in stand(settings, judge):
-        say(f"      {done.submission_id} is {done.state}: {done.judged} judged in this run.")
+        if done.stopped:
+            raise done.stopped
+        say(f"      {done}")
 
 
 def _judge_folder(settings: Settings) -> Path:

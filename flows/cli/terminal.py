@@ -4,17 +4,19 @@ next."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
+    from flows.evaluate.backlog import Brought
     from infra.settings import Settings
     from submissions.format.errors import IntakeError, Problem
 
 USER_ERROR = 2
+OUR_FAULT = 1
 
 
 @contextmanager
@@ -104,6 +106,21 @@ def refuse(text: str) -> NoReturn:
     """Turn away a value that was typed after a command; Typer says for which option it was, and how
     to get help."""
     raise typer.BadParameter(text)
+
+
+def announce(rows: Iterable[Brought]) -> list[Brought]:
+    """Say of each submission how it came out, the moment it does."""
+    come = []
+    for row in rows:
+        come.append(row)
+        say(plain(str(row)), err=row.failed)
+    return come
+
+
+def leave(rows: Sequence[Brought]) -> None:
+    """Leave with the status for a fault of ours if there was one."""
+    if any(row.failed for row in rows):
+        raise typer.Exit(OUR_FAULT)
 
 
 def table(rows: list[dict[str, Any]]) -> None:

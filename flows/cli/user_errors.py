@@ -79,12 +79,7 @@ OF_THE_DISK = (
 def explain(error: Exception) -> str:
     """One paragraph: what, whose fault, next step."""
     if isinstance(error, Stopped):
-        whose = (
-            "This is our fault, it costs you nothing."
-            if error.fault == "ours"
-            else "This is for the submitter to fix."
-        )
-        return f"{error.code}: {error.text} {whose}"
+        return error.explain()
     if isinstance(error, IntakeError):
         return " ".join(
             f"{problem.where}: {problem.message} {problem.hint}" for problem in error.problems
@@ -95,8 +90,8 @@ def explain(error: Exception) -> str:
 def explain_settings(error: ValidationError) -> str:
     """Which variables are wrong, and why."""
     wrong = [
-        (f"ARMILLARY_{str(one['loc'][0]).upper()}", one["input"], one["msg"])
-        for one in error.errors()
+        (f"ARMILLARY_{str(detail['loc'][0]).upper()}", detail["input"], detail["msg"])
+        for detail in error.errors()
     ]
     sentences = [
         f"The setting {name} is {shown(value)}: {message}." for name, value, message in wrong

@@ -35,6 +35,16 @@ class Stopped(Exception):
         super().__init__(text)
         self.code, self.fault, self.text = code, fault, text
 
+    def explain(self) -> str:
+        """The code, what happened, and whose turn it is now."""
+        ours = self.fault == "ours"
+        whose = (
+            "This is our fault, it costs you nothing."
+            if ours
+            else "This is for the submitter to fix."
+        )
+        return f"{self.code}: {self.text} {whose}"
+
 
 class NoSuchSubmission(Exception):
     """There is no submission of that id; the message says how to find the right one."""

@@ -8,7 +8,7 @@ import errno
 from sqlalchemy.exc import SQLAlchemyError
 
 from flows.run.case import Stopped
-from infra.store import StoreError
+from infra.store import Corrupt, Missing, StoreError
 
 RETRIED = ("E_STORE", "E_DATABASE", "E_NO_SPACE", "E_INTERNAL", "E_JUDGE")
 """These may pass by themselves: they are tried again until the attempts or the deadline run out."""
@@ -24,6 +24,9 @@ def stopped_by(error: Exception) -> Stopped:
     if any(_is_full(one) for one in chain):
         text = "A disk of ours is full. Nothing is lost: it goes on when there is space again."
         return Stopped("E_NO_SPACE", "ours", text)
+    if lost := next((one for one in chain if isinstance(one, Missing | Corrupt)), None):
+        text = f"{lost} An operator has to put it back from the backup; then it is evaluated again."
+        return Stopped("E_STORE", "ours", text)
     if any(isinstance(one, StoreError) for one in chain):
         said = next(one for one in chain if isinstance(one, StoreError))
         return Stopped(

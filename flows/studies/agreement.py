@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, TypeAlias
@@ -34,11 +34,13 @@ class Units:
     items: tuple[str, ...]
     subjects: tuple[str, ...]
 
-    def about(self, subject: str) -> Units:
-        """The columns of one part or rating."""
-        columns = [column for column, name in enumerate(self.subjects) if name == subject]
-        items = tuple(self.items[column] for column in columns)
-        return Units(self.values[:, columns], items, (subject,) * len(columns))
+
+@dataclass(frozen=True, slots=True)
+class BySubject:
+    """A figure for each part or rating, and one for their mean."""
+
+    figures: dict[str, Figure]
+    mean: Figure
 
 
 def agreement(ratings: Sequence[RatedItem], seed: int = 0) -> dict[str, Any]:
@@ -56,53 +58,48 @@ def agreement(ratings: Sequence[RatedItem], seed: int = 0) -> dict[str, Any]:
     )
     marks = _units(real, lambda rated: raters[rated.rater], len(raters), _mark)
     names = tuple(dict.fromkeys(marks.subjects))
+    alphas, correlations = (
+        _by_subject(marks, names, figure, seed) for figure in (_ordinal, _spearman)
+    )
     return {
         "alpha": _interval(closed, _nominal, seed),
-        **_by_part(closed, seed),
+        **_parts(closed, seed),
         "kappa": _interval(firsts, _kappa, seed),
-        "ratings": {name: _rating(marks.about(name), seed) for name in names},
-        "spearman": _mean(marks, names, _spearman, seed),
+        "ratings": {
+            name: {"alpha": alphas.figures[name], "spearman": correlations.figures[name]}
+            for name in names
+        },
+        "spearman": correlations.mean,
         "raters": len(raters),
         "items": len({rated.item for rated in real}),
     }
 
 
-def _by_part(closed: Units, seed: int) -> dict[str, Any]:
+def _parts(closed: Units, seed: int) -> dict[str, Any]:
     """Alpha of each of the rubric's six parts and their mean; nothing where there are no parts."""
     if not set(closed.subjects) & set(PARTS):
         return {}
-    parts = {part: _interval(closed.about(part), _nominal, seed) for part in PARTS}
-    return {"parts": parts, "alpha_mean": _mean(closed, PARTS, _nominal, seed)}
-
-
-def _rating(marks: Units, seed: int) -> dict[str, Figure]:
-    return {
-        "alpha": _interval(marks, _ordinal, seed),
-        "spearman": _interval(marks, _spearman, seed),
-    }
+    alphas = _by_subject(closed, PARTS, _nominal, seed)
+    return {"parts": alphas.figures, "alpha_mean": alphas.mean}
 
 
 def _nominal(table: Floats) -> float | None:
-    return krippendorff_alpha(_rows(table), "nominal").value
+    return krippendorff_alpha(table, "nominal").value
 
 
 def _ordinal(table: Floats) -> float | None:
-    return krippendorff_alpha(_rows(table), "ordinal").value
+    return krippendorff_alpha(table, "ordinal").value
 
 
 def _spearman(table: Floats) -> float | None:
-    return pairwise_spearman(_rows(table)).mean
+    return pairwise_spearman(table).mean
 
 
 def _kappa(table: Floats) -> float | None:
     first, second = (
-        [None if value is None else str(value) for value in row] for row in _rows(table)
+        [None if np.isnan(value) else str(value) for value in row.tolist()] for row in table
     )
     return cohen_kappa(first, second, ("0.0", "0.5", "1.0")).value
-
-
-def _rows(table: Floats) -> list[list[float | None]]:
-    return [[None if value != value else value for value in row] for row in table.tolist()]
 
 
 def _closed(value: Any) -> float | None:
@@ -154,38 +151,59 @@ def _subject(rated: RatedItem, name: str) -> str:
 
 def _interval(units: Units, statistic: Statistic, seed: int) -> Figure:
     """The statistic over all items, and its 95 % interval over resampled items."""
-    return _drawn(units, lambda columns: statistic(units.values[:, columns]), seed)
+    draws = [statistic(units.values[:, columns]) for columns in _resampled(units, seed)]
+    return _figure(statistic(units.values), draws)
 
 
-def _mean(units: Units, subjects: Sequence[str], statistic: Statistic, seed: int) -> Figure:
-    """The mean over subjects that have the statistic; a draw that lacks it for one has no mean."""
-    at = {subject: np.array([name == subject for name in units.subjects]) for subject in subjects}
-    defined = [mask for mask in at.values() if statistic(units.values[:, mask]) is not None]
+def _by_subject(
+    units: Units, subjects: Sequence[str], statistic: Statistic, seed: int
+) -> BySubject:
+    """The statistic of each subject from the same draws; the mean is over subjects that have one.
 
-    def mean_of(columns: Columns) -> float | None:
-        values = [statistic(units.values[:, columns[mask[columns]]]) for mask in defined]
-        numbers = [value for value in values if value is not None]
-        return fmean(numbers) if numbers and len(numbers) == len(defined) else None
+    A draw in which one of these has none has no mean either.
+    """
+    masks = [
+        np.array([name == subject for name in units.subjects], np.bool_) for subject in subjects
+    ]
 
-    return _drawn(units, mean_of, seed)
+    def of_each(columns: Columns) -> list[float | None]:
+        return [statistic(units.values[:, columns[mask[columns]]]) for mask in masks]
+
+    whole = of_each(np.arange(len(units.items)))
+    draws = [of_each(columns) for columns in _resampled(units, seed)]
+    figures = {
+        subject: _figure(whole[number], [draw[number] for draw in draws])
+        for number, subject in enumerate(subjects)
+    }
+    defined = [number for number, value in enumerate(whole) if value is not None]
+    return BySubject(
+        figures, _figure(_mean(whole, defined), [_mean(draw, defined) for draw in draws])
+    )
 
 
-def _drawn(units: Units, statistic: Callable[[Columns], float | None], seed: int) -> Figure:
+def _mean(values: Sequence[float | None], places: Sequence[int]) -> float | None:
+    """The mean of the values at these places, all of which it needs."""
+    numbers = [value for place in places if (value := values[place]) is not None]
+    return fmean(numbers) if numbers and len(numbers) == len(places) else None
+
+
+def _resampled(units: Units, seed: int) -> Iterator[Columns]:
+    """Columns of as many items as there are, drawn again and again, each with all that was said of
+    it."""
     members: dict[str, list[int]] = {}
     for column, item in enumerate(units.items):
         members.setdefault(item, []).append(column)
-    if not members:
-        return {"value": None, "low": None, "high": None}
     columns = [np.array(numbers, np.int64) for numbers in members.values()]
     dice = np.random.default_rng(seed)
-    draws = [
-        statistic(
-            np.concatenate([columns[item] for item in dice.integers(0, len(columns), len(columns))])
+    for _ in range(RESAMPLES if columns else 0):
+        yield np.concatenate(
+            [columns[item] for item in dice.integers(0, len(columns), len(columns))]
         )
-        for _ in range(RESAMPLES)
-    ]
-    values = [draw for draw in draws if draw is not None]
+
+
+def _figure(value: float | None, draws: Sequence[float | None]) -> Figure:
+    numbers = [draw for draw in draws if draw is not None]
     low, high = (
-        (float(end) for end in np.quantile(values, [0.025, 0.975])) if values else (None, None)
+        (float(end) for end in np.quantile(numbers, [0.025, 0.975])) if numbers else (None, None)
     )
-    return {"value": statistic(np.concatenate(columns)), "low": low, "high": high}
+    return {"value": value, "low": low, "high": high}

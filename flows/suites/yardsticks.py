@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
 from evaluators.contracts import Outcome, Sample, Suite, Yardstick
 from evaluators.judges.card import fingerprint
 from evaluators.suites import all_suites
+from flows.evaluate.backlog import Brought, bring, stopped
 from flows.evaluate.door import receive
-from flows.evaluate.flow import Evaluated, run_here
 from flows.evaluate.stages import SUFFIXES
 from flows.run.board_keys import board_key
 from flows.run.tables_io import outputs_of
@@ -49,14 +50,21 @@ class Wanted:
         ]
 
 
-def stand(settings: Settings, judge: str = "") -> Iterator[Evaluated]:
+def stand(settings: Settings, judge: str = "") -> Iterator[Brought]:
     """Bring every yardstick to every board of this judge that has entries; what stands there
     already stays."""
     judge = judge or settings.judge
     for wanted in list(_wanted(settings, judge)):
-        submission_id = _there(settings, wanted) or _hand_in(settings, wanted)
+        title = wanted.yardstick.title
+        try:
+            submission_id = _there(settings, wanted) or _hand_in(settings, wanted)
+        except SQLAlchemyError:
+            raise
+        except Exception as error:
+            yield Brought(title, "not made", stopped=stopped(error, title))
+            continue
         if submission_id:
-            yield run_here(submission_id, settings, judge)
+            yield bring(settings, submission_id, judge)
 
 
 def _wanted(settings: Settings, judge: str) -> Iterator[Wanted]:

@@ -12,7 +12,7 @@ MOST_LISTED = 12
 
 
 def no_such(
-    what: str, value: str, names: Iterable[str], next_step: str = "", within: str = ""
+    noun: str, value: str, names: Iterable[str], next_step: str = "", within: str = ""
 ) -> str:
     """Say that a name does not exist, with a near one, the first of those that do, and the next
     step.
@@ -25,10 +25,10 @@ def no_such(
     existing = list(dict.fromkeys(names))
     place = f" in {within}" if within else ""
     nor = "" if existing else ", nor any other yet"
-    more = f" and {len(existing) - MOST_LISTED} more" if len(existing) > MOST_LISTED else ""
-    listed = f"There are: {', '.join(existing[:MOST_LISTED])}{more}." if existing else ""
+    beyond = f" and {len(existing) - MOST_LISTED} more" if len(existing) > MOST_LISTED else ""
+    listed = f"There are: {', '.join(existing[:MOST_LISTED])}{beyond}." if existing else ""
     sentences = (
-        f"There is no {what} {shown(value)}{place}{nor}.",
+        f"There is no {noun} {shown(value)}{place}{nor}.",
         did_you_mean(value, existing),
         listed,
         next_step,

@@ -11,18 +11,21 @@ from typing import Any
 from submissions.format.errors import Problem, shown
 from submissions.model_files.weights import Tensor
 
-ANCHORS: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "UNet2DConditionModel": ("conv_in.weight", ("block_out_channels", "in_channels")),
-    "AutoencoderKL": ("encoder.conv_in.weight", ("block_out_channels", "in_channels")),
-    "CLIPTextModel": ("token_embedding.weight", ("vocab_size", "hidden_size")),
-    "CLIPTextModelWithProjection": ("token_embedding.weight", ("vocab_size", "hidden_size")),
-    "T5EncoderModel": ("shared.weight", ("vocab_size", "d_model")),
-    "UMT5EncoderModel": ("shared.weight", ("vocab_size", "d_model")),
-    "PaliGemmaForConditionalGeneration": ("embed_tokens.weight", ("vocab_size", "hidden_size")),
-    "Idefics3ForConditionalGeneration": ("embed_tokens.weight", ("vocab_size", "hidden_size")),
-    "Qwen2_5_VLForConditionalGeneration": ("embed_tokens.weight", ("vocab_size", "hidden_size")),
+UNET = (("conv_in.weight",), ("block_out_channels", "in_channels"))
+CLIP = (("token_embedding.weight",), ("vocab_size", "hidden_size"))
+T5 = (("shared.weight", "encoder.embed_tokens.weight"), ("vocab_size", "d_model"))
+DECODER = (("embed_tokens.weight",), ("vocab_size", "hidden_size"))
+ANCHORS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "UNet2DConditionModel": UNET,
+    "AutoencoderKL": (("encoder.conv_in.weight",), ("block_out_channels", "in_channels")),
+    **dict.fromkeys(("CLIPTextModel", "CLIPTextModelWithProjection"), CLIP),
+    **dict.fromkeys(("T5EncoderModel", "UMT5EncoderModel"), T5),
+    "PaliGemmaForConditionalGeneration": DECODER,
+    "Idefics3ForConditionalGeneration": DECODER,
+    "SmolVLMForConditionalGeneration": DECODER,
+    "Qwen2_5_VLForConditionalGeneration": DECODER,
 }
-"""A class's telling tensor, by the end of its name, and the config keys that give its first
+"""A class's telling tensor, by how its name may end, and the config keys that give its first
 sizes."""
 HINT = "Hand in the config that belongs to these weights."
 
@@ -41,7 +44,7 @@ class Folders:
 
     def add_tensors(self, path: str, tensors: Sequence[Tensor]) -> None:
         """Note the telling tensors of a folder's weights."""
-        ends = tuple(end for end, _ in ANCHORS.values())
+        ends = tuple(end for names, _ in ANCHORS.values() for end in names)
         found = self._shapes[str(PurePosixPath(path).parent)]
         found.update(
             (tensor.name, tensor.shape) for tensor in tensors if tensor.name.endswith(ends)
@@ -53,15 +56,15 @@ class Folders:
             anchor = ANCHORS.get(_class(config))
             if anchor is None or folder not in self._shapes:
                 continue
-            end, keys = anchor
-            shapes = [shape for name, shape in self._shapes[folder].items() if name.endswith(end)]
+            ends, keys = anchor
+            shapes = [shape for name, shape in self._shapes[folder].items() if name.endswith(ends)]
             wanted = _sizes(config, keys)
             if not any(
                 all(_fits(got, want) for got, want in zip(shape, wanted, strict=False))
                 for shape in shapes
             ):
                 found = f"found {list(shapes[0])}" if shapes else "found none"
-                message = f"{_class(config)} has a tensor {end} of sizes {wanted}; {found}."
+                message = f"{_class(config)} has a tensor {ends[0]} of sizes {wanted}; {found}."
                 yield Problem("E_WEIGHTS_SHAPE", shown(folder), message, HINT)
 
 
@@ -72,10 +75,10 @@ def _class(config: Mapping[str, Any]) -> str:
 
 
 def _sizes(config: Mapping[str, Any], keys: Sequence[str]) -> list[int | None]:
+    """The sizes that a config states; where it has one for the text, what that leaves out is a
+    default of its class."""
     text = config.get("text_config")
-    return [
-        _size((text if isinstance(text, dict) and key in text else config).get(key)) for key in keys
-    ]
+    return [_size((text if isinstance(text, dict) else config).get(key)) for key in keys]
 
 
 def _size(value: object) -> int | None:

@@ -48,8 +48,8 @@ class Number:
     """A number from one limit to another; None where there is no limit."""
 
     type: type[int] | type[float]
-    least: float | None
-    most: float | None
+    lowest: float | None
+    highest: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +71,13 @@ def _below(command: Any, words: tuple[str, ...]) -> Iterator[Command]:
         return
     function = inspect.unwrap(command.callback)
     hints = get_type_hints(function, include_extras=True)
-    parameters = [_parameter(one, hints[one.name]) for one in command.params if one.name in hints]
+    parameters = [
+        _parameter(param, hints[param.name]) for param in command.params if param.name in hints
+    ]
     yield Command(
-        words, function.__name__, tuple(one for one in parameters if one.kind is not bool)
+        words,
+        function.__name__,
+        tuple(parameter for parameter in parameters if parameter.kind is not bool),
     )
 
 
@@ -84,7 +88,7 @@ def _parameter(param: Any, hint: Any) -> Parameter:
 
 def _kind(hint: Any) -> Any:
     inner, *infos = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-    info = next((one for one in infos if isinstance(one, ParameterInfo)), ParameterInfo())
+    info = next((info for info in infos if isinstance(info, ParameterInfo)), ParameterInfo())
     if info.parser is not None:
         return info.parser
     plain = _plain(inner)
@@ -95,7 +99,7 @@ def _kind(hint: Any) -> Any:
 
 def _plain(hint: Any) -> Any:
     """The type itself, without None and without the list around it."""
-    arguments = [one for one in get_args(hint) if one is not NoneType]
+    arguments = [argument for argument in get_args(hint) if argument is not NoneType]
     if get_origin(hint) is list or (len(arguments) == 1 and _is_union(hint)):
         return _plain(arguments[0])
     return hint

@@ -47,8 +47,8 @@ class Home:
         with session(self.settings.database) as db:
             tables = SQLModel.metadata.sorted_tables
             return {
-                one.name: db.execute(select(func.count()).select_from(one)).scalar_one()
-                for one in tables
+                table.name: db.execute(select(func.count()).select_from(table)).scalar_one()
+                for table in tables
             }
 
 

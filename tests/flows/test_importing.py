@@ -26,9 +26,11 @@ MODALITIES = {"tailor": ["image"], "liva": ["video"], "sc3": ["trajectory"], "un
 def manifest(folder: Path, suite: str, **changes: Any) -> Path:
     """A manifest for a suite, without its files."""
     version = suite_named(suite).version
-    said = declaration(suite=suite, suite_version=version, modalities=MODALITIES[suite], **changes)
+    content = declaration(
+        suite=suite, suite_version=version, modalities=MODALITIES[suite], **changes
+    )
     path = folder / "manifest.json"
-    path.write_text(json.dumps(said), "utf-8")
+    path.write_text(json.dumps(content), "utf-8")
     return path
 
 
@@ -48,12 +50,12 @@ def test_a_list_makes_a_bundle_of_any_suite(suite: str, tmp_path: Path) -> None:
     samples = [sample.id for sample in suite_named(suite).samples()][:3]
     table = listed(tmp_path, samples, ".bin")
 
-    made = bundle(
+    written = bundle(
         Outputs(tmp_path / "outputs", manifest(tmp_path, suite), table), tmp_path / "bundle.zip"
     )
 
-    assert zipfile.ZipFile(made).namelist() == [
-        *(f"outputs/{one}.bin" for one in sorted(samples)),
+    assert zipfile.ZipFile(written).namelist() == [
+        *(f"outputs/{sample}.bin" for sample in sorted(samples)),
         "manifest.json",
     ]
 
@@ -63,13 +65,13 @@ def test_listed_answers_of_universe_pass_the_door(tmp_path: Path) -> None:
     samples = [sample.id for sample in universe.samples() if universe.subsets["demo"](sample)]
     table = listed(tmp_path, samples, ".txt")
 
-    made = bundle(
+    written = bundle(
         Outputs(tmp_path / "outputs", manifest(tmp_path, "universe"), table),
         tmp_path / "bundle.zip",
     )
 
-    found = check(made, from_code())
-    assert len(found.media) == len(found.expected) == len(samples)
+    checked = check(written, from_code())
+    assert len(checked.media) == len(checked.expected) == len(samples)
 
 
 @pytest.mark.parametrize(
@@ -83,8 +85,8 @@ def test_listed_answers_of_universe_pass_the_door(tmp_path: Path) -> None:
 def test_without_a_list_a_suite_that_has_no_rule_for_names_says_what_to_do(
     suite: str, instead: str, tmp_path: Path
 ) -> None:
-    to, said = tmp_path / "bundle.zip", manifest(tmp_path, suite)
-    line = ["import", str(tmp_path), "--to", str(to), "--manifest", str(said), "--suite", suite]
+    to, path = tmp_path / "bundle.zip", manifest(tmp_path, suite)
+    line = ["import", str(tmp_path), "--to", str(to), "--manifest", str(path), "--suite", suite]
 
     result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, line)
 
@@ -95,7 +97,7 @@ def test_without_a_list_a_suite_that_has_no_rule_for_names_says_what_to_do(
 
 
 @pytest.mark.parametrize(
-    ("changes", "suite", "said"),
+    ("changes", "suite", "message"),
     [
         ({}, "universe", "The manifest is for the suite tailor, --suite says universe"),
         ({"suite": "tailr"}, None, "Did you mean 'tailor'"),
@@ -103,12 +105,12 @@ def test_without_a_list_a_suite_that_has_no_rule_for_names_says_what_to_do(
     ],
 )
 def test_the_manifest_says_which_suite_it_is(
-    changes: dict[str, Any], suite: str | None, said: str, tmp_path: Path
+    changes: dict[str, Any], suite: str | None, message: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "manifest.json"
     path.write_text(json.dumps(declaration(**changes)), "utf-8")
 
-    with pytest.raises(IntakeError, match=said):
+    with pytest.raises(IntakeError, match=message):
         bundle(Outputs(tmp_path, path, suite=suite), tmp_path / "bundle.zip")
 
 

@@ -110,9 +110,10 @@ def test_relative_imports_and_imports_inside_functions_are_followed(tree: Path) 
 
 
 def test_a_root_that_is_no_module_is_an_error_rather_than_a_smaller_fingerprint(tree: Path) -> None:
-    (tree / "evaluators" / "cells.py").rename(tree / "evaluators" / "elsewhere.py")
+    cells = tree / "evaluators" / "aggregate" / "cells.py"
+    cells.rename(cells.with_name("elsewhere.py"))
 
-    with pytest.raises(LookupError, match=r"no module evaluators\.cells"):
+    with pytest.raises(LookupError, match=r"no module evaluators\.aggregate\.cells"):
         tree_sha256(tree, "tailor")
 
 

@@ -7,7 +7,7 @@ import io
 import os
 import re
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +41,7 @@ RAW = re.compile(
     re.MULTILINE,
 )
 """What Python, its libraries or a database say, and a message that is nothing but a quoted word."""
+CLAUSE = re.compile(r"[.;:?](?=\s|$)")
 FEWEST_WORDS = 6
 FRAME = ("Usage:", "Try", "╭", "╰")
 """How the lines begin that Typer writes around a message."""
@@ -61,6 +62,22 @@ class Place:
     files: Files
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a command ended: its status and all that it printed."""
+
+    status: int
+    output: str
+
+    @property
+    def message(self) -> str:
+        """What it printed, without the frame that Typer draws around a message."""
+        lines = [
+            text.strip("│ ") for text in self.output.splitlines() if not text.startswith(FRAME)
+        ]
+        return "\n".join(filter(None, lines))
+
+
 @pytest.fixture(scope="module")
 def place() -> Iterator[Place]:
     """One home for the whole walk: a command that refuses a value changes nothing in it."""
@@ -69,7 +86,9 @@ def place() -> Iterator[Place]:
         folder = Path(name)
         patch.setattr(os, "execv", _started)
         patch.setattr("uvicorn.run", _started)
-        for variable in [one for one in os.environ if one.startswith(("ARMILLARY_", "PREFECT_"))]:
+        for variable in [
+            name for name in os.environ if name.startswith(("ARMILLARY_", "PREFECT_"))
+        ]:
             patch.delenv(variable)
         patch.setenv("ARMILLARY_HOME", str(folder / "home"))
         patch.setenv("COLUMNS", "10000")
@@ -78,46 +97,58 @@ def place() -> Iterator[Place]:
         os.environ.update(before)
 
 
-def _started(*what: Any, **_more: Any) -> NoReturn:
-    raise Started(str(what))
+def _started(*arguments: Any, **_options: Any) -> NoReturn:
+    raise Started(str(arguments))
 
 
 def line(command: Command, parameter: Parameter, value: str, place: Place) -> list[str]:
-    """The command with this one value, and right ones for whatever else it needs."""
-    values = {
-        one: right(command, one, place.home, place.files)
-        for one in command.parameters
-        if one.required
-    }
-    values[parameter] = value
-    options = [part for one, text in values.items() if one.option for part in (one.option, text)]
-    arguments = [values[one] for one in command.parameters if not one.option and one in values]
-    companion = COMPANIONS.get((command.function, parameter.name))
-    companions = companion(place.files) if companion else ()
+    """The command with this value, and right ones for whatever else it needs."""
+    values = {**needed(command, place), parameter: value}
+    companions = COMPANIONS.get((command.function, parameter.name))
+    return typed(command, values, companions(place.files) if companions else ())
+
+
+def needed(command: Command, place: Place) -> dict[Parameter, str]:
+    """A right value for everything that the command cannot do without."""
+    required = [parameter for parameter in command.parameters if parameter.required]
+    return {parameter: right(command, parameter, place.home, place.files) for parameter in required}
+
+
+def typed(
+    command: Command, values: Mapping[Parameter, str], companions: tuple[str, ...] = ()
+) -> list[str]:
+    """The words of a command line, arguments in their order at the end."""
+    options = [
+        word
+        for parameter, text in values.items()
+        if parameter.option
+        for word in (parameter.option, text)
+    ]
+    arguments = [
+        values[parameter]
+        for parameter in command.parameters
+        if not parameter.option and parameter in values
+    ]
     return [*command.words, *options, *companions, "--", *arguments]
 
 
-def told(words: list[str], tree: typer.Typer = app) -> tuple[int, str, str]:
-    """How a command ended: its status, all it said, and the message in it."""
-    said = io.StringIO()
-    with redirect_stdout(said), redirect_stderr(said):
+def run(words: list[str], tree: typer.Typer = app) -> Ended:
+    """Run a command here; what it raises beside an exit is part of what it printed."""
+    output, status = io.StringIO(), 0
+    with redirect_stdout(output), redirect_stderr(output):
         try:
             built(tree).main(words, prog_name="armillary")
-            status = 0
         except SystemExit as end:
             status = int(end.code or 0)
         except Exception as error:
             status = 1
-            said.write(f"\n{error!r}")
-    lines = [
-        text.strip("│ ") for text in said.getvalue().splitlines() if not text.startswith(FRAME)
-    ]
-    return status, said.getvalue(), "\n".join(filter(None, lines))
+            output.write(f"\n{error!r}")
+    return Ended(status, output.getvalue())
 
 
 @cache
 def built(tree: typer.Typer) -> Any:
-    """The commands, put together once: that takes longer than to run one."""
+    """The commands, put together once: that takes longer than to run one of them."""
     return get_command(tree)
 
 
@@ -125,18 +156,18 @@ def faults(
     labels: tuple[str, ...], value: str, words: list[str], tree: typer.Typer = app
 ) -> list[str]:
     """What is wrong with how a command refuses a value."""
-    status, output, message = told(words, tree)
+    ended = run(words, tree)
+    message = ended.message
     checks = {
-        f"the status is {status} and not 2": status != 2,
+        f"the status is {ended.status} and not 2": ended.status != 2,
         "it speaks Python": RAW.search(message) is not None,
         "it is too short": len(message.split()) < FEWEST_WORDS,
         "it names neither the value nor the option": not any(
             text in message for text in (*labels, *echoes(value))
         ),
-        "it names no next step": "--help" not in output
-        and len(re.findall(r"[.;:?](?=\s|$)", message)) < 2,
+        "it names no next step": "--help" not in ended.output and len(CLAUSE.findall(message)) < 2,
     }
-    return [f"{fault}: {words} -> {message[:300]}" for fault, found in checks.items() if found]
+    return [f"{fault}: {words} -> {message[:300]}" for fault, holds in checks.items() if holds]
 
 
 def echoes(value: str) -> list[str]:
@@ -148,84 +179,66 @@ def echoes(value: str) -> list[str]:
 
 
 @each_command
-def test_a_wrong_value_is_refused_in_words_that_help(command: Command, place: Place) -> None:
+def test_a_wrong_value_is_refused_in_words_that_help_and_changes_nothing(
+    command: Command, place: Place
+) -> None:
+    before = place.home.rows()
     calls = [
         (parameter, value)
         for parameter in command.parameters
         for value in wrong(command, parameter, place.files)
     ]
 
-    found = [
+    problems = [
         fault
         for parameter, value in calls
         for fault in faults(parameter.labels, value, line(command, parameter, value, place))
     ]
 
-    assert not found, "\n".join([f"{len(found)} faults in {len(calls)} calls:", *found])
+    assert not problems, "\n".join([f"{len(problems)} faults in {len(calls)} calls:", *problems])
+    assert place.home.rows() == before
+    assert not place.files.written.exists() and not place.files.missing.exists()
 
 
 @each_command
 def test_a_missing_or_unknown_option_is_named(command: Command, place: Place) -> None:
-    values = {
-        one: right(command, one, place.home, place.files)
-        for one in command.parameters
-        if one.required
-    }
+    values = needed(command, place)
+    labels = [label for parameter in values for label in parameter.labels]
     for absent in values:
-        rest = [
-            part
-            for one, text in values.items()
-            if one.option and one is not absent
-            for part in (one.option, text)
-        ]
-        arguments = [
-            text
-            for one, text in values.items()
-            if not one.option and (one is not absent or absent.option)
-        ]
-        status, output, message = told([*command.words, *rest, "--", *arguments])
-        assert status == 2 and "--help" in output, output
-        assert any(label in message for one in values for label in one.labels), message
+        ended = run(
+            typed(
+                command,
+                {parameter: text for parameter, text in values.items() if parameter is not absent},
+            )
+        )
+        assert ended.status == 2 and "--help" in ended.output, ended.output
+        assert any(label in ended.message for label in labels), ended.message
 
-    status, output, message = told([*command.words, "--no-such-option"])
+    ended = run([*command.words, "--no-such-option"])
 
-    assert status == 2 and "--no-such-option" in message and "--help" in output
+    assert ended.status == 2 and "--no-such-option" in ended.message and "--help" in ended.output
 
 
 @each_command
 def test_every_value_has_a_kind_that_can_refuse_it(command: Command) -> None:
     for parameter in command.parameters:
-        kind = parameter.kind
-        assert kind not in (str, Path), (
-            f"{command.path} {parameter.name}: say what it is with a parser"
-        )
+        kind, name = parameter.kind, f"{command.path} {parameter.name}"
+        assert kind not in (str, Path), f"{name}: say what it is with a parser"
         if isinstance(kind, Number):
-            assert kind.least is not None and kind.most is not None, (
-                f"{command.path} {parameter.name} has no limits"
-            )
+            assert kind.lowest is not None and kind.highest is not None, f"{name} has no limits"
 
 
-def test_a_walk_of_wrong_values_leaves_the_home_as_it_was(place: Place) -> None:
-    before = place.home.rows()
+def test_no_exception_stands_for_a_parameter_that_does_not_exist() -> None:
+    names = {
+        (command.function, parameter.name) for command in TREE for parameter in command.parameters
+    }
 
-    for command in TREE:
-        for parameter in command.parameters:
-            value = next(iter(wrong(command, parameter, place.files)))
-            told(line(command, parameter, value, place))
-
-    assert place.home.rows() == before
-    assert not place.files.written.exists() and not place.files.missing.exists()
-
-
-def test_no_exception_stands_for_a_parameter_that_is_gone() -> None:
-    known = {(command.function, one.name) for command in TREE for one in command.parameters}
-
-    assert {name[:2] for name in CANNOT_BE_WRONG} <= known
-    assert set(COMPANIONS) <= known
+    assert {name[:2] for name in CANNOT_BE_WRONG} <= names
+    assert set(COMPANIONS) <= names
 
 
 def test_the_walk_has_values_for_kinds_that_are_in_use_only() -> None:
-    used = {one.kind for command in TREE for one in command.parameters}
+    used = {parameter.kind for command in TREE for parameter in command.parameters}
 
     assert set(RIGHT) <= used
     assert set(WRONG_TEXT) <= {type(kind) for kind in used}
@@ -269,6 +282,6 @@ def vague(word: str) -> None:
     ],
 )
 def test_the_walk_sees_a_refusal_that_does_not_help(name: str, fault: str) -> None:
-    found = faults(("--option",), "nope", [name, "nope"], BAD)
+    problems = faults(("--option",), "nope", [name, "nope"], BAD)
 
-    assert any(fault in one for one in found), found
+    assert any(fault in problem for problem in problems), problems

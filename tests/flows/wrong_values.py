@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.cli.parameters import names, paths, values
+from flows.cli.parameters import names, values
+from flows.cli.parameters import paths as cli_paths
 from tests.flows import full_home
 from tests.flows.command_tree import Choice, Command, Number, Parameter
 from tests.flows.full_home import Home
@@ -55,19 +56,19 @@ class Files:
     @classmethod
     def make(cls, folder: Path) -> Files:
         """Write them."""
-        made = cls(
+        files = cls(
             *(
                 folder / name
                 for name in ("garbage.bin", "words.txt", "empty", "full", "missing", "new")
             )
         )
-        made.garbage.write_bytes(GARBAGE)
-        made.words.write_text("The cat sat on the mat.\n", "utf-8")
-        made.empty.mkdir()
-        made.folder.mkdir()
+        files.garbage.write_bytes(GARBAGE)
+        files.words.write_text("The cat sat on the mat.\n", "utf-8")
+        files.empty.mkdir()
+        files.folder.mkdir()
         for name in MARKS:
-            (made.folder / name).write_bytes(GARBAGE)
-        return made
+            (files.folder / name).write_bytes(GARBAGE)
+        return files
 
 
 def wrong(command: Command, parameter: Parameter, files: Files) -> Iterator[str]:
@@ -85,9 +86,9 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
             yield from (*UNREADABLE, "nope", kind.words[0] + "x")
         case values.NumberOrDefault():
             yield from (*UNREADABLE, "warm", "nan", "inf", "-1", "1e9")
-        case paths.Place():
+        case cli_paths.Place():
             yield from (*_wrong(kind.local, files), *BAD_S3)
-        case paths.File():
+        case cli_paths.File():
             yield from (
                 *UNREADABLE,
                 LONG,
@@ -96,17 +97,17 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
                 str(files.garbage),
                 str(files.words),
             )
-        case paths.Folder():
-            found = (files.missing, files.words, files.empty, files.folder)
-            yield from (*UNREADABLE, LONG, *map(str, found))
-        case paths.NewFile():
+        case cli_paths.Folder():
+            paths = (files.missing, files.words, files.empty, files.folder)
+            yield from (*UNREADABLE, LONG, *map(str, paths))
+        case cli_paths.NewFile():
             yield from (
                 *UNREADABLE,
                 str(files.missing / LONG),
                 str(files.empty),
                 str(files.words / "below"),
             )
-        case paths.NewFolder():
+        case cli_paths.NewFolder():
             yield from (
                 *UNREADABLE,
                 str(files.missing / LONG),
@@ -134,15 +135,15 @@ WRONG_TEXT: dict[type[Any], tuple[str, ...]] = {
     ),
     values.Checked: (LONG, "No Such", "nope:nope", "3=nope", "org/name@main"),
     values.Pair: ("nope", "=text", "key=", "no_such_key=text"),
-    names.Known: (LONG, "nope", "[/b]"),
-    names.Stored: (LONG, "nope", "sub-000000000000", "[/b]"),
+    names.NameInCode: (LONG, "nope", "[/b]"),
+    names.NameInDatabase: (LONG, "nope", "sub-000000000000", "[/b]"),
     names.NameWithin: (LONG, "nope", "[/b]"),
 }
 
 
 def _wrong_numbers(kind: Number) -> Iterator[str]:
     yield from (*UNREADABLE, "many", "nan", "inf", "-inf", "1e999", str(10**30), str(-(10**30)))
-    for limit, step in ((kind.least, -1), (kind.most, 1)):
+    for limit, step in ((kind.lowest, -1), (kind.highest, 1)):
         if limit is not None:
             yield str(kind.type(limit) + step)
 
@@ -154,16 +155,16 @@ def right(command: Command, parameter: Parameter, home: Home, files: Files) -> s
         return RIGHT[kind](home)
     match kind:
         case Number():
-            return str(kind.type(kind.least or 0))
+            return str(kind.type(kind.lowest or 0))
         case Choice():
             return kind.words[0]
-        case names.Known():
+        case names.NameInCode():
             return next(iter(kind.names()))
-        case paths.File():
+        case cli_paths.File():
             return str(files.words)
-        case paths.Folder():
+        case cli_paths.Folder():
             return str(files.folder)
-        case paths.NewFile() | paths.NewFolder():
+        case cli_paths.NewFile() | cli_paths.NewFolder():
             return str(files.written / command.function)
         case _:
             return RIGHT_TEXT[type(kind)]
@@ -191,7 +192,7 @@ RIGHT: dict[Any, Callable[[Home], str]] = {
     names.NameWithin("task"): lambda _: full_home.TASK,
     names.SCENARIO: lambda _: "kitchen",
     values.NEW_STUDY: lambda _: "second",
-    paths.MANIFEST: lambda home: str(home.manifest),
+    cli_paths.MANIFEST: lambda home: str(home.manifest),
 }
 COMPANIONS: dict[tuple[str, str], Callable[[Files], tuple[str, ...]]] = {
     ("submit", "manifest"): lambda files: ("--model", str(files.empty)),

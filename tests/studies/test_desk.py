@@ -255,7 +255,9 @@ def test_ratings_made_elsewhere_are_checked_and_taken_whole_or_not(tmp_path: Pat
     file = tmp_path / "ratings.jsonl"
 
     file.write_text("\n".join(map(json.dumps, bad)), "utf-8")
-    with pytest.raises(StudyError, match="Line 4: .*splendid.*Nothing was taken in"):
+    with pytest.raises(
+        StudyError, match="Line 4 of ratings.jsonl: .*splendid.*Nothing was taken in"
+    ):
         import_ratings(settings, "universe", file)
     assert not list(exported(settings, "universe"))
     file.write_text("\n".join(map(json.dumps, good)), "utf-8")

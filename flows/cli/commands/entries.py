@@ -11,7 +11,7 @@ import typer
 from flows.cli.parameters.names import RUN, NameWithin
 from flows.cli.parameters.paths import MANIFEST
 from flows.cli.parameters.values import REASON, By
-from flows.cli.terminal import plain, progress, say, told
+from flows.cli.terminal import announce, leave, plain, progress, say, told
 
 
 def sanity() -> None:
@@ -21,19 +21,13 @@ def sanity() -> None:
 
     with told() as settings, progress():
         prepare(settings)
+        from flows.evaluate.backlog import counted
         from flows.suites.yardsticks import stand
 
-        rows = list(stand(settings))
-        for row in rows:
-            say(
-                f"{row.submission_id} is {row.state}: {row.made} outputs taken over and "
-                f"{row.judged} judged now."
-            )
-        say(
-            f"{len(rows)} rows stand beside the ranking."
-            if rows
-            else "No board has entries yet: there is no ranking."
-        )
+        rows = announce(stand(settings))
+        nothing = "No board has entries yet: there is no ranking."
+        say(counted(rows, "rows stand beside the ranking") if rows else nothing)
+        leave(rows)
 
 
 def failure(

@@ -134,7 +134,7 @@ def publish(study_id: StudyId) -> None:
             table(
                 [{"method": method, **figures} for method, figures in result[name]["table"].items()]
             )
-            say(json.dumps(result[name]["agreement"]))
+            say(plain(json.dumps(result[name]["agreement"])))
         table(result["raters"])
 
 
@@ -148,7 +148,7 @@ def work() -> None:
         from flows.studies.orders import carry_out
 
         for line in carry_out(settings):
-            say(line)
+            say(plain(line))
 
 
 @studies.command("list")

@@ -23,12 +23,13 @@ def check(bundle: Annotated[Path, typer.Argument(parser=BUNDLE)]) -> None:
     from submissions.bundle.check import check as check_bundle
 
     with told(bundle):
-        found = check_bundle(bundle, from_code())
-        warn(found.warnings)
-        given, wanted = len(found.media) or len(found.manifest.files), len(found.expected)
+        checked = check_bundle(bundle, from_code())
+        warn(checked.warnings)
+        manifest, samples = checked.manifest, len(checked.expected)
+        files = len(checked.media) or len(manifest.files)
         say(
-            f"Good: {plain(found.manifest.model.name)}, {given} files for {wanted} samples of "
-            f"{found.manifest.suite}."
+            f"Good: {plain(manifest.model.name)}, {files} files for {samples} samples of "
+            f"{manifest.suite}."
         )
 
 
@@ -108,8 +109,8 @@ def import_outputs(
     from flows.suites.tailor_import import Outputs, bundle
 
     with told(listed or folder):
-        made = plain(str(bundle(Outputs(folder, manifest, listed, tasks, suite), to)))
-        say(f"Written: {made}. Next: armillary check {made}")
+        written = plain(str(bundle(Outputs(folder, manifest, listed, tasks, suite), to)))
+        say(f"Written: {written}. Next: armillary check {written}")
 
 
 def _send(server: str, token: str, bundle: Path) -> None:
@@ -118,10 +119,10 @@ def _send(server: str, token: str, bundle: Path) -> None:
     from flows.durable.progress import begin, reach
     from submissions.tools.client import Server, left_of_the_quota
 
-    def show(done: int, total: int) -> None:
-        if not done:
+    def show(sent: int, total: int) -> None:
+        if not sent:
             begin("bytes", total)
-        reach("bytes", done)
+        reach("bytes", sent)
 
     with told(), progress():
         door = Server(server, token)

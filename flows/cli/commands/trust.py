@@ -154,10 +154,8 @@ def _receipt(path: Path) -> None:
             say(f"[red]differs[/red] {plain(line)}")
         for line in found.notes:
             say(f"[yellow]note[/yellow] {plain(line)}")
-        say(
-            f"{found.run}: {found.scores} scores and {found.cells} cells recomputed from the files "
-            "beside the receipt."
-        )
+        numbers = f"{found.scores} scores and {found.cells} cells"
+        say(f"{plain(found.run)}: {numbers} recomputed from the files beside the receipt.")
         if found.differences:
             fail(f"{len(found.differences)} do not agree with the receipt.")
         say("[green]All agree with the receipt.[/green]")

@@ -22,22 +22,22 @@ MOST_COMPARED = 5000
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class NameInCode:
     """A name that the code knows."""
 
-    what: str
+    noun: str
     names: Callable[[], Iterable[str]]
 
     def __call__(self, value: str) -> str:
         """The name, if there is such a thing."""
-        return _named(self.what, value, self.names())
+        return _named(self.noun, value, self.names())
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class NameInDatabase:
     """A name that a row of the database has, in one of some columns."""
 
-    what: str
+    noun: str
     columns: Callable[[], tuple[Any, ...]]
     next_step: str
 
@@ -48,7 +48,7 @@ class Stored:
         from infra.db import session
         from submissions.format.suggestions import no_such
 
-        name = printable(value, f"the {self.what}")
+        name = printable(value, f"the {self.noun}")
         with told() as settings, session(settings.database) as db:
             columns = self.columns()
             if any(
@@ -59,7 +59,12 @@ class Stored:
                 db.exec(select(column).distinct().limit(MOST_COMPARED)).all() for column in columns
             ]
         refuse(
-            no_such(self.what, name, [str(one) for some in rows for one in some], self.next_step)
+            no_such(
+                self.noun,
+                name,
+                [str(existing) for names in rows for existing in names],
+                self.next_step,
+            )
         )
 
 
@@ -68,18 +73,18 @@ class NameWithin:
     """A name inside something else that is named too, such as a suite's metric; the command looks
     it up there."""
 
-    what: str
+    noun: str
 
     def __call__(self, value: str) -> str:
         """The name, if it can be one."""
-        return printable(value, f"the {self.what}")
+        return printable(value, f"the {self.noun}")
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionOrReceipt:
     """The id of a submission, or a receipt's file."""
 
-    submission: Stored
+    submission: NameInDatabase
     receipt: File
 
     def __call__(self, value: str) -> str:
@@ -100,15 +105,15 @@ def modality_of(suite: Suite, modality: str) -> str:
     return _named("modality", modality, ["*", *own], suite.name)
 
 
-def _named(what: str, value: str, names: Iterable[str], within: str = "") -> str:
+def _named(noun: str, value: str, names: Iterable[str], within: str = "") -> str:
     """The name, if it is one of these; what is named within something else comes from the option of
     that name."""
     from submissions.format.suggestions import no_such
 
-    existing, name = list(names), printable(value, f"the {what}")
+    existing, name = list(names), printable(value, f"the {noun}")
     if name not in existing:
-        message = no_such(what, name, existing, within=within)
-        raise typer.BadParameter(message, param_hint=f"'--{what}'" if within else None)
+        message = no_such(noun, name, existing, within=within)
+        raise typer.BadParameter(message, param_hint=f"'--{noun}'" if within else None)
     return name
 
 
@@ -192,38 +197,40 @@ def _scenario(text: str) -> None:
     check_scenario(text)
 
 
-SUITE = Known("suite", _suites)
-UNIVERSE_SUBSET = Known("subset of universe", _universe_subsets)
-ACTION = Known("action of TailOR", _actions)
-ENVIRONMENT = Known("environment", _environments)
-SCOPE = Known("scope", _scopes)
-TRAINING_MODE = Known("mode that can be left out", _training_modes)
+SUITE = NameInCode("suite", _suites)
+UNIVERSE_SUBSET = NameInCode("subset of universe", _universe_subsets)
+ACTION = NameInCode("action of TailOR", _actions)
+ENVIRONMENT = NameInCode("environment", _environments)
+SCOPE = NameInCode("scope", _scopes)
+TRAINING_MODE = NameInCode("mode that can be left out", _training_modes)
 
-SUBMISSION = Stored(
+SUBMISSION = NameInDatabase(
     "submission", _columns("infra.tables", "Submission.id"), "`armillary status` lists them all."
 )
-RUN = Stored("run", _columns("infra.tables", "Run.id"), "The API lists them: /v1/runs.")
-TEAM = Stored("team", _columns("infra.tables", "Team.name"), "Enter it: armillary team add NAME.")
-RATED_TEAM = Stored(
+RUN = NameInDatabase("run", _columns("infra.tables", "Run.id"), "The API lists them: /v1/runs.")
+TEAM = NameInDatabase(
+    "team", _columns("infra.tables", "Team.name"), "Enter it: armillary team add NAME."
+)
+RATED_TEAM = NameInDatabase(
     "team",
     _columns("infra.tables", "Team.name", "Submission.team"),
     "`armillary status` names the teams.",
 )
-TOKEN_PREFIX = Stored(
+TOKEN_PREFIX = NameInDatabase(
     "key that begins so", _columns("infra.tables", "Token.prefix"), "`armillary token list`."
 )
-CURATION = Stored(
+CURATION = NameInDatabase(
     "curation",
     _columns("infra.tables", "CurationCall.curation"),
     "Begin one with `armillary curate`.",
 )
-DRAFT = Stored(
+DRAFT = NameInDatabase(
     "draft", _columns("infra.tables", "Draft.id"), "`armillary review list CURATION` shows the ids."
 )
-STUDY = Stored(
+STUDY = NameInDatabase(
     "study", _columns("infra.tables.study", "Study.id"), "`armillary study list` shows them."
 )
-RATER_OR_STUDY = Stored(
+RATER_OR_STUDY = NameInDatabase(
     "rater or study",
     _columns("infra.tables.study", "Rater.id", "Study.id"),
     "`armillary study export` names the raters.",

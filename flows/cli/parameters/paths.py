@@ -23,14 +23,14 @@ CHUNK = 1 << 20
 class File:
     """A file that exists and can be read; `text`: in UTF-8."""
 
-    what: str
+    content: str
     text: bool = True
 
     def __call__(self, value: str) -> Path:
         """Its path."""
         from submissions.format.errors import shown
 
-        path, next_step = _path(value, self.what), f"Give the path of {self.what}."
+        path, next_step = _path(value, self.content), f"Give the path of {self.content}."
         if os.path.isdir(path):
             refuse(f"{shown(value)} is a folder. {next_step}")
         if not os.path.isfile(path):
@@ -49,14 +49,14 @@ class File:
 class Folder:
     """A folder that exists and holds at least one of the files that tell what it is."""
 
-    what: str
+    content: str
     marks: tuple[str, ...] = ()
 
     def __call__(self, value: str) -> Path:
         """Its path."""
         from submissions.format.errors import shown
 
-        path, next_step = _path(value, self.what), f"Give the path of {self.what}."
+        path, next_step = _path(value, self.content), f"Give the path of {self.content}."
         if os.path.isfile(path):
             refuse(f"{shown(value)} is a file. {next_step}")
         if not os.path.isdir(path):
@@ -70,16 +70,16 @@ class Folder:
 class NewFile:
     """A file to write; folders on the way to it are made."""
 
-    what: str
+    content: str
 
     def __call__(self, value: str) -> Path:
         """Its path."""
         from submissions.format.errors import shown
 
-        path = _path(value, self.what)
+        path = _path(value, self.content)
         if os.path.isdir(path):
             refuse(
-                f"{shown(value)} is a folder. Give the path of a file to write {self.what} into."
+                f"{shown(value)} is a folder. Give the path of a file to write {self.content} into."
             )
         _check_room(path.parent, value)
         return path
@@ -89,16 +89,16 @@ class NewFile:
 class NewFolder:
     """A folder to write into; it is made if it is not there."""
 
-    what: str
+    content: str
 
     def __call__(self, value: str) -> Path:
         """Its path."""
         from submissions.format.errors import shown
 
-        path = _path(value, self.what)
+        path = _path(value, self.content)
         if os.path.exists(path) and not os.path.isdir(path):
             refuse(
-                f"{shown(value)} is a file. Give the path of a folder to write {self.what} into."
+                f"{shown(value)} is a file. Give the path of a folder to write {self.content} into."
             )
         _check_room(path, value)
         return path
@@ -125,8 +125,8 @@ class Place:
         return value
 
 
-def _path(value: str, what: str) -> Path:
-    printable(value, f"the path of {what}")
+def _path(value: str, content: str) -> Path:
+    printable(value, f"the path of {content}")
     return Path(value)
 
 

@@ -25,14 +25,16 @@ LAST_SEED = 2**31 - 1
 class Words:
     """Free text in one line; every text is right that can be printed."""
 
-    what: str
-    most: int = LONGEST
+    noun: str
+    longest: int = LONGEST
 
     def __call__(self, value: str) -> str:
         """The text without spaces around it."""
-        text = printable(value, self.what)
-        if len(text) > self.most:
-            refuse(f"{_sentence(self.what)} has {len(text)} characters. Write at most {self.most}.")
+        text = printable(value, self.noun)
+        if len(text) > self.longest:
+            refuse(
+                f"{_sentence(self.noun)} has {len(text)} characters. Write at most {self.longest}."
+            )
         return text
 
 
@@ -41,7 +43,7 @@ class Name:
     """A name that is given now, to a team, a model or a curation: by the rule for names in a
     manifest."""
 
-    what: str
+    noun: str
 
     def __call__(self, value: str) -> str:
         """The name."""
@@ -51,14 +53,14 @@ class Name:
         try:
             return check_name(value)
         except ValueError as error:
-            refuse(f"{shown(value)} cannot name {self.what}: {error}. Choose a plain name.")
+            refuse(f"{shown(value)} cannot name {self.noun}: {error}. Choose a plain name.")
 
 
 @dataclass(frozen=True, slots=True)
 class Shape:
     """A text of one form, such as an address or a hash."""
 
-    what: str
+    noun: str
     pattern: str
     example: str
 
@@ -67,7 +69,7 @@ class Shape:
         from submissions.format.errors import shown
 
         if not re.fullmatch(self.pattern, value):
-            refuse(f"{shown(value)} is not {self.what}. Write it like {self.example}.")
+            refuse(f"{shown(value)} is not {self.noun}. Write it like {self.example}.")
         return value
 
 
@@ -75,7 +77,7 @@ class Shape:
 class Url:
     """The address of a web server."""
 
-    what: str
+    noun: str
 
     def __call__(self, value: str) -> str:
         """The address without a slash at its end."""
@@ -83,7 +85,7 @@ class Url:
 
         if not _is_url(value):
             refuse(
-                f"{shown(value)} is not the address of {self.what}. Write it like "
+                f"{shown(value)} is not the address of {self.noun}. Write it like "
                 "https://host.example:8000."
             )
         return value.rstrip("/")
@@ -94,14 +96,14 @@ class Checked:
     """A text that the module which reads it later checks now; `check` raises one of the foreseen
     errors."""
 
-    what: str
+    noun: str
     check: Callable[[str], object]
 
     def __call__(self, value: str) -> str:
         """The text, if nothing is wrong with it."""
         from flows.cli.user_errors import FORESEEN, explain
 
-        text = printable(value, self.what)
+        text = printable(value, self.noun)
         try:
             self.check(text)
         except FORESEEN as error:
@@ -113,7 +115,7 @@ class Checked:
 class Pair:
     """key=text, as in `tool=a spoon`; the text may have several lines."""
 
-    what: str
+    noun: str
 
     def __call__(self, value: str) -> str:
         """Both, as they were written."""
@@ -121,8 +123,8 @@ class Pair:
 
         key, _, text = value.partition("=")
         if not key.strip() or not text.strip():
-            refuse(f"{shown(value)} is not {self.what}. Write key=text, such as 'tool=a spoon'.")
-        printable(value.replace("\n", " "), self.what)
+            refuse(f"{shown(value)} is not {self.noun}. Write key=text, such as 'tool=a spoon'.")
+        printable(value.replace("\n", " "), self.noun)
         return value
 
 
@@ -130,8 +132,8 @@ class Pair:
 class NumberOrDefault:
     """A number between two limits, or the word default."""
 
-    least: float
-    most: float
+    lowest: float
+    highest: float
 
     def __call__(self, value: str | float) -> float | None:
         """The number; None for `default`."""
@@ -143,25 +145,25 @@ class NumberOrDefault:
             number = float(value)
         except ValueError:
             number = float("nan")
-        if not self.least <= number <= self.most:
+        if not self.lowest <= number <= self.highest:
             refuse(
-                f"{shown(value)} does not fit. Write a number from {self.least:g} to "
-                f"{self.most:g}, or default."
+                f"{shown(value)} does not fit. Write a number from {self.lowest:g} to "
+                f"{self.highest:g}, or default."
             )
         return number
 
 
-def printable(value: str, what: str) -> str:
+def printable(value: str, noun: str) -> str:
     """The text without spaces around it; an empty one, or one that no terminal can show, is
     refused."""
     from submissions.format.errors import shown
 
     text = value.strip()
     if not text:
-        refuse(f"{_sentence(what)} is empty: nothing stands between the quotes. Write it.")
+        refuse(f"{_sentence(noun)} is empty: nothing stands between the quotes. Write it.")
     if any(unicodedata.category(letter) in UNPRINTABLE for letter in text):
         refuse(
-            f"{shown(value)} holds a character that cannot be printed. Write {what} in plain "
+            f"{shown(value)} holds a character that cannot be printed. Write {noun} in plain "
             "characters."
         )
     return text
