@@ -1,2 +1,1 @@
-"""The commands, one module a panel of `armillary --help`. Imports what a command needs when it
-runs."""
+"""The commands, one module a panel of the help. Each imports what it needs when it runs."""
