@@ -96,6 +96,19 @@ class Settings(BaseSettings):
     upload_bytes: int = Field(
         64 * 1024**3, ge=1, description="the largest bundle that the API takes"
     )
+    intake_memory: int = Field(
+        3 * 1024**3, ge=512 * 1024**2, description="bytes of memory to read one bundle in"
+    )
+    intake_cpu_seconds: float = Field(
+        60,
+        gt=0,
+        description="processor time to read one bundle in; one second more for every 20 MiB of it",
+    )
+    intake_wall_seconds: float = Field(
+        600,
+        gt=0,
+        description="time to read and decode one bundle in; one second more for every MiB of it",
+    )
     upload_hours: float = Field(
         24, gt=0, description="an upload that is not finished by then is dropped"
     )

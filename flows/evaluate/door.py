@@ -11,6 +11,7 @@ from infra.settings import Settings
 from infra.store import Missing, StoreError, open_store
 from submissions.bundle.declarations import DECLARATION, read_declaration
 from submissions.bundle.pack import on_hub, pack_hub, pack_model
+from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, shown
 from submissions.intake.hub import brought, fetch, read_hub
 from submissions.intake.intake import Received
@@ -43,10 +44,11 @@ def receive(
             if model
             else _local(here, bundle or "", settings)
         )
-        path = brought(path, here, settings.upload_bytes)
+        readers = readers_of(settings)
+        path = brought(path, here, settings.upload_bytes, readers)
         with session(settings.database) as db:
             store = open_store(settings.objects, settings.s3_endpoint)
-            return take_in(db, store, path, closes=settings.closes, role=role)
+            return take_in(db, store, path, closes=settings.closes, role=role, readers=readers)
 
 
 def _local(folder: Path, bundle: str, settings: Settings) -> Path:

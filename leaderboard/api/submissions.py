@@ -23,6 +23,7 @@ from leaderboard.api import bodies
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import WORDS, away, bad_value, refusals, refused, wrong_method
 from leaderboard.api.screen import Screen
+from leaderboard.api.turns import in_turn
 from submissions.format.errors import IntakeError, refusal, shown
 from submissions.format.strict_json import BadJson
 from submissions.gates import report as validation
@@ -194,9 +195,13 @@ def _find(settings: Settings, team: str, upload_id: str) -> Upload:
 
 
 @router.post("/submissions/uploads/{upload_id}/finish", status_code=202)
-def finish(settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
+async def finish(request: Request, settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
     """Hand in what was sent; again gives the same answer."""
-    received = uploads.finish(settings, who.team, upload_id)
+    return await in_turn(request, _finish, settings, who.team, upload_id)
+
+
+def _finish(settings: Settings, team: str, upload_id: str) -> dict[str, Any]:
+    received = uploads.finish(settings, team, upload_id)
     if received is None:
         return {"submission": None, "state": "checking", "duplicate": False, "warnings": []}
     warnings = [asdict(warning) for warning in received.warnings[:50]]
@@ -220,7 +225,7 @@ async def from_inbox(request: Request, settings: Conf, who: Submits) -> dict[str
     """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked
     through."""
     body = await bodies.json_bytes(request, MOST_ADDRESS)
-    return await run_in_threadpool(_from_inbox, settings, who.team, body)
+    return await in_turn(request, _from_inbox, settings, who.team, body)
 
 
 def _from_inbox(settings: Settings, team: str, body: bytes) -> dict[str, Any]:

@@ -4,6 +4,8 @@ agree."""
 from __future__ import annotations
 
 import hashlib
+import math
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,8 +13,8 @@ from pathlib import Path
 from submissions.bundle.answers import MOST_BYTES, SUFFIXES, AnswerRule, value_facts
 from submissions.bundle.listing import listing_problems
 from submissions.format import manifest as manifests
-from submissions.format.archive import Archive, open_archive
-from submissions.format.errors import IntakeError, Problem, refusal, shown
+from submissions.format.archive import Archive, Span, open_archive
+from submissions.format.errors import IntakeError, Problem, refusal, shown, too_slow
 from submissions.format.layout import BundleLimits
 from submissions.format.manifest import File, Manifest
 from submissions.media.decoder_pool import Decoders, Job, shared
@@ -49,13 +51,35 @@ class CheckedBundle:
     expected: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """A bundle that was read: its manifest, its values looked at, and where the media lie that are
+    to be decoded.
+
+    Values and media are numbered like the manifest's files.
+    """
+
+    manifest: Manifest
+    ignored: tuple[str, ...]
+    values: Mapping[int, Looked]
+    media: Mapping[int, Span]
+    warnings: tuple[Problem, ...] = ()
+
+
 def check(
     path: Path,
     catalogue: Catalogue,
     limits: BundleLimits | None = None,
     decoders: Decoders | None = None,
 ) -> CheckedBundle:
-    """Read a bundle completely; IntakeError lists every problem, and nothing is kept."""
+    """Read a bundle completely in this process; IntakeError lists every problem, and nothing is
+    kept."""
+    return settle(read(path, catalogue, limits), catalogue, decoders or shared())
+
+
+def read(path: Path, catalogue: Catalogue, limits: BundleLimits | None = None) -> Contents:
+    """Read all of a bundle but its media; whoever takes in a stranger's does so in a child
+    (submissions/bundle/reader_pool.py)."""
     with open_archive(path, limits) as archive:
         manifest = _manifest(archive)
         suite, expected = expected_of(manifest, catalogue)
@@ -65,15 +89,30 @@ def check(
                 "E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint
             )
         _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
-        words: list[Problem] = []
-        looked: list[Looked] = []
         if manifest.kind == "model":
-            words = _words_of_a_model(manifest, archive)
-        else:
-            looked = _look(manifest, archive, suite, decoders or shared())
-            _raise_if(list(_output_problems(manifest, looked)))
-        warnings = (*words, *_warnings(manifest, archive, looked))
-    return CheckedBundle(manifest, _media(manifest, looked), warnings, expected)
+            warnings = tuple(_model_warnings(manifest, archive))
+            return Contents(manifest, archive.ignored, {}, {}, warnings)
+        values, media = dict[int, Looked](), dict[int, Span]()
+        for number, file in enumerate(manifest.files):
+            if suite.items[file.sample or ""] in SUFFIXES:
+                values[number] = _value(archive, file, suite)
+            else:
+                media[number] = archive.span(file.path)
+        return Contents(manifest, archive.ignored, values, media)
+
+
+def settle(
+    contents: Contents, catalogue: Catalogue, decoders: Decoders, deadline: float = math.inf
+) -> CheckedBundle:
+    """Have the media decoded, each file in a child, and say what came of the whole by a time of
+    `time.monotonic`."""
+    manifest = contents.manifest
+    suite, expected = expected_of(manifest, catalogue)
+    looked = _look(contents, suite, decoders, deadline)
+    _raise_if(list(_output_problems(manifest, looked)))
+    return CheckedBundle(
+        manifest, _media(manifest, looked), tuple(_warnings(contents, looked)), expected
+    )
 
 
 def declared(path: Path) -> Manifest:
@@ -131,7 +170,7 @@ def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
         yield Problem("E_SUBSET", "manifest.subset", f"Got {shown(manifest.subset)}.", hint)
 
 
-def _words_of_a_model(manifest: Manifest, archive: Archive) -> list[Problem]:
+def _model_warnings(manifest: Manifest, archive: Archive) -> list[Problem]:
     """What is worth a word in a model that is taken; IntakeError for one that is not."""
     found = list(_model_problems(manifest, archive))
     _raise_if([problem for problem in found if not problem.code.startswith("W_")])
@@ -147,23 +186,32 @@ def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
 
 
 def _look(
-    manifest: Manifest, archive: Archive, suite: SuiteFacts, decoders: Decoders
+    contents: Contents, suite: SuiteFacts, decoders: Decoders, deadline: float
 ) -> list[Looked]:
-    """Read every file once: media in the decoding children, values here."""
-    jobs, values = list[Job](), dict[int, Looked]()
-    for number, file in enumerate(manifest.files):
-        modality, rule = suite.items[file.sample or ""], suite.rules.get(file.sample or "", PLAIN)
-        if modality in SUFFIXES:
-            values[number] = _value(archive, file, modality, rule)
-        else:
-            jobs.append(Job(archive.span(file.path), file.path, modality, file.sha256, rule.asked))
-    seen = decoders.look_all(jobs)
-    return [
-        values[number] if number in values else next(seen) for number in range(len(manifest.files))
-    ]
+    """What was found in each file of outputs, in the manifest's order; a model has none."""
+    files, values = contents.manifest.files, contents.values
+    jobs = [_job(files[number], span, suite) for number, span in sorted(contents.media.items())]
+    seen = _in_time(decoders.look_all(jobs), deadline)
+    return [values[n] if n in values else next(seen) for n in range(len(values) + len(jobs))]
 
 
-def _value(archive: Archive, file: File, modality: str, rule: AnswerRule) -> Looked:
+def _in_time(looked: Iterator[Looked], deadline: float) -> Iterator[Looked]:
+    start = time.monotonic()
+    for found in looked:
+        yield found
+        if time.monotonic() > deadline:
+            raise too_slow(deadline - start)
+
+
+def _job(file: File, span: Span, suite: SuiteFacts) -> Job:
+    sample = file.sample or ""
+    return Job(
+        span, file.path, suite.items[sample], file.sha256, suite.rules.get(sample, PLAIN).asked
+    )
+
+
+def _value(archive: Archive, file: File, suite: SuiteFacts) -> Looked:
+    modality, rule = suite.items[file.sample or ""], suite.rules.get(file.sample or "", PLAIN)
     try:
         data = archive.read(file.path, MOST_BYTES[modality])
         return Looked(
@@ -179,7 +227,7 @@ def _value(archive: Archive, file: File, modality: str, rule: AnswerRule) -> Loo
 
 
 def _output_problems(manifest: Manifest, looked: Sequence[Looked]) -> Iterator[Problem]:
-    for file, found in zip(manifest.files, looked, strict=True):
+    for file, found in zip(manifest.files, looked, strict=manifest.kind == "outputs"):
         if found.sha256 and found.sha256 != file.sha256:
             yield _wrong_hash(file, found.sha256)
         elif found.facts is None:
@@ -201,8 +249,10 @@ def _media(manifest: Manifest, looked: Sequence[Looked]) -> dict[str, MediaFacts
     return {file.sample: one.facts for file, one in found if file.sample and one.facts}
 
 
-def _warnings(manifest: Manifest, archive: Archive, looked: Sequence[Looked]) -> Iterator[Problem]:
-    for name in archive.ignored:
+def _warnings(contents: Contents, looked: Sequence[Looked]) -> Iterator[Problem]:
+    manifest = contents.manifest
+    yield from contents.warnings
+    for name in contents.ignored:
         yield Problem(
             "W_IGNORED", shown(name), "A left-over of a file manager; ignored.", "Nothing to do."
         )

@@ -41,6 +41,26 @@ def refusal(
     return IntakeError([Problem(code, where, message, hint, limit)])
 
 
+def too_slow(seconds: float) -> IntakeError:
+    """The refusal of a bundle that takes longer to read than a bundle of its size may."""
+    hint = "Hand in fewer or smaller files; if the bundle is sound, write to the board's operators."
+    message = f"Reading it takes over {seconds:.0f} seconds."
+    return refusal("E_INTAKE_TIME", "bundle", message, hint, round(seconds))
+
+
+def too_heavy(memory: int) -> IntakeError:
+    """The refusal of a bundle that takes more memory to read than a bundle may."""
+    hint = "Hand in smaller configs, tokenizers and manifests."
+    message = f"Reading it takes over {memory} bytes of memory."
+    return refusal("E_INTAKE_MEMORY", "bundle", message, hint, memory)
+
+
+def unreadable() -> IntakeError:
+    """The refusal of a bundle that ends the program which reads it."""
+    hint = "Make it again with plain tools; if it is sound, write to the board's operators."
+    return refusal("E_INTAKE_BROKEN", "bundle", "It ends the program that reads it.", hint)
+
+
 def shown(value: object) -> str:
     """Somebody's text, safe to print: short, and without control characters.
 

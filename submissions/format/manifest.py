@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from difflib import get_close_matches
+from itertools import islice
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import (
@@ -23,6 +25,7 @@ from submissions.format.strict_json import BadJson
 
 NAME = "manifest.json"
 MOST_BYTES = 5 * 1024 * 1024
+MOST_LISTED, MOST_SHOWN = 10_000, 100
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Name = Annotated[str, AfterValidator(check_name)]
 Modality = Literal["image", "video", "text", "actions", "outcome", "trajectory"]
@@ -187,7 +190,8 @@ def parse(raw: bytes) -> Manifest:
     try:
         return Manifest.model_validate_json(raw)
     except ValidationError as error:
-        raise refused(error) from None
+        faults = error.error_count()
+        raise (_very_many(data, faults) if faults > MOST_LISTED else refused(error)) from None
 
 
 def refused(error: ValidationError) -> IntakeError:
@@ -195,6 +199,20 @@ def refused(error: ValidationError) -> IntakeError:
     takes minutes."""
     details = error.errors(include_url=False, include_context=False)
     return IntakeError([problem_of(detail) for detail in details[:MOST_PROBLEMS]], len(details))
+
+
+def _very_many(data: dict[str, Any], faults: int) -> IntakeError:
+    """The problems of a manifest's beginning, and how many there are in all: to list a million
+    takes a gigabyte."""
+    files = data.get("files")
+    first = dict(islice(data.items(), MOST_SHOWN))
+    first |= {"files": files[:MOST_SHOWN]} if isinstance(files, list) else {}
+    try:
+        Manifest.model_validate_json(json.dumps(first))
+    except ValidationError as error:
+        return IntakeError(refused(error).problems, faults)
+    message = f"{faults} faults, none of them in the first {MOST_SHOWN} files."
+    return IntakeError([Problem("E_SCHEMA", "manifest.files", message, SEE)], faults)
 
 
 def json_schema() -> dict[str, Any]:

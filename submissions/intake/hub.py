@@ -14,8 +14,8 @@ from typing import Any
 from pydantic import ValidationError
 
 from infra.store import Unreachable
-from submissions.bundle.check import declared
 from submissions.bundle.pack import pack_model
+from submissions.bundle.reader_pool import Readers
 from submissions.format.errors import refusal, shown
 from submissions.format.manifest import Hub
 from submissions.model_files.models import ALLOWED
@@ -37,7 +37,7 @@ AGAIN = "Check the id and the revision, then hand it in again."
 SAID = {
     "E_HUB_MISSING": "There is no such model or commit, or it is not open to us.",
     "E_TOO_LARGE": "The model is larger than we take.",
-    "E_HUB_EMPTY": "There are no weights in safetensors, or no configs.",
+    "E_HUB_EMPTY": "There are no weights in safetensors.",
 }
 
 
@@ -54,10 +54,10 @@ def hub_of(declaration: Mapping[str, Any]) -> Hub | None:
     return _hub(said, "manifest.model.hub") if said else None
 
 
-def brought(bundle: Path, folder: Path, most: int) -> Path:
+def brought(bundle: Path, folder: Path, most: int, readers: Readers) -> Path:
     """The bundle; one that only names a commit on a hub becomes the bundle of that model, made in
     `folder`."""
-    manifest = declared(bundle)
+    manifest = readers.declared(bundle)
     if manifest.on_hub is None:
         return bundle
     fetch(manifest.on_hub, folder / "fetched", most)

@@ -35,9 +35,7 @@ def main() -> str:
         wanted = {file.path: file.size for file in found if _is_wanted(file.path, job["allowed"])}
         if sum(wanted.values()) > job["most"]:
             return "E_TOO_LARGE"
-        if not any(name.endswith(".safetensors") for name in wanted) or not any(
-            name.endswith(".json") for name in wanted
-        ):
+        if not any(name.endswith(".safetensors") for name in wanted):
             return "E_HUB_EMPTY"
         for name in wanted:
             hf_hub_download(**place, filename=name, local_dir=folder)

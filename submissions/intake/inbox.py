@@ -22,9 +22,9 @@ from infra.settings import Settings
 from infra.store import BadKey, Store, Stored, StoreError, check_key, open_store
 from infra.tables import Team, now
 from infra.tables.door import Drop
-from submissions.bundle.check import declared
 from submissions.bundle.declarations import DECLARATION, read_declaration
 from submissions.bundle.pack import pack_model
+from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import remote
 from submissions.intake.hub import brought, hub_of
@@ -160,6 +160,7 @@ def _hand_in(settings: Settings, found: InboxItem) -> Received:
                 "The folder must bear your team's name.",
             )
     settings.work.mkdir(parents=True, exist_ok=True)
+    readers = readers_of(settings)
     with tempfile.TemporaryDirectory(prefix="inbox-", dir=settings.work) as folder:
         path = (
             _model(settings, found, Path(folder))
@@ -167,9 +168,9 @@ def _hand_in(settings: Settings, found: InboxItem) -> Received:
             else _bundle(settings, found, Path(folder))
         )
         with session(settings.database) as db:
-            check_quota(db, settings, found.team, declared(path).suite)
+            check_quota(db, settings, found.team, readers.declared(path).suite)
             store = open_store(settings.objects, settings.s3_endpoint)
-            return receive(db, store, path, found.team, settings.closes)
+            return receive(db, store, path, found.team, settings.closes, readers=readers)
 
 
 def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
@@ -177,7 +178,7 @@ def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
     remote.fetch(
         found.uri, settings.inbox, found.team, path, settings.s3_endpoint, settings.upload_bytes
     )
-    return brought(path, folder, settings.upload_bytes)
+    return brought(path, folder, settings.upload_bytes, readers_of(settings))
 
 
 def _model(settings: Settings, found: InboxItem, folder: Path) -> Path:

@@ -16,7 +16,8 @@ from infra.db import claim
 from infra.store import Store
 from infra.tables import Sample, Submission, Suite, now
 from submissions.bundle.answers import SUFFIXES, AnswerRule
-from submissions.bundle.check import Catalogue, CheckedBundle, SuiteFacts, check
+from submissions.bundle.check import Catalogue, CheckedBundle, SuiteFacts
+from submissions.bundle.reader_pool import Readers, shared
 from submissions.format.errors import Problem
 from submissions.format.manifest import Manifest
 from submissions.intake.entry import check_entry, contents_key, note_same_bytes
@@ -44,14 +45,16 @@ def receive(
     team: str | None = None,
     closes: Mapping[str, datetime] | None = None,
     role: Role = "entry",
+    readers: Readers | None = None,
 ) -> Received:
     """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same
     submission.
 
     `team` is whose token brought it, if one did; `closes` says until when suites take submissions;
-    `role` is ours to give, no manifest names it.
+    `role` is ours to give, no manifest names it; `readers` are the children that read it, the
+    process's own if none are named.
     """
-    checked = check(bundle, catalogue(db))
+    checked = (readers or shared()).check(bundle, catalogue(db))
     check_entry(db, checked.manifest, team, closes or {})
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)

@@ -22,7 +22,7 @@ from infra.db import claim, session
 from infra.settings import Settings
 from infra.store import Store, open_store
 from infra.tables import Submission, Upload, now
-from submissions.format import manifest as manifests
+from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal
 from submissions.format.manifest import Manifest
 from submissions.intake.entry import check_entry
@@ -66,7 +66,7 @@ def read_promise(
             settings.upload_bytes,
         )
         raise refusal("E_TOO_LARGE", "size", message, "Hand in less, or ask for S3.", limit)
-    return Promise(manifests.parse(json.dumps(manifest).encode()), size, sha256)
+    return Promise(readers_of(settings).manifest(json.dumps(manifest)), size, sha256)
 
 
 def create(
@@ -270,9 +270,10 @@ def _hand_in(settings: Settings, store: Store, row: Upload) -> Received:
             raise refusal(
                 "E_CHECKSUM", "upload", message, "Open a new upload and send the bundle again."
             )
-        path = brought(path, Path(folder), settings.upload_bytes)
+        readers = readers_of(settings)
+        path = brought(path, Path(folder), settings.upload_bytes, readers)
         with session(settings.database) as db:
-            received = receive(db, store, path, row.team, settings.closes)
+            received = receive(db, store, path, row.team, settings.closes, readers=readers)
             values = {
                 "state": "finished",
                 "submission_id": received.submission_id,

@@ -17,7 +17,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from infra.store import Missing, Store, StoreError, fetch_blob
-from submissions.media.decoder_pool import ROOT
+from submissions.media.child_pool import ROOT
 
 VERSION = 1
 COMMAND = (sys.executable, "-m", "submissions.media.derive_main")

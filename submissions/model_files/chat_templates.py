@@ -14,7 +14,7 @@ INTERNAL = re.compile(
 )
 """Attributes that lead from a message into Python; all others ask a message, a loop or a string for
 something."""
-PIECES = re.compile(r"__\w*[a-z]|[a-z]\w*__", re.IGNORECASE)
+PIECES = re.compile(r"__[a-z0-9]|[a-z0-9]__", re.IGNORECASE)
 """A text from which the name of such an attribute could be put together."""
 GLOBALS = frozenset({"cycler", "joiner", "lipsum", "self", "os", "sys"})
 """Names that a chat template has no use for, and an attack has."""
@@ -91,17 +91,21 @@ def template_problems(where: str, source: str) -> Iterator[Problem]:
 
 def _wrong(source: str) -> str:
     import jinja2
-    from jinja2 import nodes
     from jinja2.ext import loopcontrols
 
     if len(source) > MOST_CHARACTERS:
         return f"It is over {MOST_CHARACTERS} characters."
     try:
-        tree = jinja2.Environment(extensions=[loopcontrols, Generation], autoescape=True).parse(
-            source
+        return _reaching(
+            jinja2.Environment(extensions=[loopcontrols, Generation], autoescape=True).parse(source)
         )
     except (jinja2.TemplateError, RecursionError, ValueError, OverflowError):
         return "This is no template that jinja reads."
+
+
+def _reaching(tree: Any) -> str:
+    from jinja2 import nodes
+
     for node in tree.find_all((nodes.Getattr, nodes.Filter, nodes.Name, nodes.Const)):
         if why := _wrong_node(node):
             return why

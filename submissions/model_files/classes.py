@@ -79,14 +79,31 @@ def is_setting(value: Sequence[object]) -> bool:
 
 
 def part_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterator[Problem]:
-    """The classes that a part's config names are ones that the libraries bring."""
+    """The classes that a config names are ones that the libraries bring.
+
+    How a tokenizer or processor inside a pipeline calls itself is not asked when it is loaded, so
+    that costs a word.
+    """
     named = config.get("architectures")
     for name in [config.get("_class_name"), *(named if isinstance(named, list) else [named])]:
         if name is not None and not _is_named(name, rules["parts"] | rules["architectures"]):
             yield unknown_class(path, name)
     for key in TYPE_KEYS:
         name = config.get(key)
-        if name is not None and not _is_named(name, rules["transformers"]):
+        if name is None or _is_named(name, rules["transformers"]):
+            continue
+        if path.count("/") > 1 and isinstance(name, str) and PART_NAME.fullmatch(name):
+            message = (
+                f"{key} is {shown(name)}, which is no class here; a part is loaded as the "
+                "pipeline's index says."
+            )
+            yield Problem(
+                "W_ARCHITECTURE",
+                shown(path),
+                message,
+                "Nothing to do if model_index.json names its class.",
+            )
+        else:
             yield unknown_class(path, name)
 
 

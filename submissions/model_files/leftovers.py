@@ -29,6 +29,9 @@ MEDIA = (
 )
 OTHER_INDEX = re.compile(r"[\w.-]+\.(bin|h5|msgpack|ckpt|pt|pth|onnx)\.index(\.[\w-]+)?\.json")
 """Which shards weights of another format were cut into; the weights themselves are not taken."""
+TRAINING = re.compile(
+    r"trainer_state\.json|(train|eval|all|predict|test)_results\.json|training_args\.json"
+)
 TAKEN = (".json", ".safetensors", ".jinja", ".model")
 
 
@@ -37,6 +40,8 @@ def left_out(path: str) -> str:
     name = PurePosixPath(path).name.lower()
     if name.endswith(MEDIA):
         return "A picture or clip"
+    if TRAINING.fullmatch(name):
+        return "What training left behind"
     if OTHER_INDEX.fullmatch(name):
         return "The index of weights in a format that is not taken"
     if ABOUT.fullmatch(name) and not name.endswith(TAKEN):

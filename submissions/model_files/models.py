@@ -160,10 +160,10 @@ def _whole_problems(folder: Folder) -> Iterator[Problem]:
     adapters = {path: names for path, names in folder.top_tensors.items() if layout_of(names)}
     if f"{TOP}/{ADAPTER}" in folder.names or has_index:
         pass
-    elif folder.top_config is not None:
-        yield from entry_problems(f"{TOP}/config.json", folder.top_config, rules())
     elif adapters:
         yield from weights_problems(adapters, folder.wanted.base)
+    elif folder.top_config is not None:
+        yield from entry_problems(f"{TOP}/config.json", folder.top_config, rules())
     elif f"{TOP}/config.json" not in folder.names:
         hint = (
             "Hand in the folder that save_pretrained wrote, or a LoRA with its base in the "

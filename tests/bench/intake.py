@@ -114,7 +114,7 @@ def checking(bundle: Path, suites: Catalogue, cores: int) -> Cost:
     before, start = _cpu(), time.perf_counter()
     check(bundle, suites, decoders=children)
     wall = time.perf_counter() - start
-    pids = [child.pid for child in children._free.queue if child]
+    pids = children.children.pids
     peak, read = max(map(_peak, pids)), sum(map(_read, pids))
     children.close()
     return Cost(_cpu() - before, wall, peak, read)

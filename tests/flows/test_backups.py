@@ -71,6 +71,28 @@ def test_a_backup_restores_every_row_on_postgres_and_new_rows_follow_on(
         restore(other, tmp_path / "backup.zip")
 
 
+@pytest.mark.parametrize(
+    "members",
+    [
+        {},
+        {"backup.json": "[]"},
+        {"backup.json": '{"revision": "1", "rows": {"run": 3}}'},
+        {"backup.json": "{"},
+    ],
+)
+def test_a_zip_that_is_no_backup_is_refused_before_the_database_is_touched(
+    home: Settings, members: dict[str, str], tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "backup.zip", "w") as file:
+        for name, text in members.items():
+            file.writestr(name, text)
+
+    with pytest.raises(CannotRestore, match="is no backup"):
+        restore(home, tmp_path / "backup.zip")
+
+    assert not (home.home / "armillary.db").exists()
+
+
 def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(
     board: Settings, tmp_path: Path
 ) -> None:

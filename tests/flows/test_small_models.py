@@ -6,10 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from sqlmodel import select
 
 from flows.evaluate.door import receive
 from infra.db import session
 from infra.settings import Settings
+from infra.tables import Output
 from leaderboard.queries.ranking import BoardAddress, ranking
 from submissions.bundle.pack import pack_model
 from tests.bundles import declaration
@@ -36,3 +38,36 @@ def test_a_small_random_model_reaches_the_board_of_its_subset(
         (entry,) = (one for one in ranking(db, "tailor", None, BoardAddress()) if one.trust == "A")
     assert (done.state, done.made) == ("published", 30)
     assert (entry.subset, entry.n_scored, entry.n_expected, entry.rank) == ("demo", 30, 30, 1)
+
+
+@pytest.mark.xdist_group("servers")
+def test_a_lora_with_its_base_in_the_manifest_reaches_the_board(
+    here: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import torch
+    from safetensors.torch import save_file
+
+    from evaluators.models import small
+    from flows.evaluate.flow import run_here
+
+    base = {"id": "somebody/small-base", "revision": "6" * 40}
+    place = tmp_path / "shelf" / "somebody--small-base"
+    place.mkdir(parents=True)
+    small.make_text_to_image(place / base["revision"])
+    layer = "down_blocks.1.attentions.0.transformer_blocks.0.attn1.to_q"
+    (tmp_path / "lora").mkdir()
+    tensors = {
+        f"unet.{layer}.lora_A.weight": torch.ones(2, 48),
+        f"unet.{layer}.lora_B.weight": torch.ones(48, 2),
+    }
+    save_file(tensors, tmp_path / "lora" / "style.safetensors")
+    declared = declaration(sampling=PICTURE, model={**declaration()["model"], "base": base})
+    bundle = pack_model(tmp_path / "bundle.zip", declared, tmp_path / "lora")
+    monkeypatch.setenv("ARMILLARY_SHELF", str(tmp_path / "shelf"))
+
+    done = run_here(receive(here, str(bundle), None, None).submission_id, Settings(home=here.home))
+
+    with session(here.database) as db:
+        record = db.exec(select(Output.record).where(Output.outcome == "scored")).first()
+    assert (done.state, done.made) == ("published", 30)
+    assert record and (record["base"], record["base_revision"]) == (base["id"], base["revision"])

@@ -135,6 +135,43 @@ def test_a_lora_changes_the_picture_and_its_alpha_counts(
     assert (stronger != picture).any()
 
 
+@pytest.mark.parametrize("kind", ["DoRA", "LoHa", "LoKr"])
+def test_what_peft_wrote_is_loaded_whole_whatever_its_kind(
+    kind: str, text_to_image: Path, tmp_path: Path
+) -> None:
+    import peft
+
+    targets = ["to_q", "to_v"]
+    configs = {
+        "DoRA": peft.LoraConfig(
+            r=RANK, target_modules=targets, init_lora_weights=False, use_dora=True
+        ),
+        "LoHa": peft.LoHaConfig(r=RANK, target_modules=targets, init_weights=False),
+        "LoKr": peft.LoKrConfig(r=RANK, target_modules=targets, init_weights=False),
+    }
+    torch.manual_seed(0)
+    noise, step, text = torch.randn(1, 4, 8, 8), torch.tensor(3), torch.randn(1, 5, 32)
+    pipeline = fresh(text_to_image)
+    adapted: Any = peft.get_peft_model(pipeline.unet, configs[kind])
+    adapted.save_pretrained(tmp_path)
+    loaded, plain = fresh(text_to_image), fresh(text_to_image)
+
+    attach(loaded, [tmp_path / "adapter_model.safetensors"])
+
+    with torch.inference_mode():
+        drawn_by = [
+            unet.eval()(noise, step, text).sample for unet in (adapted, loaded.unet, plain.unet)
+        ]
+    assert torch.allclose(drawn_by[0], drawn_by[1], atol=1e-4)
+    assert not torch.allclose(drawn_by[1], drawn_by[2], atol=1e-2)
+
+
+def fresh(folder: Path) -> Any:
+    from diffusers import StableDiffusionPipeline
+
+    return StableDiffusionPipeline.from_pretrained(folder)
+
+
 def test_tensors_that_fit_nowhere_are_no_adapter_of_this_base(shelf: Path, tmp_path: Path) -> None:
     save_file(
         {

@@ -111,6 +111,35 @@ def test_what_is_no_receipt_is_told_in_words(exported: Path, tmp_path: Path) -> 
         receipt_files.check(lonely)
 
 
+@pytest.mark.parametrize("suite", [{}, {"suite": {"name": "tailr"}}])
+def test_a_receipt_that_lacks_a_part_is_none(
+    suite: dict[str, dict[str, str]], tmp_path: Path
+) -> None:
+    path = tmp_path / "receipt.json"
+    path.write_bytes(rfc8785.dumps({"schema": 1, "run": RUN, **suite}))
+
+    with pytest.raises(receipt_files.NoReceipt, match="is no receipt"):
+        receipt_files.check(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        (f"{RUN}.records.jsonl.gz", b"no gzip", "cut off or damaged"),
+        (f"{RUN}.records.jsonl.gz", gzip.compress(b"{"), "records .* are not JSON lines"),
+        (f"{RUN}.cells.jsonl", b"[]", "cells .* are no objects"),
+    ],
+)
+def test_a_damaged_file_beside_a_receipt_is_named(
+    exported: Path, tmp_path: Path, name: str, data: bytes, message: str
+) -> None:
+    copied = Path(shutil.copytree(exported / "receipts", tmp_path / "receipts"))
+    (copied / name).write_bytes(data)
+
+    with pytest.raises(receipt_files.NoReceipt, match=message):
+        receipt_files.check(copied / f"{RUN}.json")
+
+
 def test_a_seed_past_what_json_holds_exactly_is_written_in_words() -> None:
     assert (
         canonical({"seed": 2**60, "steps": [2**53 - 1, True]})

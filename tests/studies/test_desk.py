@@ -266,6 +266,23 @@ def test_ratings_made_elsewhere_are_checked_and_taken_whole_or_not(tmp_path: Pat
     assert len(list(exported(settings, "universe"))) == 4
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"item": [1], "rater": {}, "answers": {}}',
+        '{"item": "i", "rater": "r", "answers": {}, "seconds": "x"}',
+        "7",
+    ],
+)
+def test_a_line_that_is_no_rating_is_named_with_its_file(line: str, tmp_path: Path) -> None:
+    settings = board(tmp_path / "home")
+    file = tmp_path / "ratings.jsonl"
+    file.write_text(line, "utf-8")
+
+    with pytest.raises(StudyError, match="Line 1 of ratings.jsonl has no item, rater and answers"):
+        import_ratings(settings, "universe", file)
+
+
 def test_states_go_one_way_and_say_where(tmp_path: Path) -> None:
     settings = board(tmp_path / "home")
     opened(settings, tmp_path, "liva", count=1, raters=3)

@@ -59,6 +59,8 @@ LOADED_FROM = (
     "video_processing_",
 )
 """How the modules of transformers begin whose classes are loaded from a folder."""
+FIRST_NAMES = {"T5WithLMHeadModel"}
+"""What the oldest configs that are still in use call a class of today."""
 REACHING_TUNERS = {"XLORA", "SHADOW"}
 """These load further models by names in their config."""
 KEPT = (
@@ -307,7 +309,7 @@ def _transformers_parts() -> set[str]:
         for name, module in where.items()
         if module.startswith(LOADED_FROM) and re.match(r"[A-Z]\w*[a-z]", name)
     }
-    return found | set(OLDER)
+    return found | set(OLDER) | FIRST_NAMES
 
 
 def _tuners() -> set[str]:

@@ -142,7 +142,7 @@ def test_row_94_a_file_that_keeps_the_decoder_busy_is_refused_in_time(tmp_path: 
 
 def test_one_file_that_keeps_the_decoder_busy_costs_no_other_its_answer(tmp_path: Path) -> None:
     slow, quick = tmp_path / "slow.mp4", tmp_path / "quick.png"
-    slow.write_bytes(clip(40, size=(640, 480), still=True))
+    slow.write_bytes(clip(200, size=(640, 480), still=True))
     quick.write_bytes(saved(noise()))
     children = Decoders(1, cpu_seconds=0.05)
 
@@ -180,7 +180,7 @@ def test_a_child_that_died_is_replaced(tmp_path: Path) -> None:
     file.write_bytes(saved(noise()))
     children = Decoders(1)
     first = children.look(_job(file))
-    children._free.queue[0].kill()  # type: ignore[union-attr]
+    children.children._free.queue[0].kill()  # type: ignore[union-attr]
 
     answers = [children.look(_job(file)) for _ in range(2)]
     children.close()

@@ -24,6 +24,7 @@ from submissions.teams import tokens
 from tests.bundles import declaration
 from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import Case, bundle, pictures
+from tests.submissions.bad.costly import heavy_bundle, slow_bundle
 from tests.submissions.bad.models import folder
 from tests.submissions.bad.table import ONE_A_ROW, made
 
@@ -96,6 +97,23 @@ def _as_told(case: Case, report: dict[str, Any]) -> bool:
     state = "rejected" if case.code.startswith("E_") else "received"
     codes = {problem["code"] for problem in report["problems"]}
     return report["state"] == state and codes == ({case.code} if case.code else set())
+
+
+def test_drops_that_hang_or_swallow_their_reader_are_reported_and_the_next_is_taken(
+    box: Box, tmp_path: Path
+) -> None:
+    bounds = {"intake_cpu_seconds": 0.5, "intake_memory": 512 << 20, "intake_wall_seconds": 60.0}
+    tight = box.settings.model_copy(update=bounds)
+    box.drop("a.zip", slow_bundle(tmp_path / "a.zip"))
+    box.drop("b.zip", heavy_bundle(tmp_path / "b.zip"))
+    box.drop("c.zip", bundle(tmp_path / "c.zip", pictures(2)))
+
+    taken = {Path(one.uri).name: one for one in sweep(tight)}
+
+    codes = {name: [problem.code for problem in one.problems] for name, one in taken.items()}
+    assert codes == {"a.zip": ["E_INTAKE_TIME"], "b.zip": ["E_INTAKE_MEMORY"], "c.zip": []}
+    assert taken["c.zip"].state == "received" and len(box.rows(Submission)) == 1
+    assert box.report("a.zip")["problems"][0]["code"] == "E_INTAKE_TIME"
 
 
 def test_a_second_sweep_does_nothing_and_the_same_bytes_again_are_the_same_submission(

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import difflib
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,27 @@ def test_only_the_problems_that_are_told_get_a_hint(monkeypatch: pytest.MonkeyPa
     assert refused.value.total == FAULTS
     assert len(refused.value.problems) == len(searches) == MOST_PROBLEMS
     assert "Did you mean 'model'?" in refused.value.problems[0].hint
+
+
+STRANGE = dict.fromkeys("abcdefghijklmn", 0)
+SOUND = {"path": "outputs/0.png", "sha256": "0" * 64, "sample": "a"}
+
+
+@pytest.mark.parametrize(("sound", "told"), [(0, MOST_PROBLEMS), (200, 1)])
+def test_a_million_faults_are_counted_and_only_the_first_are_listed(sound: int, told: int) -> None:
+    files = [SOUND] * sound + [STRANGE] * 10_000
+    raw = json.dumps({**declaration(), "files": files}, separators=(",", ":")).encode()
+    tracemalloc.start()
+
+    with pytest.raises(IntakeError) as refused:
+        manifests.parse(raw)
+
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert refused.value.total == 10_000 * (len(STRANGE) + 2)
+    assert {problem.code for problem in refused.value.problems} == {"E_SCHEMA"}
+    assert len(refused.value.problems) == told
+    assert peak < 30 * len(raw), "a list of all faults takes a hundred times the text"
 
 
 @pytest.mark.parametrize("field", ["contact", "suite"])

@@ -184,3 +184,61 @@ def test_at_the_door_itself_a_spoilt_model_is_an_intake_error_or_taken(
         check(
             bundle(spot, {name: (None, data) for name, data in files.items()}, kind="model"), rows
         )
+
+
+LONG = 200_000
+SLOW = {
+    "letters": "a" * LONG,
+    "bars": "_" * LONG,
+    "pieces of an address": "http" * LONG,
+    "hyphens": "-" * LONG,
+    "functions": "lambda x " * (LONG // 9),
+    "spaces": "eval" + " " * LONG,
+    "dots": "../x" * (LONG // 4) + "y",
+    "slashes": "x/" * LONG,
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_long_text_is_looked_through_in_no_time(name: str) -> None:
+    text = SLOW[name]
+    half = text[:49_000]
+    files = {
+        "model/text_encoder/config.json": json.dumps(
+            {"x": text, text: 1, "y": {text: text}}
+        ).encode(),
+        "model/tokenizer/tokenizer_config.json": json.dumps(
+            {"chat_template": f"{{{{ '{half}' }}}}"}
+        ).encode(),
+        "model/adapter_config.json": json.dumps(
+            {**ADAPTER, "target_modules": text, text: text}
+        ).encode(),
+        "model/x.safetensors": with_header(
+            json.dumps(
+                {
+                    EMBEDDING: {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]},
+                    "__metadata__": {"x": text, "lora_adapter_metadata": json.dumps({text: text})},
+                }
+            ).encode(),
+            bytes(8),
+        ),
+    }
+    began = time.process_time()
+
+    problems_of(files, Wanted(BASE))
+
+    assert time.process_time() - began < 20, (
+        "a search whose time grows with the square of the text takes minutes"
+    )
+
+
+@pytest.mark.parametrize("join", ["+", "~", ".", " or ", "|trim|", " if a else "])
+def test_a_template_deeper_than_python_goes_is_refused(
+    join: str, rows: Catalogue, spot: Path
+) -> None:
+    source = "{{ " + join.join("a" * 20_000) + " }}"
+    files = {"model/chat_template.jinja": source[:99_000].encode()}
+
+    found = problems_of(files, Wanted())
+
+    assert all(problem.message for problem in found)

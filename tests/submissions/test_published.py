@@ -201,6 +201,21 @@ def test_a_model_that_cannot_run_here_is_told_so_at_once(name: str) -> None:
     assert words in said(found, "E_ARCHITECTURE")
 
 
+def test_a_part_s_tokenizer_may_call_itself_by_a_name_that_is_gone_and_a_judge_s_may_not() -> None:
+    inside = changed(
+        families.wan(), "tokenizer/tokenizer_config.json", tokenizer_class="MT5Tokenizer"
+    )
+    alone = changed(families.qwen_vl(), "tokenizer_config.json", tokenizer_class="MT5Tokenizer")
+
+    found = problems_of(as_bytes(inside), Wanted())
+    other = refusals(problems_of(as_bytes(alone), Wanted()))
+
+    assert "'MT5Tokenizer', which is no class here" in said(
+        found, "W_ARCHITECTURE"
+    ) and not refusals(found)
+    assert [problem.code for problem in other] == ["E_ARCHITECTURE"]
+
+
 def test_no_config_escapes_by_the_case_of_its_name() -> None:
     files = {**families.flux(), "transformer/Config.JSON": {"auto_map": {"AutoModel": "x.Y"}}}
 

@@ -20,10 +20,10 @@ SENT_MODEL = Place(Folder("the folder that save_pretrained made"), "s3://bucket/
 def check(bundle: Annotated[Path, typer.Argument(parser=BUNDLE)]) -> None:
     """Check a bundle as the server would, before anything is sent."""
     from flows.run.catalogue import from_code
-    from submissions.bundle.check import check as check_bundle
+    from submissions.bundle.reader_pool import readers_of
 
-    with told(bundle):
-        checked = check_bundle(bundle, from_code())
+    with told(bundle) as settings:
+        checked = readers_of(settings).check(bundle, from_code())
         warn(checked.warnings)
         manifest, samples = checked.manifest, len(checked.expected)
         files = len(checked.media) or len(manifest.files)

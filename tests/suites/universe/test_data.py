@@ -206,6 +206,20 @@ def spoilt(built: tuple[Path, Built], to: Path, **changes: str | None) -> Path:
 
 
 @pytest.mark.parametrize(
+    ("name", "data"), [(segments.SPACE, b'{"actions": 3}'), (segments.ANNOTATIONS, b"\xff\xfe")]
+)
+def test_a_damaged_file_of_the_data_is_named(
+    name: str, data: bytes, built: tuple[Path, Built], tmp_path: Path
+) -> None:
+    folder = spoilt(built, tmp_path)
+    (folder / name).write_bytes(data)
+
+    problems = list(segments.problems(folder))
+
+    assert len(problems) == 1 and name in problems[0]
+
+
+@pytest.mark.parametrize(
     ("changes", "said"),
     [
         ({"ar_mc": None}, "there is no text under ar_mc"),

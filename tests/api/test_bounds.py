@@ -1,0 +1,89 @@
+"""A bundle that keeps its reader busy, through the API: its own error, and nobody else waits for
+it."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+import urllib.request
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from leaderboard.api.app import create as whole_api
+from leaderboard.api.turns import MOST_AT_ONCE
+from submissions.format.errors import IntakeError
+from submissions.tools.client import Server
+from tests.submissions.bad.case import bundle, pictures
+from tests.submissions.bad.costly import heavy_bundle, slow_bundle
+
+from .conftest import Desk
+from .handing_in import hand_in
+from .served import served
+
+BOUNDS = {"intake_cpu_seconds": 0.5, "intake_memory": 512 << 20, "intake_wall_seconds": 60.0}
+
+
+def test_bundles_beyond_the_bounds_are_refused_and_the_next_is_taken(
+    desk: Desk, tmp_path: Path
+) -> None:
+    desk.client.app.state.settings = desk.settings.model_copy(update=BOUNDS)  # type: ignore[attr-defined]
+
+    slow = hand_in(desk, slow_bundle(tmp_path / "slow.zip"), "key-number-1", own=True)
+    heavy = hand_in(desk, heavy_bundle(tmp_path / "heavy.zip"), "key-number-2", own=True)
+    sound = hand_in(desk, bundle(tmp_path / "sound.zip", pictures(2)), "key-number-3")
+
+    codes = [(answer.status_code, answer.json()["error"]["code"]) for answer in (slow, heavy)]
+    assert codes == [(422, "E_INTAKE_TIME"), (422, "E_INTAKE_MEMORY")]
+    assert sound.status_code == 202
+
+
+def test_while_many_bundles_keep_their_readers_busy_the_board_answers(
+    desk: Desk, tmp_path: Path
+) -> None:
+    settings = desk.settings.model_copy(update={"intake_cpu_seconds": 0.4})
+    codes: list[str] = []
+    with served(whole_api(settings)) as address:
+        _live(address)
+        hanging = [
+            threading.Thread(target=_send, args=(address, desk.token, path, codes))
+            for path in _several(slow_bundle(tmp_path / "slow.zip"), 2 * MOST_AT_ONCE)
+        ]
+        for thread in hanging:
+            thread.start()
+        waits = list(_waits(address, hanging))
+
+    assert codes == ["E_INTAKE_TIME"] * len(hanging)
+    assert len(waits) > 10 and max(waits) < 5
+
+
+def _several(path: Path, count: int) -> list[Path]:
+    """Copies whose comment in the last of their members makes them differ."""
+    copies = [path.with_name(f"{number}.zip") for number in range(count)]
+    for number, copy in enumerate(copies):
+        copy.write_bytes(path.read_bytes())
+        with zipfile.ZipFile(copy, "a") as file:
+            file.writestr("__MACOSX/note", str(number))
+    return copies
+
+
+def _send(address: str, token: str, path: Path, codes: list[str]) -> None:
+    try:
+        Server(address, token).hand_in(path)
+    except IntakeError as error:
+        codes.append(error.problems[0].code)
+
+
+def _waits(address: str, threads: list[threading.Thread]) -> Iterator[float]:
+    """How long the board takes to answer, again and again while the threads are at it."""
+    while any(thread.is_alive() for thread in threads):
+        start = time.monotonic()
+        _live(address)
+        yield time.monotonic() - start
+        time.sleep(0.05)
+
+
+def _live(address: str) -> None:
+    with urllib.request.urlopen(f"{address}/health/live", timeout=20) as answer:
+        assert json.load(answer) == {"state": "alive"}
