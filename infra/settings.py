@@ -171,7 +171,7 @@ class Settings(BaseSettings):
         8, ge=1, description="how often an evaluation is started before it is given up"
     )
     keep_days: float = Field(
-        30, gt=0, description="how long `armillary prune` leaves what it may remove"
+        30, gt=0, description="how long `armillary operate prune` leaves what it may remove"
     )
     nightly_at: str = Field(
         "03:00", pattern=r"^([01]\d|2[0-3]):[0-5]\d$", description="local time of the nightly"

@@ -34,8 +34,8 @@ class Audited:
 
 
 def audit(db: Session, known_head: str = "") -> Audited:
-    """Find every row that was edited, added or removed behind the chain's back; `known_head` is
-    from an export."""
+    """Find every row that was edited, added or removed outside publication; `known_head` is from
+    an export."""
     links = db.exec(select(Seal).order_by(col(Seal.seq))).all()
     findings = list(_chain(links, known_head))
     last: dict[tuple[str, str], Seal] = {(link.kind, link.owner): link for link in links}
@@ -43,8 +43,7 @@ def audit(db: Session, known_head: str = "") -> Audited:
         last.pop(("standing", board), None)
     rows = 0
     for link in last.values():
-        found = list(_rows(db, link))
-        findings += found
+        findings += _rows(db, link)
         rows += link.rows
     findings += _never_sealed(db, set(last)) + _states(db)
     end = head(db)
@@ -72,34 +71,34 @@ def _rows(db: Session, link: Seal) -> Iterator[str]:
     """Rows against their digests, which are sixteen bytes each: eight of the key, eight of the
     row."""
     step = 2 * BYTES
-    known = {
+    row_digests = {
         link.digests[at : at + BYTES]: link.digests[at + BYTES : at + step]
         for at in range(0, len(link.digests), step)
     }
     if link.kind == "verdict" and db.get(tables.Run, link.owner) is None:
         return
     for row in sealed(db, link.kind, link.owner):
-        if row.key not in known:
+        if row.key not in row_digests:
             yield f"{row.name} was added"
-        elif known.pop(row.key) != row.row:
+        elif row_digests.pop(row.key) != row.row:
             yield f"{row.name} was edited"
-    for _ in known:
+    for _ in row_digests:
         yield f"a row of {link.kind}, of {link.owner}, was removed"
 
 
-def _never_sealed(db: Session, known: set[tuple[str, str]]) -> list[str]:
+def _never_sealed(db: Session, sealed_owners: set[tuple[str, str]]) -> list[str]:
     """Runs that stand on a board and never went through publication."""
     query = (
         select(tables.Run.id, tables.Run.submission_id)
         .join(tables.Submission)
         .where(tables.Run.state == "published")
     )
-    found = db.execute(query.where(tables.Submission.trust != "C").order_by(tables.Run.id))
+    published = db.execute(query.where(tables.Submission.trust != "C").order_by(tables.Run.id))
     return [
         f"run {run} of {submission} is on the board and was never published"
-        for run, submission in found
-        if any((kind, run) not in known for kind in OF_A_RUN)
-        or any((kind, submission) not in known for kind in OF_A_SUBMISSION)
+        for run, submission in published
+        if any((kind, run) not in sealed_owners for kind in OF_A_RUN)
+        or any((kind, submission) not in sealed_owners for kind in OF_A_SUBMISSION)
     ]
 
 
@@ -109,14 +108,16 @@ def _states(db: Session) -> list[str]:
     query = select(tables.Event.subject, tables.Event.kind).where(
         col(tables.Event.kind).in_(states)
     )
-    told = {subject: kind for subject, kind in db.execute(query.order_by(col(tables.Event.id)))}
+    last_states = {
+        subject: kind for subject, kind in db.execute(query.order_by(col(tables.Event.id)))
+    }
     rows = db.execute(
         select(tables.Submission.id, tables.Submission.state).where(tables.Submission.trust != "C")
     )
     return [
-        f"submission {name} was edited: it is {state}, its timeline says {told[name]}"
+        f"submission {name} was edited: it is {state}, its timeline says {last_states[name]}"
         for name, state in rows
-        if name in told and told[name] != state
+        if name in last_states and last_states[name] != state
     ]
 
 

@@ -32,27 +32,27 @@ def uplift(settings: Settings, submission_id: str, outputs: int, seed: int) -> U
     settings.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overlays-", dir=settings.work) as folder:
         requests = _pictures(case, outputs, seed, Path(folder))
-        found = measure(open_judge(settings.judge, settings.device), requests, Path(folder))
+        measured = measure(open_judge(settings.judge, settings.device), requests, Path(folder))
     with session(settings.database) as db:
         row = db.get(tables.Judge, case.run.judge)
         assert row is not None
-        kept = {**row.card, "overlays": _as_card(found, len(requests), seed)}
-        put(db, tables.Judge, [{**row.model_dump(), "card": kept}])
-    return found
+        new_card = {**row.card, "overlays": _as_card(measured, len(requests), seed)}
+        put(db, tables.Judge, [{**row.model_dump(), "card": new_card}])
+    return measured
 
 
 def _pictures(case: EvaluationCase, outputs: int, seed: int, folder: Path) -> list[Request]:
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-    shown = [
+    candidates = [
         s for s in case.samples if s.facets.modality == "image" and s.id in rows and s.questions
     ]
-    shown = [sample for sample in shown if rows[sample.id].outcome == Outcome.SCORED]
-    if not shown:
+    candidates = [sample for sample in candidates if rows[sample.id].outcome == Outcome.SCORED]
+    if not candidates:
         raise Stopped(
             "E_NOTHING", "submitter", "This entry has no judged pictures. Name one that has."
         )
-    chosen = random.Random(seed).sample(shown, min(outputs, len(shown)))  # noqa: S311
+    chosen = random.Random(seed).sample(candidates, min(outputs, len(candidates)))  # noqa: S311
     requests = []
     for sample in chosen:
         path = folder / f"{rows[sample.id].media_sha256}.png"
@@ -70,15 +70,15 @@ def _pictures(case: EvaluationCase, outputs: int, seed: int, folder: Path) -> li
     return requests
 
 
-def _as_card(found: Uplift, pictures: int, seed: int) -> dict[str, Any]:
-    interval = found.interval
+def _as_card(uplift: Uplift, pictures: int, seed: int) -> dict[str, Any]:
+    interval = uplift.interval
     return {
-        "points": found.points,
+        "points": uplift.points,
         "low": interval.low if interval else None,
         "high": interval.high if interval else None,
-        "pairs": found.n_pairs,
-        "left_out": found.n_left_out,
+        "pairs": uplift.n_pairs,
+        "left_out": uplift.n_left_out,
         "pictures": pictures,
         "seed": seed,
-        "alarm": found.alarm,
+        "alarm": uplift.alarm,
     }

@@ -50,8 +50,7 @@ class NoReceipt(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReceiptCheck:
-    """What was recomputed from a receipt's files, what came out otherwise, and what is worth a
-    word."""
+    """What was recomputed from a receipt's files, the differences, and notes."""
 
     run: str
     scores: int
@@ -62,8 +61,8 @@ class ReceiptCheck:
 
 def write(db: Session, folder: Path) -> int:
     """Write every published entry's receipt, its records and its cells; return how many."""
-    kept = db.execute(select(Receipt.run_id, Receipt.text).order_by(Receipt.run_id)).all()
-    for run_id, text in kept:
+    receipts = db.execute(select(Receipt.run_id, Receipt.text).order_by(Receipt.run_id)).all()
+    for run_id, text in receipts:
         run = db.get_one(tables.Run, run_id)
         suite = suite_named(run.suite)
         samples = _samples(suite, json.loads(text))
@@ -71,7 +70,7 @@ def write(db: Session, folder: Path) -> int:
         data = lines(records(db, suite, run, samples))
         _put(folder / FOLDER / f"{run_id}.records.jsonl.gz", gzip.compress(data, mtime=0))
         _put(folder / FOLDER / f"{run_id}.cells.jsonl", lines(cells(db, run_id)))
-    return len(kept)
+    return len(receipts)
 
 
 def check(path: Path) -> ReceiptCheck:
@@ -80,19 +79,21 @@ def check(path: Path) -> ReceiptCheck:
     suite = suite_named(receipt["suite"]["name"])
     data, stored = _beside(path, ".records.jsonl.gz"), _beside(path, ".cells.jsonl")
     differences = [
-        f"{what}: {found[:16]}… found, {told[:16]}… on the receipt"
-        for what, found, told in (
+        f"{subject}: {computed[:16]}… found, {receipted[:16]}… on the receipt"
+        for subject, computed, receipted in (
             ("records", sha256(data), receipt["outputs"]["records_sha256"]),
             ("cells", sha256(stored), receipt["numbers"]["cells_sha256"]),
             ("the suite's items", items_sha256(suite), receipt["suite"]["items_sha256"]),
         )
-        if found != told
+        if computed != receipted
     ]
     samples = _samples(suite, receipt)
     scores = score(suite, samples, _rows(path, "records", data))
-    made = recomputed(suite, samples, scores, receipt["noise"])
-    differences += _compare(_rows(path, "cells", stored), made)
-    return ReceiptCheck(receipt["run"], len(scores), len(made), tuple(differences), _notes(receipt))
+    fresh_cells = recomputed(suite, samples, scores, receipt["noise"])
+    differences += _compare(_rows(path, "cells", stored), fresh_cells)
+    return ReceiptCheck(
+        receipt["run"], len(scores), len(fresh_cells), tuple(differences), _notes(receipt)
+    )
 
 
 def score(
@@ -100,17 +101,19 @@ def score(
 ) -> list[Score]:
     """Score every sample again from its record."""
     assert suite.score is not None
-    known = {record["sample"]: record for record in records}
-    found: list[Score] = []
+    records_by_sample = {record["sample"]: record for record in records}
+    scores: list[Score] = []
     for sample in samples:
-        record = known.get(sample.id, {"outcome": "output_missing", "record": {}, "answers": {}})
+        record = records_by_sample.get(
+            sample.id, {"outcome": "output_missing", "record": {}, "answers": {}}
+        )
         output = Output(sample.id, Outcome(record["outcome"]), record=record["record"])
         answers = {
             name: Answer(name, Outcome(outcome), value)
             for name, (outcome, value) in record["answers"].items()
         }
-        found += suite.score(sample, output, answers)
-    return found
+        scores += suite.score(sample, output, answers)
+    return scores
 
 
 def recomputed(
@@ -118,18 +121,18 @@ def recomputed(
 ) -> list[dict[str, Any]]:
     """The cells that these scores make, as they would be published."""
     within = () if suite.tabulate else bounds(scored_metrics(suite, scores), samples, scores)
-    known = {(one.metric, one.facets): one for one in within}
-    made = tabulate(suite, samples, scores, noise)
-    rows = [cell_row("", cell, known.get((cell.metric, cell.facets))) for cell in made]
+    bounds_by_cell = {(bound.metric, bound.facets): bound for bound in within}
+    fresh = tabulate(suite, samples, scores, noise)
+    rows = [cell_row("", cell, bounds_by_cell.get((cell.metric, cell.facets))) for cell in fresh]
     return [
         {name: value for name, value in row.items() if name not in ("run_id", "source", "note")}
         for row in rows
     ]
 
 
-def _compare(stored: Sequence[Mapping[str, Any]], made: Sequence[Mapping[str, Any]]) -> list[str]:
+def _compare(stored: Sequence[Mapping[str, Any]], fresh: Sequence[Mapping[str, Any]]) -> list[str]:
     before, after = (
-        {tuple(row[name] for name in ADDRESS): row for row in rows} for rows in (stored, made)
+        {tuple(row[name] for name in ADDRESS): row for row in rows} for rows in (stored, fresh)
     )
     return [
         f"cell {' '.join(key)}: {_shown(before.get(key))} in the export, {_shown(after.get(key))} "
@@ -162,11 +165,15 @@ def _samples(suite: Suite, receipt: Mapping[str, Any]) -> tuple[Sample, ...]:
 def _receipt(path: Path) -> dict[str, Any]:
     data = path.read_bytes()
     try:
-        found: dict[str, Any] = json.loads(data)
-        canonical = rfc8785.dumps(found)
+        receipt: dict[str, Any] = json.loads(data)
+        canonical = rfc8785.dumps(receipt)
         for name in NEEDED:
-            reduce(getitem, name.split("."), found)
-        if found["schema"] != 1 or not found["run"] or found["suite"]["name"] not in suite_names():
+            reduce(getitem, name.split("."), receipt)
+        if (
+            receipt["schema"] != 1
+            or not receipt["run"]
+            or receipt["suite"]["name"] not in suite_names()
+        ):
             raise KeyError
     except (ValueError, KeyError, TypeError, rfc8785.CanonicalizationError):
         raise NoReceipt(
@@ -174,34 +181,40 @@ def _receipt(path: Path) -> dict[str, Any]:
         ) from None
     if canonical != data:
         raise NoReceipt(f"{path} is not canonical JSON any more. Take it from the export again.")
-    return found
+    return receipt
 
 
-def _rows(path: Path, what: str, data: bytes) -> list[dict[str, Any]]:
+def _rows(path: Path, content: str, data: bytes) -> list[dict[str, Any]]:
     try:
         rows = [json.loads(line) for line in data.splitlines()]
     except ValueError:
         raise NoReceipt(
-            f"The {what} beside {path} are not JSON lines. Take them from the export again."
+            f"The {content} beside {path} are not JSON lines. Take them from the export again."
         ) from None
     if not all(isinstance(row, dict) for row in rows):
         raise NoReceipt(
-            f"The {what} beside {path} are no objects. Take them from the export again."
+            f"The {content} beside {path} are no objects. Take them from the export again."
         )
     return rows
 
 
 def _beside(path: Path, suffix: str) -> bytes:
-    other = path.with_name(path.name.removesuffix(".json") + suffix)
-    if not other.is_file():
+    neighbour = path.with_name(path.name.removesuffix(".json") + suffix)
+    if not neighbour.is_file():
         raise NoReceipt(
-            f"{other.name} is missing beside {path.name}. Copy the whole receipts folder of the "
-            "export."
+            f"{neighbour.name} is missing beside {path.name}. Copy the whole receipts folder of "
+            "the export."
         )
     try:
-        return gzip.decompress(other.read_bytes()) if suffix.endswith(".gz") else other.read_bytes()
+        return (
+            gzip.decompress(neighbour.read_bytes())
+            if suffix.endswith(".gz")
+            else neighbour.read_bytes()
+        )
     except (EOFError, gzip.BadGzipFile, zlib.error):
-        raise NoReceipt(f"{other} is cut off or damaged. Take it from the export again.") from None
+        raise NoReceipt(
+            f"{neighbour} is cut off or damaged. Take it from the export again."
+        ) from None
 
 
 def _put(path: Path, data: bytes) -> None:

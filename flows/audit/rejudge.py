@@ -26,8 +26,7 @@ from infra.tables.standing import RankChange
 
 @dataclass(frozen=True, slots=True)
 class Rejudged:
-    """What one board became: who is on the new one, who could not be judged and why, and what
-    changed."""
+    """The result of re-judging one board: the new board, failures and changed ranks."""
 
     board_before: str
     board: str
@@ -50,21 +49,26 @@ def rejudge(settings: Settings, suite_name: str, judge: str = "") -> list[Rejudg
         )
     chosen = settings.model_copy(update={"judge": judge or settings.judge})
     with session(settings.database) as db:
-        found = [entry for entry in entries(db, settings) if entry.submission.suite == suite.name]
+        suite_entries = [
+            entry for entry in entries(db, settings) if entry.submission.suite == suite.name
+        ]
     todo: dict[tuple[str, str], list[EntryOnBoard]] = {}
-    for entry in found:
+    for entry in suite_entries:
         new = board_key(suite, entry.run.subset, judge_of(chosen, suite, chosen.judge))
         if new != entry.run.board and entry.run.suite_version == suite.version:
             todo.setdefault((entry.run.board, new), []).append(entry)
-    return [_moved(chosen, suite, before, after, some) for (before, after), some in todo.items()]
+    return [
+        _moved(chosen, suite, before, after, board_entries)
+        for (before, after), board_entries in todo.items()
+    ]
 
 
 def _moved(
-    settings: Settings, suite: Suite, before: str, after: str, some: Sequence[EntryOnBoard]
+    settings: Settings, suite: Suite, before: str, after: str, board_entries: Sequence[EntryOnBoard]
 ) -> Rejudged:
     """In the order of publication, so that the attempts of a team follow each other as they did."""
     judged, failed = 0, []
-    for entry in some:
+    for entry in board_entries:
         try:
             judged += _again(settings, entry)
         except Stopped as error:
@@ -72,19 +76,21 @@ def _moved(
     with session(settings.database) as db:
         changed = tuple(changes.settle(db, suite, before, after))
         line = changes.scores_line(db, suite, before, after)
-    return Rejudged(before, after, len(some) - len(failed), judged, tuple(failed), changed, line)
+    return Rejudged(
+        before, after, len(board_entries) - len(failed), judged, tuple(failed), changed, line
+    )
 
 
 def _again(settings: Settings, entry: EntryOnBoard) -> int:
     from flows.evaluate.flow import run_here  # Prefect takes seconds to load
 
-    done = run_here(entry.submission.id, settings, settings.judge)
+    result = run_here(entry.submission.id, settings, settings.judge)
     with session(settings.database) as db:
-        if db.get_one(Run, done.run_id).state != "published":
+        if db.get_one(Run, result.run_id).state != "published":
             raise Stopped(
-                "E_OPEN", "ours", f"It is {done.state} under the new judge. Evaluate it again."
+                "E_OPEN", "ours", f"It is {result.state} under the new judge. Evaluate it again."
             )
-    return done.judged
+    return result.judged
 
 
 def into_changelog(path: Path, lines: Sequence[str]) -> int:
@@ -98,7 +104,7 @@ def into_changelog(path: Path, lines: Sequence[str]) -> int:
     return len(new)
 
 
-def told(row: RankChange) -> Iterator[str]:
+def columns(row: RankChange) -> Iterator[str]:
     """The columns of a changed rank, for a terminal."""
     yield from (row.submission_id, row.metric)
     yield f"{row.rank_before or '–'} → {row.rank or '–'}"

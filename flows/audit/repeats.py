@@ -68,9 +68,9 @@ def measure(
             db, tables.Judge, [{**row.model_dump(), "card": {**row.card, "noise": noise.as_card()}}]
         )
         put(db, standing.Noise, list(_shared(case, chosen, times)))
-    found = compute(case)
+    computed = compute(case)
     with session(settings.database) as db:
-        again(db, case, found.scores, found.cells, found.bounds)
+        again(db, case, computed.scores, computed.cells, computed.bounds)
     return noise
 
 
@@ -80,27 +80,30 @@ def _shared(case: EvaluationCase, chosen: list[str], times: int) -> Iterator[dic
     samples = {sample.id: sample for sample in case.samples}
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-        asked = all_asked(case.suite, [samples[name] for name in chosen], rows, case.requests)
-        media = [one.media_sha256 for every in asked.values() for one in every]
+        files_by_sample = all_asked(
+            case.suite, [samples[name] for name in chosen], rows, case.requests
+        )
+        media = [file.media_sha256 for files in files_by_sample.values() for file in files]
         answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
     values: dict[str, list[list[float]]] = {}
     for name in chosen:
         output = output_of(samples[name], rows[name])
         scored = [
-            case.suite.score(samples[name], output, answers_to(asked[name], one)) for one in answers
+            case.suite.score(samples[name], output, answers_to(files_by_sample[name], verdicts))
+            for verdicts in answers
         ]
-        for each in zip(*scored, strict=True):
-            known = [np.nan if score.value is None else score.value for score in each]
-            values.setdefault(each[0].metric, []).append(known)
+        for repeats in zip(*scored, strict=True):
+            row = [np.nan if score.value is None else score.value for score in repeats]
+            values.setdefault(repeats[0].metric, []).append(row)
     for metric, table in values.items():
-        if found := shared(np.array(table, np.float64)):
-            seen = {
-                "error": found.error,
-                "outputs": found.outputs,
-                "times": found.times,
+        if spread := shared(np.array(table, np.float64)):
+            measured = {
+                "error": spread.error,
+                "outputs": spread.outputs,
+                "times": spread.times,
                 "at": tables.now(),
             }
-            yield {"run_id": case.run.id, "metric": metric, "source": "judge", **seen}
+            yield {"run_id": case.run.id, "metric": metric, "source": "judge", **measured}
 
 
 def _chosen(case: EvaluationCase, outputs: int, seed: int) -> list[str]:
@@ -113,38 +116,44 @@ def _chosen(case: EvaluationCase, outputs: int, seed: int) -> list[str]:
         )
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-    there = [sample.id for sample in case.samples if rows[sample.id].media_sha256]
-    return sorted(random.Random(seed).sample(there, min(outputs, len(there))))  # noqa: S311
+    sample_ids = [sample.id for sample in case.samples if rows[sample.id].media_sha256]
+    return sorted(random.Random(seed).sample(sample_ids, min(outputs, len(sample_ids))))  # noqa: S311
 
 
 def _ask(case: EvaluationCase, chosen: list[str], repeat: int) -> None:
-    asked = _asked(case, chosen)
+    questioned = _asked(case, chosen)
     with session(case.settings.database) as db:
-        answered = verdicts_of(db, case.run.judge, [one.media_sha256 for one in asked], repeat)
-    known = {media for media, _ in answered}
-    todo = [one for one in asked if one.media_sha256 not in known]
+        answered = verdicts_of(
+            db, case.run.judge, [file.media_sha256 for file in questioned], repeat
+        )
+    answered_media = {media for media, _ in answered}
+    todo = [file for file in questioned if file.media_sha256 not in answered_media]
     for piece in pieces(todo, case.settings.shard_size):
         shard = judge_work(case, piece, repeat)
-        done = ask_judge(shard, case.place)
+        result = ask_judge(shard, case.place)
         with session(case.settings.database) as db:
-            store_verdicts(db, case.run, done, records_of(case.store, done), shard.asked, repeat)
+            store_verdicts(
+                db, case.run, result, records_of(case.store, result), shard.asked, repeat
+            )
 
 
 def _repeated(case: EvaluationCase, chosen: list[str], times: int) -> list[Repeated]:
-    asked = _asked(case, chosen)
+    questioned = _asked(case, chosen)
     with session(case.settings.database) as db:
-        media = [one.media_sha256 for one in asked]
+        media = [file.media_sha256 for file in questioned]
         answers = [verdicts_of(db, case.run.judge, media, repeat) for repeat in range(times)]
-    found = []
-    for one in asked:
-        for question in one.item.questions:
-            key = (one.media_sha256, question_key(one.key, question.id))
-            found.append(
+    repeated = []
+    for file in questioned:
+        for question in file.item.questions:
+            key = (file.media_sha256, question_key(file.key, question.id))
+            repeated.append(
                 Repeated(
-                    one.item.id, question.id, tuple(given[key] for given in answers if key in given)
+                    file.item.id,
+                    question.id,
+                    tuple(verdicts[key] for verdicts in answers if key in verdicts),
                 )
             )
-    return found
+    return repeated
 
 
 def _asked(case: EvaluationCase, chosen: list[str]) -> list[QuestionedFile]:
@@ -152,7 +161,7 @@ def _asked(case: EvaluationCase, chosen: list[str]) -> list[QuestionedFile]:
         rows = outputs_of(db, case.submission.id)
     samples = [sample for sample in case.samples if sample.id in set(chosen)]
     return [
-        one
-        for every in all_asked(case.suite, samples, rows, case.requests).values()
-        for one in every
+        file
+        for files in all_asked(case.suite, samples, rows, case.requests).values()
+        for file in files
     ]

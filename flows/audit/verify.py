@@ -27,7 +27,7 @@ from submissions.format.errors import shown
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """How much was recomputed, and what came out otherwise."""
+    """How much was recomputed, and the differences from what is stored."""
 
     files: int
     verdicts: int
@@ -44,7 +44,7 @@ def verify(settings: Settings, submission_id: str) -> Verified:
     for case in _cases(settings, submission_id):
         files += _check_files(case, differences)
         verdicts += _check_verdicts(case, differences)
-        found = _rated(case) or compute(case)
+        computed = _rated(case) or compute(case)
         with session(settings.database) as db:
             stored_scores = {
                 (row.sample_id, row.metric): (row.outcome, row.value)
@@ -56,12 +56,12 @@ def verify(settings: Settings, submission_id: str) -> Verified:
             }
         fresh = {
             (score.sample_id, score.metric): (str(score.outcome), score.value)
-            for score in found.scores
+            for score in computed.scores
         }
-        within = {(one.metric, one.facets): one for one in found.bounds}
+        within = {(bound.metric, bound.facets): bound for bound in computed.bounds}
         rows = [
             cell_row(case.run.id, cell, within.get((cell.metric, cell.facets)))
-            for cell in found.cells
+            for cell in computed.cells
         ]
         again = {_address(row): _figures(row) for row in rows}
         differences += _compare("score", stored_scores, fresh) + _compare(
@@ -134,19 +134,19 @@ def _check_verdicts(case: EvaluationCase, differences: list[str]) -> int:
                 tables.Shard.owner == case.run.id, tables.Shard.stage == "judge"
             )
         ).all()
-        found = all_asked(
+        files_by_sample = all_asked(
             case.suite, case.samples, outputs_of(db, case.submission.id), case.requests
         )
-        asked = [one for every in found.values() for one in every]
-        stored = verdicts_of(db, case.run.judge, [one.media_sha256 for one in asked])
-    requests = {one.item.id: one.key for one in asked}
+        questioned = [file for files in files_by_sample.values() for file in files]
+        stored = verdicts_of(db, case.run.judge, [file.media_sha256 for file in questioned])
+    requests = {file.item.id: file.key for file in questioned}
     count = 0
     for shard in sorted(shards, key=lambda shard: shard.at):
-        done = ShardResult(
+        result = ShardResult(
             shard.inputs_sha256, shard.key, shard.sha256, shard.items, shard.seconds, fresh=False
         )
         try:
-            records = records_of(case.store, done)
+            records = records_of(case.store, result)
         except (StoreError, ValueError) as error:
             differences.append(f"shard {shard.key}: {error}")
             continue

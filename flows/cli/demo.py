@@ -59,20 +59,20 @@ def run(settings: Settings, say: Say) -> None:
 def _evaluate(settings: Settings, submission_id: str, judge: str, say: Say) -> None:
     from flows.evaluate.flow import run_here
 
-    done = run_here(submission_id, settings, judge)
+    result = run_here(submission_id, settings, judge)
     say(
-        f"      {submission_id} is {done.state}: {done.made} outputs made, {done.judged} judged in "
-        "this run."
+        f"      {submission_id} is {result.state}: {result.made} outputs made, {result.judged} "
+        "judged in this run."
     )
 
 
 def _stand(settings: Settings, judge: str, say: Say) -> None:
     from flows.suites.yardsticks import stand
 
-    for done in stand(settings, judge):
-        if done.stopped:
-            raise done.stopped
-        say(f"      {done}")
+    for result in stand(settings, judge):
+        if result.stopped:
+            raise result.stopped
+        say(f"      {result}")
 
 
 def _judge_folder(settings: Settings) -> Path:
@@ -107,12 +107,12 @@ def _outputs_bundle(settings: Settings) -> Path:
         folder = settings.home / "demo" / "drawn"
         folder.mkdir(parents=True, exist_ok=True)
         suite = suite_named("tailor")
-        wanted = [
+        demo_samples = [
             s for s in suite.samples() if suite.subsets[SUBSET](s) and s.facets.modality == "image"
         ]
         outputs: dict[str, Path] = {}
-        begin("drawing", len(wanted))
-        for sample in wanted:
+        begin("drawing", len(demo_samples))
+        for sample in demo_samples:
             outputs[sample.id] = _draw(sample, folder / f"{sample.id}.png")
             tick("drawing")
         pack_outputs(

@@ -29,9 +29,9 @@ LOW_DISK = 5 * 1024**3
 
 @dataclass(frozen=True, slots=True)
 class DoctorFinding:
-    """One thing looked at."""
+    """One part of the installation and its state."""
 
-    what: str
+    subject: str
     state: State
     detail: str
     remedy: str = ""
@@ -54,10 +54,10 @@ def examine(settings: Settings) -> list[DoctorFinding]:
 
 
 def _python(_settings: Settings) -> Iterator[DoctorFinding]:
-    found = ".".join(map(str, sys.version_info[:3]))
+    installed = ".".join(map(str, sys.version_info[:3]))
     good = (3, 11) <= sys.version_info[:2] < (3, 15)
     yield DoctorFinding(
-        "Python", "good" if good else "wrong", found, "" if good else "Use Python 3.11 to 3.14."
+        "Python", "good" if good else "wrong", installed, "" if good else "Use Python 3.11 to 3.14."
     )
 
 
@@ -67,15 +67,15 @@ def _packages(_settings: Settings) -> Iterator[DoctorFinding]:
             yield DoctorFinding(name, "good", version(name))
         except PackageNotFoundError:
             state: State = "note" if extra else "wrong"
-            wanted = f"armillary[{extra}]" if extra else "armillary"
-            yield DoctorFinding(name, state, "not installed", f"pip install '{wanted}'")
+            requirement = f"armillary[{extra}]" if extra else "armillary"
+            yield DoctorFinding(name, state, "not installed", f"pip install '{requirement}'")
 
 
 def _traps(_settings: Settings) -> Iterator[DoctorFinding]:
     """Pairs that pip takes without a word and that stop Prefect."""
     for name, limit in (("fastapi", (0, 151)), ("sqlalchemy", (2, 1))):
-        found = tuple(int(part) for part in version(name).split(".")[:2])
-        if found >= limit:
+        installed = tuple(int(part) for part in version(name).split(".")[:2])
+        if installed >= limit:
             below = ".".join(map(str, limit))
             yield DoctorFinding(
                 name,
@@ -94,9 +94,11 @@ def _database(settings: Settings) -> Iterator[DoctorFinding]:
 
     where = make_url(settings.database).render_as_string(hide_password=True)
     try:
-        there = inspect(engine(settings.database)).has_table("suite")
-        state: State = "good" if there else "note"
-        yield DoctorFinding("database", state, where, "" if there else "Run `armillary init`.")
+        is_initialised = inspect(engine(settings.database)).has_table("suite")
+        state: State = "good" if is_initialised else "note"
+        yield DoctorFinding(
+            "database", state, where, "" if is_initialised else "Run `armillary init`."
+        )
     except SQLAlchemyError:
         yield DoctorFinding(
             "database",

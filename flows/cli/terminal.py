@@ -1,30 +1,38 @@
-"""What a person sees in the terminal: sentences, tables, bars, and errors that say what to do
-next."""
+"""Output of the command line: sentences, tables, JSON, progress bars, and errors that name the
+next step."""
 
 from __future__ import annotations
 
+import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
 if TYPE_CHECKING:
+    from rich.progress import TaskID
+
     from flows.evaluate.backlog import Brought
     from infra.settings import Settings
     from submissions.format.errors import IntakeError, Problem
 
 USER_ERROR = 2
 OUR_FAULT = 1
+MOST_WARNINGS = 20
+UNBROKEN = ("id", "rank", "n/N", "state", "value", "when")
+"""Columns whose values are not broken into lines."""
+Rows = Sequence[Mapping[str, Any]]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the rows as JSON.")]
 
 
 @contextmanager
-def told(about: object = None) -> Iterator[Settings]:
-    """Turn every foreseen error into words, a next step and exit status 2; nobody sees a traceback
-    for a mistake.
+def reporting_errors(about: object = None) -> Iterator[Settings]:
+    """Give the settings, and turn every foreseen error into a sentence with the next step and exit
+    status 2, without a traceback.
 
-    `about` is what was handed in, to be named where several problems of it are listed.
+    `about` is the bundle or file that the command reads; it is named above a list of its problems.
     """
     from pydantic import ValidationError
     from sqlalchemy.exc import OperationalError, ProgrammingError
@@ -56,21 +64,21 @@ def told(about: object = None) -> Iterator[Settings]:
 def _problems(error: IntakeError, about: object) -> None:
     for problem in error.problems:
         say(_line(problem, "red"), err=True)
-    more = f", the first {len(error.problems)} shown" if error.total > len(error.problems) else ""
+    cut = f", the first {len(error.problems)} shown" if error.total > len(error.problems) else ""
     where = f" in {plain(str(about))}" if about else ""
     say(
-        f"Not taken: {error.total} problem{'s' * (error.total > 1)}{where}{more}. Nothing was "
+        f"Not taken: {error.total} problem{'s' * (error.total > 1)}{where}{cut}. Nothing was "
         "stored.",
         err=True,
     )
 
 
 def warn(warnings: tuple[Problem, ...]) -> None:
-    """Show what is taken but worth a word."""
-    for warning in warnings[:20]:
+    """Print the warnings of a bundle that is accepted."""
+    for warning in warnings[:MOST_WARNINGS]:
         say(_line(warning, "yellow"), err=True)
-    if len(warnings) > 20:
-        say(f"... and {len(warnings) - 20} more warnings.", err=True)
+    if len(warnings) > MOST_WARNINGS:
+        say(f"... and {len(warnings) - MOST_WARNINGS} more warnings.", err=True)
 
 
 def _line(problem: Problem, colour: str) -> str:
@@ -88,14 +96,14 @@ def say(text: str, err: bool = False) -> None:
 
 
 def plain(text: str) -> str:
-    """Somebody's text, safe in a sentence: brackets are not read as markup."""
+    """A user's text, escaped for `say`: brackets are not read as markup."""
     from rich.markup import escape
 
     return escape(text)
 
 
 def fail(text: str) -> NoReturn:
-    """Say what is wrong and leave with the status for a user's mistake."""
+    """Print what is wrong and exit with the status for a user's mistake."""
     from rich.markup import escape
 
     say(f"[red]Stopped.[/red] {escape(text)}", err=True)
@@ -103,28 +111,44 @@ def fail(text: str) -> NoReturn:
 
 
 def refuse(text: str) -> NoReturn:
-    """Turn away a value that was typed after a command; Typer says for which option it was, and how
-    to get help."""
+    """Refuse a value of an option or argument; Typer adds its name and how to get help."""
     raise typer.BadParameter(text)
 
 
 def announce(rows: Iterable[Brought]) -> list[Brought]:
-    """Say of each submission how it came out, the moment it does."""
-    come = []
+    """Print how each submission ended as soon as it does."""
+    announced = []
     for row in rows:
-        come.append(row)
+        announced.append(row)
         say(plain(str(row)), err=row.failed)
-    return come
+    return announced
 
 
-def leave(rows: Sequence[Brought]) -> None:
-    """Leave with the status for a fault of ours if there was one."""
+def exit_on_failure(rows: Sequence[Brought]) -> None:
+    """Exit with status 1 if a submission failed by a fault of ours."""
     if any(row.failed for row in rows):
         raise typer.Exit(OUR_FAULT)
 
 
-def table(rows: list[dict[str, Any]]) -> None:
-    """Print rows under their keys."""
+def show_rows(rows: Rows, as_json: bool = False) -> None:
+    """Print rows under their keys, or as a JSON list with --json."""
+    show_tables({"": rows}, as_json)
+
+
+def show_tables(tables: Mapping[str, Rows], as_json: bool = False) -> None:
+    """Print several tables one below the other, or as one JSON object of lists with --json.
+
+    A table without a name stands alone: its JSON is the list itself.
+    """
+    if as_json:
+        document: Any = tables.get("", tables)
+        sys.stdout.write(json.dumps(document, default=str, indent=2, ensure_ascii=False) + "\n")
+        return
+    for rows in tables.values():
+        _draw_table(rows)
+
+
+def _draw_table(rows: Rows) -> None:
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -132,19 +156,17 @@ def table(rows: list[dict[str, Any]]) -> None:
     if not rows:
         say("Nothing to show.")
         return
-    drawn = Table(box=None, header_style="bold")
+    table = Table(box=None, header_style="bold")
     for name in rows[0]:
-        drawn.add_column(
-            name, no_wrap=name in ("id", "rank", "n/N", "state", "value", "when"), overflow="fold"
-        )
+        table.add_column(name, no_wrap=name in UNBROKEN, overflow="fold")
     for row in rows:
-        drawn.add_row(*(escape(str(value)) for value in row.values()))
-    Console(width=None if sys.stdout.isatty() else 200).print(drawn)
+        table.add_row(*(escape(str(value)) for value in row.values()))
+    Console(width=None if sys.stdout.isatty() else 200).print(table)
 
 
 @contextmanager
 def progress() -> Iterator[None]:
-    """Bars while long work goes on."""
+    """Draw progress bars on stderr while the body runs."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -157,12 +179,12 @@ def progress() -> Iterator[None]:
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=Console(stderr=True)) as bars:
-        known: dict[str, Any] = {}
+        task_ids: dict[str, TaskID] = {}
 
-        def show(what: str, done: int, total: int) -> None:
-            if what not in known or done == 0:
-                known[what] = bars.add_task(what, total=total)
-            bars.update(known[what], completed=done, total=total)
+        def show(title: str, completed: int, total: int) -> None:
+            if title not in task_ids or completed == 0:
+                task_ids[title] = bars.add_task(title, total=total)
+            bars.update(task_ids[title], completed=completed, total=total)
 
         with heard_by(show):
             yield

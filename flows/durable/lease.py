@@ -170,7 +170,6 @@ def _who(lease: Lease | None, subject: str) -> str:
     where = lease.owner.partition(":")[0]
     return (
         f"{subject} is in work on {where} since {lease.acquired_at:%Y-%m-%d %H:%M:%S} UTC, last "
-        "sign "
-        f"of life {lease.heartbeat_at:%H:%M:%S}. It goes on there; `armillary watchdog --once` "
-        "frees it if it died."
+        f"sign of life {lease.heartbeat_at:%H:%M:%S}. It goes on there; `armillary operate "
+        "watchdog --once` frees it if it died."
     )

@@ -37,14 +37,15 @@ class MovedCell:
 def moved(before: Numbers, after: Numbers) -> list[MovedCell]:
     """The cells whose value is not what it was, to the last digit.
 
-    >>> [(m.at, m.before, m.after) for m in moved({("a",): 1.0, ("b",): 2.0}, {("a",): 1.0, ("b",): 2.5})]
+    >>> cells = moved({("a",): 1.0, ("b",): 2.0}, {("a",): 1.0, ("b",): 2.5})
+    >>> [(cell.at, cell.before, cell.after) for cell in cells]
     [(('b',), 2.0, 2.5)]
     """
     at = sorted(before.keys() | after.keys())
     return [
-        MovedCell(one, before.get(one), after.get(one))
-        for one in at
-        if before.get(one) != after.get(one)
+        MovedCell(address, before.get(address), after.get(address))
+        for address in at
+        if before.get(address) != after.get(address)
     ]
 
 
@@ -58,30 +59,35 @@ def numbers_of(db: Session, run_id: str) -> dict[Address, float | None]:
 def rescore(case: EvaluationCase, night: date, stale: Stale) -> int:
     """Compute a run's numbers again from its rows, in place, and say which cells moved: one
     transaction."""
-    found = compute(case)
-    fresh = [cell_row(case.run.id, cell) for cell in found.cells]
+    computed = compute(case)
+    fresh = [cell_row(case.run.id, cell) for cell in computed.cells]
     after = {tuple(row[name] for name in ADDRESS): row["value"] for row in fresh}
     with session(case.settings.database) as db:
         alone(db, PUBLICATION)
         difference = moved(numbers_of(db, case.run.id), after)
         if difference or stale.cause == "data":
-            _replace(db, case, found)
+            _replace(db, case, computed)
         write(db, night, case.run, case.run.id, difference, stale)
         put_mark(db, case)
     return len(difference)
 
 
-def _replace(db: Session, case: EvaluationCase, found: RunScores) -> None:
+def _replace(db: Session, case: EvaluationCase, computed: RunScores) -> None:
     """The new numbers take the place of the old, with the ranks that follow from them."""
-    scored = n_scored(case, found.scores)
+    scored = n_scored(case, computed.scores)
     db.connection().execute(
         update(tables.Run).where(col(tables.Run.id) == case.run.id).values(n_scored=scored)
     )
-    again(db, case, found.scores, found.cells, found.bounds)
+    again(db, case, computed.scores, computed.cells, computed.bounds)
 
 
 def write(
-    db: Session, night: date, run: tables.Run, before: str, found: Sequence[MovedCell], stale: Stale
+    db: Session,
+    night: date,
+    run: tables.Run,
+    before: str,
+    moved_cells: Sequence[MovedCell],
+    stale: Stale,
 ) -> None:
     """One row a moved cell."""
     common: dict[str, Any] = {
@@ -97,10 +103,10 @@ def write(
     rows = [
         {
             **common,
-            **dict(zip(ADDRESS, one.at, strict=True)),
-            "before": one.before,
-            "after": one.after,
+            **dict(zip(ADDRESS, cell.at, strict=True)),
+            "before": cell.before,
+            "after": cell.after,
         }
-        for one in found
+        for cell in moved_cells
     ]
     put(db, Change, rows)

@@ -49,9 +49,9 @@ class NightTally:
 
     def __str__(self) -> str:
         if not self.stale:
-            done = "nothing was stale"
+            recomputation = "nothing was stale"
         else:
-            done = (
+            recomputation = (
                 f"{self.recomputed} of {self.stale} stale entries computed again, {self.moved} "
                 "cells moved"
             )
@@ -62,8 +62,8 @@ class NightTally:
             else ""
         )
         return (
-            f"{self.submissions} entries looked at, {done}{broken}, {self.judge_calls} judge "
-            f"calls{alarms}."
+            f"{self.submissions} entries looked at, {recomputation}{broken}, {self.judge_calls} "
+            f"judge calls{alarms}."
         )
 
 
@@ -97,8 +97,7 @@ def run(settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now
 
 
 def _through(settings: Settings, night: date) -> str:
-    """From the first look to the last row; killed anywhere, the same night goes on from what has
-    rows."""
+    """Run the night and record how it ended; a killed night resumes from its rows."""
     start = time.monotonic()
     try:
         tally = _work(settings, night)
@@ -119,15 +118,17 @@ def _through(settings: Settings, night: date) -> str:
 
 def _work(settings: Settings, night: date) -> NightTally:
     with session(settings.database) as db:
-        found = entries(db, settings)
-    tally = _watch(settings, night, found, NightTally(submissions=len(found)))
+        board_entries = entries(db, settings)
+    tally = _watch(settings, night, board_entries, NightTally(submissions=len(board_entries)))
     with session(settings.database) as db:
-        todo = list(stale(db, settings, found))
+        todo = list(stale(db, settings, board_entries))
     tally = replace(tally, stale=len(todo))
-    for one in todo:
+    for stale_entry in todo:
         still_ours()
-        tally = _again(settings, night, one, tally)
-    _settle(settings, [one.entry.run.id for one in todo if not one.in_place])
+        tally = _again(settings, night, stale_entry, tally)
+    _settle(
+        settings, [stale_entry.entry.run.id for stale_entry in todo if not stale_entry.in_place]
+    )
     return tally
 
 
@@ -143,15 +144,15 @@ def _settle(settings: Settings, left: list[str]) -> None:
 
 
 def _watch(
-    settings: Settings, night: date, found: list[EntryOnBoard], tally: NightTally
+    settings: Settings, night: date, board_entries: list[EntryOnBoard], tally: NightTally
 ) -> NightTally:
     """Each judge of each suite once, on the entries that stand under it."""
     under: dict[tuple[str, str], list[EntryOnBoard]] = defaultdict(list)
-    for entry in found:
+    for entry in board_entries:
         if not _has_rules_only(entry):
             under[entry.submission.suite, entry.run.judge].append(entry)
-    for _, some in sorted(under.items()):
-        rows, calls = watch_judge(settings, night, some)
+    for _, judged_entries in sorted(under.items()):
+        rows, calls = watch_judge(settings, night, judged_entries)
         alarms = sum(row.alarm for row in rows)
         tally = replace(tally, judge_calls=tally.judge_calls + calls, alarms=tally.alarms + alarms)
     return tally
@@ -161,36 +162,36 @@ def _has_rules_only(entry: EntryOnBoard) -> bool:
     return suite_named(entry.submission.suite).own_judge is not None
 
 
-def _again(settings: Settings, night: date, one: Stale, tally: NightTally) -> NightTally:
+def _again(settings: Settings, night: date, stale_entry: Stale, tally: NightTally) -> NightTally:
     """Compute one entry again; one that fails does not keep the others from their turn."""
     try:
-        calls, cells = (_in_place if one.in_place else _anew)(settings, night, one)
+        calls, cells = (_in_place if stale_entry.in_place else _anew)(settings, night, stale_entry)
     except Exception:
-        log.exception("nightly: %s", one.entry.submission.id)
+        log.exception("nightly: %s", stale_entry.entry.submission.id)
         return replace(tally, failed=tally.failed + 1)
-    done = replace(tally, recomputed=tally.recomputed + 1)
-    return replace(done, judge_calls=done.judge_calls + calls, moved=done.moved + cells)
+    counted = replace(tally, recomputed=tally.recomputed + 1)
+    return replace(counted, judge_calls=counted.judge_calls + calls, moved=counted.moved + cells)
 
 
-def _in_place(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+def _in_place(settings: Settings, night: date, stale_entry: Stale) -> tuple[int, int]:
     """The same run: answers that are owed are asked for, then its numbers are computed from its
     rows."""
-    chosen = settings.model_copy(update={"judge": one.entry.judge_setting})
-    with holding(settings, one.entry.submission.id, "evaluate", {"judge": chosen.judge}):
-        case = open_case(chosen, one.entry.submission.id)
-        calls = stages.judge(case) if one.cause == "data" else 0
-        return calls, rescore(case, night, one)
+    chosen = settings.model_copy(update={"judge": stale_entry.entry.judge_setting})
+    with holding(settings, stale_entry.entry.submission.id, "evaluate", {"judge": chosen.judge}):
+        case = open_case(chosen, stale_entry.entry.submission.id)
+        calls = stages.judge(case) if stale_entry.cause == "data" else 0
+        return calls, rescore(case, night, stale_entry)
 
 
-def _anew(settings: Settings, night: date, one: Stale) -> tuple[int, int]:
+def _anew(settings: Settings, night: date, stale_entry: Stale) -> tuple[int, int]:
     """Another board: the flow makes what is missing there, and the two runs are compared."""
-    done = run_here(one.entry.submission.id, settings, one.entry.judge_setting)
+    result = run_here(stale_entry.entry.submission.id, settings, stale_entry.entry.judge_setting)
     with session(settings.database) as db:
-        fresh = db.get(Run, done.run_id)
+        fresh = db.get(Run, result.run_id)
         assert fresh is not None
-        difference = moved(numbers_of(db, one.entry.run.id), numbers_of(db, fresh.id))
-        write(db, night, fresh, one.entry.run.id, difference, one)
-    return done.judged, len(difference)
+        difference = moved(numbers_of(db, stale_entry.entry.run.id), numbers_of(db, fresh.id))
+        write(db, night, fresh, stale_entry.entry.run.id, difference, stale_entry)
+    return result.judged, len(difference)
 
 
 def _close(

@@ -39,7 +39,7 @@ FEWEST_ANSWERS = 0.5
 
 @dataclass(frozen=True, slots=True)
 class RepeatedAnswers:
-    """What came back for the outputs asked about again."""
+    """The answers to questions that were repeated, and their cost."""
 
     answers: Mapping[Key, str | None]
     calls: int
@@ -52,7 +52,7 @@ class DriftComparison:
 
     agreed: int
     answered: int
-    asked: int
+    questions: int
     kappa: float | None
 
     @property
@@ -62,49 +62,60 @@ class DriftComparison:
 
     def is_under(self, bound: float) -> bool:
         """Say that the judge is not what it was: too few answers, or too few of them the same."""
-        return self.answered < FEWEST_ANSWERS * self.asked or (self.agreement or 0.0) < bound
+        return self.answered < FEWEST_ANSWERS * self.questions or (self.agreement or 0.0) < bound
 
 
-def compare(known: Mapping[Key, str], fresh: Mapping[Key, str | None]) -> DriftComparison:
+def compare(stored: Mapping[Key, str], fresh: Mapping[Key, str | None]) -> DriftComparison:
     """Compare answers as votes are compared, after normalisation.
 
-    >>> compare({("s", "a", "q"): "Yes", ("s", "b", "q"): "no"}, {("s", "a", "q"): "yes", ("s", "b", "q"): None})
-    Comparison(agreed=1, answered=1, asked=2, kappa=None)
+    >>> first, second = ("s", "a", "q"), ("s", "b", "q")
+    >>> compare({first: "Yes", second: "no"}, {first: "yes", second: None})
+    DriftComparison(agreed=1, answered=1, questions=2, kappa=None)
     """
     pairs = [
         (normalise(value), normalise(fresh[key] or ""))
-        for key, value in sorted(known.items())
+        for key, value in sorted(stored.items())
         if fresh.get(key)
     ]
     menu = sorted({value for pair in pairs for value in pair})
     kappa = (
-        cohen_kappa([one for one, _ in pairs], [two for _, two in pairs], menu).value
+        cohen_kappa([before for before, _ in pairs], [after for _, after in pairs], menu).value
         if len(menu) > 1
         else None
     )
-    return DriftComparison(sum(one == two for one, two in pairs), len(pairs), len(known), kappa)
+    return DriftComparison(
+        sum(before == after for before, after in pairs), len(pairs), len(stored), kappa
+    )
 
 
 def watch_judge(
-    settings: Settings, night: date, found: Sequence[EntryOnBoard]
+    settings: Settings, night: date, board_entries: Sequence[EntryOnBoard]
 ) -> tuple[list[Drift], int]:
     """Ask one judge of one suite again about its anchors and a drawn sample; freeze its boards if
     it has changed."""
-    cases = {entry.submission.id: _case(settings, entry) for entry in found}
-    case = cases[found[0].submission.id]
+    cases = {entry.submission.id: _case(settings, entry) for entry in board_entries}
+    case = cases[board_entries[0].submission.id]
     with session(settings.database) as db:
         choose_anchors(db, cases, settings.anchors)
         anchors = anchors_of(db, case, cases)
         drawn = draw(cases, settings.drift_outputs, f"{night} {case.suite.name} {case.run.judge}")
         sample = known_answers(db, cases, drawn)
     rows, calls = [], 0
-    for what, known in (("anchors", anchors), ("sample", sample)):
-        if known:
-            asked = _ask(f"{night}-{what}", cases, known)
+    for source, stored in (("anchors", anchors), ("sample", sample)):
+        if stored:
+            repeated = _ask(f"{night}-{source}", cases, stored)
             rows.append(
-                _row(settings, night, case, what, compare(known, asked.answers), asked.cost, known)
+                _row(
+                    settings,
+                    night,
+                    case,
+                    source,
+                    compare(stored, repeated.answers),
+                    repeated.cost,
+                    stored,
+                )
             )
-            calls += asked.calls
+            calls += repeated.calls
     _store(settings, rows)
     return rows, calls
 
@@ -114,30 +125,30 @@ def _case(settings: Settings, entry: EntryOnBoard) -> EvaluationCase:
     return EvaluationCase(chosen, entry.submission, suite_named(entry.submission.suite), entry.run)
 
 
-def _ask(night: str, cases: Cases, known: Mapping[Key, str]) -> RepeatedAnswers:
+def _ask(night: str, cases: Cases, stored: Mapping[Key, str]) -> RepeatedAnswers:
     """One shard a submission and at most a shard's size of outputs; a shard that was answered is
     not asked again."""
-    wanted: dict[str, set[str]] = defaultdict(set)
-    for submission, sample, _ in known:
-        wanted[submission].add(sample)
+    samples_by_submission: dict[str, set[str]] = defaultdict(set)
+    for submission, sample, _ in stored:
+        samples_by_submission[submission].add(sample)
     answers: dict[Key, str | None] = {}
     calls, cost = 0, 0.0
-    for submission, samples in sorted(wanted.items()):
+    for submission, samples in sorted(samples_by_submission.items()):
         case = cases[submission]
         with session(case.settings.database) as db:
-            found = outputs_at(db, [(submission, sample) for sample in sorted(samples)])
-        rows = {sample: row for (_, sample), row in found.items()}
+            outputs = outputs_at(db, [(submission, sample) for sample in sorted(samples)])
+        rows = {sample: row for (_, sample), row in outputs.items()}
         chosen = sorted(
             (sample for sample in case.samples if sample.id in rows), key=lambda sample: sample.id
         )
-        asked = all_asked(case.suite, chosen, rows, case.requests)
+        files_by_sample = all_asked(case.suite, chosen, rows, case.requests)
         for piece in pieces(
-            [one for every in asked.values() for one in every], case.settings.shard_size
+            [file for files in files_by_sample.values() for file in files], case.settings.shard_size
         ):
             still_ours()
-            done = ask_again(judge_work(case, piece), case.place, night)
-            calls += done.items * done.fresh
-            for record in records_of(case.store, done):
+            result = ask_again(judge_work(case, piece), case.place, night)
+            calls += result.items * result.fresh
+            for record in records_of(case.store, result):
                 cost += record["cost"]
                 for answer in record["answers"]:
                     answers[submission, record["sample_id"], answer["question_id"]] = answer[
@@ -150,17 +161,17 @@ def _row(
     settings: Settings,
     night: date,
     case: EvaluationCase,
-    what: str,
-    found: DriftComparison,
+    source: str,
+    comparison: DriftComparison,
     cost: float,
-    known: Mapping[Key, str],
+    stored: Mapping[Key, str],
 ) -> Drift:
-    interval = wilson(found.agreed, found.answered)
-    alarm = what == "anchors" and found.is_under(settings.drift_bound)
-    agreement = "none" if found.agreement is None else f"{found.agreement:.1%}"
+    interval = wilson(comparison.agreed, comparison.answered)
+    alarm = source == "anchors" and comparison.is_under(settings.drift_bound)
+    agreement = "none" if comparison.agreement is None else f"{comparison.agreement:.1%}"
     text = (
-        f"{agreement} of {found.answered} answers are as they were ({found.asked} asked again, "
-        f"{what})."
+        f"{agreement} of {comparison.answered} answers are as they were "
+        f"({comparison.questions} asked again, {source})."
     )
     if alarm:
         text += f" The bound is {settings.drift_bound:.1%}: an operator has to look at this judge."
@@ -168,14 +179,14 @@ def _row(
         night=night,
         suite=case.suite.name,
         judge=case.run.judge,
-        what=what,
-        outputs=len({key[:2] for key in known}),
-        questions=found.asked,
-        agreement=found.agreement,
+        what=source,
+        outputs=len({key[:2] for key in stored}),
+        questions=comparison.questions,
+        agreement=comparison.agreement,
         low=interval.low if interval else None,
         high=interval.high if interval else None,
-        kappa=found.kappa,
-        bound=settings.drift_bound if what == "anchors" else None,
+        kappa=comparison.kappa,
+        bound=settings.drift_bound if source == "anchors" else None,
         alarm=alarm,
         cost=cost,
         text=text,

@@ -62,9 +62,9 @@ def entries(db: Session, settings: Settings) -> list[EntryOnBoard]:
     newest = {submission.id: (submission, run, mark) for submission, run, mark in db.exec(query)}
     came = sorted(
         newest.values(),
-        key=lambda found: (found[1].published_at or found[0].created_at, found[1].id),
+        key=lambda entry: (entry[1].published_at or entry[0].created_at, entry[1].id),
     )
-    return [EntryOnBoard(*found, _setting(settings, found[2])) for found in came]
+    return [EntryOnBoard(*entry, _setting(settings, entry[2])) for entry in came]
 
 
 def _setting(settings: Settings, mark: RunMark | None) -> str:
@@ -74,9 +74,9 @@ def _setting(settings: Settings, mark: RunMark | None) -> str:
     return mark.judge_setting
 
 
-def stale(db: Session, settings: Settings, found: list[EntryOnBoard]) -> Iterator[Stale]:
+def stale(db: Session, settings: Settings, board_entries: list[EntryOnBoard]) -> Iterator[Stale]:
     """Those of the entries that have to be computed again."""
-    for entry in found:
+    for entry in board_entries:
         why = _why(db, settings, entry)
         if why:
             yield why

@@ -24,7 +24,7 @@ from infra.settings import Settings
 from infra.store import Store, open_store
 
 BATCH = 1000
-WRITTEN = "Give a file as `armillary backup` wrote it."
+WRITTEN = "Give a file as `armillary operate backup` wrote it."
 
 
 class CannotRestore(Exception):
@@ -74,20 +74,20 @@ def dump(settings: Settings, to: Path) -> Dumped:
 
 def _moment(settings: Settings) -> Connection:
     """A connection that sees one moment of the database, whatever is written meanwhile."""
-    made = engine(settings.database)
-    level = "REPEATABLE READ" if made.dialect.name == "postgresql" else "SERIALIZABLE"
-    return made.connect().execution_options(isolation_level=level)
+    source = engine(settings.database)
+    level = "REPEATABLE READ" if source.dialect.name == "postgresql" else "SERIALIZABLE"
+    return source.connect().execution_options(isolation_level=level)
 
 
 def restore(settings: Settings, backup: Path) -> Dumped:
     """Fill an empty database from a backup, whole or not at all."""
     with _opened(backup) as file:
-        said = _contents(backup, file)
+        summary = _contents(backup, file)
         migrate(settings.database)
         with engine(settings.database).begin() as connection:
-            _check_empty(connection, said["revision"])
+            _check_empty(connection, summary["revision"])
             rows = sum(_fill(connection, table, file) for table in SQLModel.metadata.sorted_tables)
-        return Dumped(rows, len(said["rows"]), said["revision"])
+        return Dumped(rows, len(summary["rows"]), summary["revision"])
 
 
 def _opened(backup: Path) -> zipfile.ZipFile:
@@ -100,10 +100,10 @@ def _opened(backup: Path) -> zipfile.ZipFile:
 def _contents(backup: Path, file: zipfile.ZipFile) -> dict[str, Any]:
     """What the backup says of itself, if it is whole and has every table."""
     try:
-        said = json.loads(file.read("backup.json"))
-        members = {f"tables/{name}.jsonl" for name in said["rows"]}
+        summary = json.loads(file.read("backup.json"))
+        members = {f"tables/{name}.jsonl" for name in summary["rows"]}
         whole = (
-            isinstance(said["revision"], str)
+            isinstance(summary["revision"], str)
             and members <= set(file.namelist())
             and not file.testzip()
         )
@@ -111,15 +111,15 @@ def _contents(backup: Path, file: zipfile.ZipFile) -> dict[str, Any]:
         whole = False
     if not whole:
         raise CannotRestore(f"{backup} is no backup, or it is damaged. {WRITTEN}")
-    return dict(said)
+    return dict(summary)
 
 
 def _check_empty(connection: Connection, revision: str) -> None:
-    here = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
-    if here != revision:
+    current = str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+    if current != revision:
         raise CannotRestore(
-            f"The backup is of revision {revision}, this release makes {here}. Use the release of "
-            "then."
+            f"The backup is of revision {revision}, this release makes {current}. Use the release "
+            "of then."
         )
     for table in SQLModel.metadata.sorted_tables:
         if connection.execute(select(func.count()).select_from(table)).scalar_one():
@@ -183,10 +183,10 @@ def _export(settings: Settings, folder: Path) -> dict[str, str]:
     from leaderboard.export.static_site import write
 
     with session(settings.database) as db:
-        made = write(db, folder)
+        paths = write(db, folder)
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in made
+        for path in paths
     }
 
 
@@ -197,12 +197,12 @@ def copy_objects(settings: Settings, to: str) -> int:
         open_store(settings.objects, settings.s3_endpoint),
         open_store(to, settings.s3_endpoint),
     )
-    there = {one.key for one in target.list("")}
+    copied_keys = {item.key for item in target.list("")}
     with tempfile.TemporaryDirectory(prefix="armillary-objects-") as name:
         return sum(
-            _copy(source, target, one.key, Path(name) / "object")
-            for one in source.list("")
-            if one.key not in there
+            _copy(source, target, item.key, Path(name) / "object")
+            for item in source.list("")
+            if item.key not in copied_keys
         )
 
 

@@ -27,7 +27,7 @@ class Deployed:
     pool: Pool
     about: str
     limit: int | None = None
-    every: float | None = None
+    interval_seconds: float | None = None
     cron: str | None = None
     zone: str = "UTC"
 
@@ -50,15 +50,23 @@ def deployments(settings: Settings) -> tuple[Deployed, ...]:
         Deployed(
             "flows.evaluate.flow.evaluate", "gpu", "One submission, from the door to the board."
         ),
-        Deployed("flows.operate.inbox.intake", "cpu", "Empties the inbox.", limit=1, every=60),
+        Deployed(
+            "flows.operate.inbox.intake", "cpu", "Empties the inbox.", limit=1, interval_seconds=60
+        ),
         Deployed(
             "flows.operate.queue.publish",
             "cpu",
             "Asks for an evaluation of what waits.",
             limit=1,
-            every=60,
+            interval_seconds=60,
         ),
-        Deployed("flows.operate.watchdog.watchdog", "cpu", "Frees what died.", limit=1, every=60),
+        Deployed(
+            "flows.operate.watchdog.watchdog",
+            "cpu",
+            "Frees what died.",
+            limit=1,
+            interval_seconds=60,
+        ),
         Deployed(
             "flows.nightly.flow.nightly",
             "cpu",
@@ -86,16 +94,16 @@ def register(settings: Settings, gpu_slots: int, say: Callable[[str], None]) -> 
     with get_client(sync_client=True) as client:
         for pool in POOLS:
             _make_pool(client, pool, gpu_slots if pool == "gpu" else None)
-    for one in deployments(settings):
-        _apply(one)
+    for deployment in deployments(settings):
+        _apply(deployment)
         when = (
-            f"every {one.every:g} s"
-            if one.every
-            else f"{one.cron} {one.zone}"
-            if one.cron
+            f"every {deployment.interval_seconds:g} s"
+            if deployment.interval_seconds
+            else f"{deployment.cron} {deployment.zone}"
+            if deployment.cron
             else "when asked for"
         )
-        say(f"{one.name}: pool {one.pool}, {when}")
+        say(f"{deployment.name}: pool {deployment.pool}, {when}")
 
 
 def _make_pool(client: Any, name: str, slots: int | None) -> None:
@@ -108,25 +116,25 @@ def _make_pool(client: Any, name: str, slots: int | None) -> None:
         client.update_work_pool(name, WorkPoolUpdate(concurrency_limit=slots))
 
 
-def _apply(one: Deployed) -> None:
+def _apply(deployment: Deployed) -> None:
     from prefect.deployments.runner import RunnerDeployment
     from prefect.schedules import Cron, Interval
     from prefect.types.entrypoint import EntrypointType
 
     when: Any = (
-        Interval(one.every)
-        if one.every
-        else Cron(one.cron, timezone=one.zone)
-        if one.cron
+        Interval(deployment.interval_seconds)
+        if deployment.interval_seconds
+        else Cron(deployment.cron, timezone=deployment.zone)
+        if deployment.cron
         else None
     )
     RunnerDeployment.from_flow(
-        one.load(),
-        name=one.name,
-        description=one.about,
+        deployment.load(),
+        name=deployment.name,
+        description=deployment.about,
         schedule=when,
-        concurrency_limit=one.limit,
-        work_pool_name=one.pool,
+        concurrency_limit=deployment.limit,
+        work_pool_name=deployment.pool,
         entrypoint_type=EntrypointType.MODULE_PATH,
     ).apply()
 

@@ -27,27 +27,27 @@ log = logging.getLogger("armillary")
 def intake() -> list[dict[str, Any]]:
     """Look through the inbox once; run it as often as you like."""
     with attended("intake"):
-        return [asdict(taken) for taken in sweep(Settings())]
+        return [asdict(report) for report in sweep(Settings())]
 
 
 def sweep(settings: Settings) -> list[Taken]:
     """Take everything that waits; what fails by our fault stays for the next time. Tidy up behind
     teams, too."""
     with session(settings.database) as db:
-        found = waiting(db, settings) if settings.inbox else []
-    done = [_take(settings, drop) for drop in found]
+        drops = waiting(db, settings) if settings.inbox else []
+    reports = [_take(settings, drop) for drop in drops]
     with session(settings.database) as db:
         uploads.expire(db, open_store(settings.objects, settings.s3_endpoint))
     settle(settings)
     carry_out(settings)
     tell(settings)
-    return done
+    return reports
 
 
 def _take(settings: Settings, drop: InboxItem) -> Taken:
     """One drop; a fault of ours in it is written down and keeps nobody else's waiting."""
     try:
-        taken = take(settings, drop)
+        report = take(settings, drop)
     except Exception as error:
         log.exception("inbox %s", drop.uri)
         why = Problem(
@@ -57,5 +57,5 @@ def _take(settings: Settings, drop: InboxItem) -> Taken:
             "It is tried again.",
         )
         return Taken(drop.uri, drop.team, "later", None, (why,))
-    log.info("inbox %s: %s %s", taken.uri, taken.state, taken.submission_id or "")
-    return taken
+    log.info("inbox %s: %s %s", report.uri, report.state, report.submission_id or "")
+    return report

@@ -51,9 +51,9 @@ def start(deployment: str, parameters: Mapping[str, Any], key: str) -> Requested
     """Ask for a run of a deployment; the same key is the same run, however often it is asked
     for."""
     with _client() as client:
-        found = client.read_deployment_by_name(deployment)
+        target = client.read_deployment_by_name(deployment)
         run = client.create_flow_run_from_deployment(
-            found.id, parameters=dict(parameters), idempotency_key=key
+            target.id, parameters=dict(parameters), idempotency_key=key
         )
         return RequestedRun(str(run.id), run.state is not None and run.state.is_final())
 
@@ -79,12 +79,12 @@ def open_runs(states: Sequence[str] = OPEN) -> list[OpenRun]:
     """Runs of deployments that hold a slot just now, or are in other states."""
     from prefect.client.schemas.filters import FlowRunFilter
 
-    wanted = FlowRunFilter.model_validate({"state": {"type": {"any_": list(states)}}})
-    found: list[OpenRun] = []
+    in_states = FlowRunFilter.model_validate({"state": {"type": {"any_": list(states)}}})
+    runs: list[OpenRun] = []
     with _client() as client:
-        while page := client.read_flow_runs(flow_run_filter=wanted, limit=200, offset=len(found)):
-            found += [_open(run) for run in page]
-    return [run for run in found if run.name]
+        while page := client.read_flow_runs(flow_run_filter=in_states, limit=200, offset=len(runs)):
+            runs += [_open(run) for run in page]
+    return [run for run in runs if run.name]
 
 
 def evaluations(states: Sequence[str]) -> set[str]:

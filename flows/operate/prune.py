@@ -20,7 +20,7 @@ from submissions.intake.uploads import expire
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """How much went."""
+    """How many rows and objects were removed."""
 
     attempts: int
     uploads: int
@@ -45,15 +45,15 @@ def prune(settings: Settings) -> Pruned:
         )
         leases = db.connection().execute(old)
         uploads = expire(db, store)
-    notes = [one.key for one in store.list("begun/") if _at(one.key) < before.timestamp()]
+    notes = [note.key for note in store.list("begun/") if _at(note.key) < before.timestamp()]
     for key in notes:
         store.delete(key)
     return Pruned(len(attempts), uploads, leases.rowcount, len(notes))
 
 
-def _length(what: str) -> float:
+def _length(counter: str) -> float:
     """How many seconds one window of this counter lasts: its name ends with it."""
-    end = what.rpartition("/")[2]
+    end = counter.rpartition("/")[2]
     return float(end) if end.isdigit() else 1.0
 
 

@@ -35,7 +35,7 @@ IN_WORK = PATH[1:-1]
 
 @dataclass
 class Round:
-    """What one look found and did."""
+    """What one round of the watchdog did."""
 
     freed: list[str] = field(default_factory=list)
     crashed: list[str] = field(default_factory=list)
@@ -44,12 +44,14 @@ class Round:
 
     def __str__(self) -> str:
         named = {"freed": self.freed, "started again": self.started, "given up": self.given_up}
-        said = [
-            f"{len(which)} {what} ({', '.join(which)})" for what, which in named.items() if which
+        parts = [
+            f"{len(which)} {action} ({', '.join(which)})"
+            for action, which in named.items()
+            if which
         ]
         if self.crashed:
-            said.append(f"{len(self.crashed)} of Prefect's runs marked crashed")
-        return "; ".join(said) or "all is well"
+            parts.append(f"{len(self.crashed)} of Prefect's runs marked crashed")
+        return "; ".join(parts) or "all is well"
 
 
 @flow(name="watchdog", retries=0, persist_result=False)
@@ -60,24 +62,25 @@ def watchdog() -> str:
 
 
 def look(settings: Settings, start: Callable[[Settings, Lease], None] | None = None) -> Round:
-    """Free the dead, tell Prefect, give up what is over its time, start again what may go on."""
-    done = Round()
-    freed = _free_the_dead(settings, done)
+    """Free expired leases, mark their runs in Prefect, fail what is past its deadline or attempts,
+    and start again what may go on."""
+    report = Round()
+    freed = _free_the_dead(settings, report)
     if served():
-        _tell_prefect(settings, freed, done)
-    _give_up(settings, done)
+        _tell_prefect(settings, freed, report)
+    _give_up(settings, report)
     for lease in _not_asked_for(_to_start(settings)):
         if _attempt(
-            done.started,
+            report.started,
             lease.subject,
             lambda lease=lease: (start or start_again)(settings, lease),  # type: ignore[misc]
         ):
             log.info("started %s again, attempt %d", lease.subject, lease.attempts + 1)
-    return done
+    return report
 
 
 def watch(settings: Settings, say: Callable[[str], None]) -> None:
-    """Look again and again until somebody stops it."""
+    """Repeat the round until the process is stopped."""
     while True:
         say(_looked(settings))
         time.sleep(settings.watchdog_seconds)
@@ -93,8 +96,8 @@ def _looked(settings: Settings) -> str:
         return "the database does not answer; the next look tries again"
 
 
-def _free_the_dead(settings: Settings, done: Round) -> list[Lease]:
-    """Take every lease that ran out from its owner, and say so in the timeline."""
+def _free_the_dead(settings: Settings, report: Round) -> list[Lease]:
+    """Free every expired lease and record it in the timeline."""
     freed = []
     with session(settings.database) as db:
         dead = leases.expired(db)
@@ -113,20 +116,20 @@ def _free_the_dead(settings: Settings, done: Round) -> list[Lease]:
                     actor="watchdog",
                 )
                 freed.append(lease)
-                done.freed.append(lease.subject)
+                report.freed.append(lease.subject)
     return freed
 
 
-def _tell_prefect(settings: Settings, freed: list[Lease], done: Round) -> None:
+def _tell_prefect(settings: Settings, freed: list[Lease], report: Round) -> None:
     """Mark the runs of dead owners crashed, and runs that hold a slot with no owner at all."""
     why = "Its worker gave no sign of life: marked by Armillary's watchdog."
     try:
         for lease in freed:
             if lease.flow_run_id and prefect_runs.crash(lease.flow_run_id, why):
-                done.crashed.append(lease.flow_run_id)
+                report.crashed.append(lease.flow_run_id)
         for run in prefect_runs.open_runs():
             if _is_unattended(settings, run) and prefect_runs.crash(run.id, why):
-                done.crashed.append(run.id)
+                report.crashed.append(run.id)
                 if subject := str(run.parameters.get("submission_id", "")):
                     _count_attempt(
                         settings, Lease(subject=subject, kind="evaluate", state=leases.FREE)
@@ -151,8 +154,8 @@ def _count_attempt(settings: Settings, lease: Lease) -> None:
         leases.count(db, lease.subject)
 
 
-def _give_up(settings: Settings, done: Round) -> None:
-    """Past the deadline or the attempts a submission fails, by our fault, with words."""
+def _give_up(settings: Settings, report: Round) -> None:
+    """Fail submissions past their deadline or attempts, by our fault and with a reason."""
     with session(settings.database) as db:
         open_ = db.exec(select(Submission).where(col(Submission.state).in_(PATH[:-1]))).all()
         late = [row.id for row in open_ if _is_late(db, settings, row)]
@@ -162,13 +165,13 @@ def _give_up(settings: Settings, done: Round) -> None:
             f"It was not through within {settings.deadline_hours:g} hours. Nothing is lost: we "
             "can take it up again."
         )
-        _fail(settings, submission_id, "E_DEADLINE", text, done)
+        _fail(settings, submission_id, "E_DEADLINE", text, report)
     for submission_id in tired:
         text = (
             f"It ended {settings.attempts} workers. Nothing is lost: an operator has to look at "
             "this."
         )
-        _fail(settings, submission_id, "E_ATTEMPTS", text, done)
+        _fail(settings, submission_id, "E_ATTEMPTS", text, report)
 
 
 def _is_late(db: Session, settings: Settings, row: Submission) -> bool:
@@ -184,14 +187,14 @@ def _is_late(db: Session, settings: Settings, row: Submission) -> bool:
 
 
 def _tired(db: Session, settings: Settings, subjects: set[str]) -> list[str]:
-    """Nobody holds them any more, and they were started often enough."""
+    """Subjects without an owner that have used up their attempts."""
     query = select(Lease.subject).where(
         Lease.state == leases.FREE, Lease.attempts >= settings.attempts
     )
     return [subject for subject in db.exec(query) if subject in subjects]
 
 
-def _fail(settings: Settings, submission_id: str, code: str, text: str, done: Round) -> None:
+def _fail(settings: Settings, submission_id: str, code: str, text: str, report: Round) -> None:
     with session(settings.database) as db:
         if not advance(
             db, submission_id, State.FAILED, text, fault="ours", code=code, actor="watchdog"
@@ -200,10 +203,10 @@ def _fail(settings: Settings, submission_id: str, code: str, text: str, done: Ro
         lease = db.get(Lease, submission_id)
         if lease and lease.state == leases.HELD:
             leases.free(db, lease, text)
-    done.given_up.append(submission_id)
+    report.given_up.append(submission_id)
     if lease and lease.flow_run_id and served():
         _attempt(
-            done.crashed, lease.flow_run_id, lambda: prefect_runs.crash(lease.flow_run_id, text)
+            report.crashed, lease.flow_run_id, lambda: prefect_runs.crash(lease.flow_run_id, text)
         )
 
 
@@ -220,13 +223,13 @@ def _to_start(settings: Settings) -> list[Lease]:
             .where(begun | passing | again)
             .order_by(col(Submission.created_at), col(Submission.id))
         )
-        found = [(submission, lease) for submission, lease in db.exec(query)]
+        candidates = [(submission, lease) for submission, lease in db.exec(query)]
         night = select(Lease).where(Lease.kind == "nightly", Lease.attempts > 0)
-        found += [(lease.subject, lease) for lease in db.exec(night)]
+        candidates += [(lease.subject, lease) for lease in db.exec(night)]
         moment = leases.clock(db)
     rows = [
         lease or Lease(subject=submission, kind="evaluate", state=leases.FREE)
-        for submission, lease in found
+        for submission, lease in candidates
     ]
     return [row for row in rows if row.state == leases.FREE and _is_due(settings, row, moment)]
 
@@ -236,11 +239,11 @@ def _not_asked_for(due: list[Lease]) -> list[Lease]:
     if not due or not served():
         return due
     try:
-        asked = prefect_runs.evaluations(prefect_runs.WAITING)
+        requested = prefect_runs.evaluations(prefect_runs.WAITING)
     except Exception:
         log.exception("Prefect could not be asked")
         return []
-    return [lease for lease in due if lease.subject not in asked]
+    return [lease for lease in due if lease.subject not in requested]
 
 
 def _is_due(settings: Settings, lease: Lease, moment: datetime) -> bool:

@@ -31,7 +31,7 @@ def take_turn(settings: Settings, submission_id: str) -> None:
         if why and timeline(db, submission_id)[-1].text != why:
             record(db, submission_id, WAITING, why)
     if why:
-        raise Waits(f"{why} `armillary publish` takes it up when it can.")
+        raise Waits(f"{why} `armillary operate publish` takes it up when it can.")
 
 
 def stop_if_taken_back(db: Session, submission_id: str) -> None:

@@ -149,7 +149,7 @@ def _accuracy(
 
 
 def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
-    """What `armillary submit --model` reads; the team may correct it before."""
+    """What `armillary submit --model DIR` reads; the team may correct it before."""
     suite = suite_named("universe")
     declaration = {
         "schema_version": 1,
@@ -169,7 +169,9 @@ def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
         },
         "disclosure": {
             "trained_on_suite_data": "unknown",
-            "statement": f"Adapted with armillary adapt, {plan.strategy}, {plan.steps} steps.",
+            "statement": (
+                f"Adapted with armillary universe adapt, {plan.strategy}, {plan.steps} steps."
+            ),
         },
         "sampling": {"seed": plan.seed},
     }

@@ -1,5 +1,5 @@
-"""Adapting a judge as a run on a GPU worker: the same work as `armillary adapt`, asked for on the
-Prefect server."""
+"""Adapting a judge as a run on a GPU worker: the same work as `armillary universe adapt`, asked for
+on the Prefect server."""
 
 from __future__ import annotations
 

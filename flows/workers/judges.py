@@ -84,8 +84,8 @@ def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> 
 
 
 def _adapted(folder: Path, device: str, settings: Settings) -> Judge:
-    """A judge of our own making, as `armillary adapt` left it; frames and mask are those it was
-    trained with."""
+    """A judge of our own making, as `armillary universe adapt` left it; frames and mask are
+    those it was trained with."""
     from evaluators.models.device import pick_device
     from evaluators.models.vlm.adapter import NoBase, open_adapted
 

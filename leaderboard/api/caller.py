@@ -15,7 +15,9 @@ from submissions.teams import tokens
 from submissions.teams.rate_limits import spend
 from submissions.teams.tokens import Caller
 
-bearer = HTTPBearer(auto_error=False, description="A team's token: `armillary token create TEAM`.")
+bearer = HTTPBearer(
+    auto_error=False, description="A team's token: `armillary operate token create TEAM`."
+)
 
 
 def settings_of(request: Request) -> Settings:

@@ -109,7 +109,7 @@ def place(
 
 
 def audit_head(db: Session) -> dict[str, Any]:
-    """The head of the audit's chain, for an export: `armillary audit --head` tells whether it is
-    still in the chain."""
+    """The head of the audit's chain, for an export: `armillary audit run --head HEAD` tells
+    whether it is still in the chain."""
     last = db.exec(select(Seal).order_by(col(Seal.seq).desc()).limit(1)).first()
     return {"head": last.sha256 if last else "", "links": last.seq if last else 0}

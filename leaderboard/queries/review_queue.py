@@ -103,7 +103,7 @@ def check_task(db: Session, curation: str, task: str) -> None:
         )
     )
     if task not in names:
-        hint = f"`armillary review list {curation}` shows them."
+        hint = f"The command `review list {curation}` shows them."
         raise NotDecided(no_such("task", task, names, hint, within=curation))
 
 
@@ -220,7 +220,9 @@ def _decide(
 def _draft(db: Session, draft_id: str) -> Draft:
     draft = db.get(Draft, draft_id)
     if draft is None:
-        raise NotDecided(f"There is no draft {draft_id!r}. `armillary review list` shows the ids.")
+        raise NotDecided(
+            f"There is no draft {draft_id!r}. The command `review list` shows the ids."
+        )
     return draft
 
 

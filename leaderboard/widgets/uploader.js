@@ -21,7 +21,7 @@ export default function (component) {
     return body;
   };
   const guarded = (work) => async () => {
-    if (!token.value.trim()) return tell("Give your team's token first: armillary token create TEAM", true);
+    if (!token.value.trim()) return tell("Give your team's token first: armillary operate token create TEAM", true);
     sessionStorage.setItem("armillary-token", token.value.trim());
     for (const button of parentElement.querySelectorAll("button")) button.disabled = true;
     try {

@@ -175,7 +175,7 @@ def _team(db: Session, name: str) -> Team:
             "E_TEAM_UNKNOWN",
             "team",
             f"There is no team {shown(name)}.",
-            "Enter it: armillary team add NAME.",
+            "Add it: armillary operate team add NAME.",
         )
     return found
 

@@ -41,7 +41,7 @@ def raters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Sett
     settings = board(tmp_path_factory.mktemp("rating") / "home")
     port = _free_port()
     environment = {**os.environ, "ARMILLARY_HOME": str(settings.home)}
-    code = f"from flows.cli.serve import run_app; run_app('rating_app.py', {port})"
+    code = f"from flows.cli.serve import run_app; run_app('rating.py', {port})"
     log = settings.home / "rating.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(

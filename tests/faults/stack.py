@@ -161,7 +161,7 @@ def at_work(
         stack.enter_context(prefect)
         deploy(slots, forking)
         worker = Again([forking.start(*worker_command("gpu", slots, "worker")[2:])])
-        watchdog = Again([forking.start("flows.cli.app", "watchdog")])
+        watchdog = Again([forking.start("flows.cli.app", "operate", "watchdog")])
         for part in (worker, watchdog):
             stack.enter_context(part)
         parts = {**servers, "Prefect server": prefect, "worker": worker, "watchdog": watchdog}
@@ -200,7 +200,7 @@ def _forking(
 
 
 def deploy(slots: int, forking: Forking) -> None:
-    """Register our deployments as `armillary deploy` does; evaluations begin as forked
+    """Register our deployments as `armillary operate deploy` does; evaluations begin as forked
     processes."""
     from prefect.client.orchestration import get_client
     from prefect.client.schemas.actions import DeploymentUpdate

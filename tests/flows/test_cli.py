@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+import re
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from flows.cli.app import app
+from flows.evaluate.door import receive
 from infra.settings import Settings
+from tests.bundles import drawn_outputs
 from tests.command import WIDE
 
 HEAVY = (
@@ -26,26 +31,21 @@ HEAVY = (
     "boto3",
     "scipy",
 )
-COMMANDS = [
-    "demo",
-    "init",
-    "check",
-    "submit",
-    "status",
-    "evaluate",
-    "board",
-    "publish",
-    "serve",
-    "verify",
-    "doctor",
-]
+COMMANDS = (
+    *("samples", "schema", "import", "check", "submit", "status", "report"),
+    *("board", "export", "serve", "demo", "init", "evaluate", "doctor", "study", "operate"),
+    *("verify", "audit", "tailor", "liva", "sc3", "universe"),
+)
+PANELS = ("Submit", "Read", "Run", "Trust", "Suites")
+MOST_LINES = 45
+"""Of a terminal's screen."""
 
 
 def test_help_names_every_command_and_imports_nothing_heavy() -> None:
     code = f"""
 import sys
 from typer.testing import CliRunner
-from flows.cli import app
+from flows.cli.app import app
 said = CliRunner().invoke(app, ["--help"]).output
 assert all(name in said for name in {COMMANDS!r}), said
 heavy = [name for name in {HEAVY!r} if name in sys.modules]
@@ -57,10 +57,31 @@ assert not heavy, heavy
     assert done.returncode == 0, done.stderr
 
 
+def test_help_fits_on_one_screen_and_stands_in_panels() -> None:
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["--help"]).output.splitlines()
+    panels = [match[1] for line in lines if (match := re.match("╭─ (\\w+) ─", line))]
+
+    assert len(lines) <= MOST_LINES
+    assert panels == ["Options", *PANELS]
+    assert not any(line.startswith("│    ") for line in lines), "a help text is too long"
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert CliRunner().invoke(app, ["--version"]).output == f"armillary {version('armillary')}\n"
+
+
+def test_completion_can_be_installed() -> None:
+    result = CliRunner(env={"_ARMILLARY_COMPLETE": "complete_bash", "COMP_WORDS": "armillary op"})
+
+    words = result.invoke(app, [], env={"COMP_CWORD": "1"}, prog_name="armillary").output
+
+    assert words.split() == ["operate"]
+
+
 def test_all_suites_and_metrics_load_without_scipy() -> None:
     code = """
 import importlib, pkgutil, sys
-import evaluators.columns, evaluators.metrics
+import evaluators.aggregate.columns, evaluators.metrics
 from evaluators.suites import all_suites
 assert len(all_suites()) >= 4
 for module in pkgutil.iter_modules(evaluators.metrics.__path__, "evaluators.metrics."):
@@ -82,7 +103,8 @@ for package in (leaderboard, leaderboard.views):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         if not module.name.endswith("app"):
             importlib.import_module(module.name)
-heavy = [name for name in ("torch", "transformers", "diffusers", "prefect", "evaluators") if name in sys.modules]
+unwanted = ("torch", "transformers", "diffusers", "prefect", "evaluators")
+heavy = [name for name in unwanted if name in sys.modules]
 assert not heavy, heavy
 """
 
@@ -121,7 +143,7 @@ def test_without_a_database_a_command_says_to_run_init(
         (["samples", "tailor", "--modality", "smell"], "There are: *, image, video."),
         (["board", "tailor", "--scenario", "regulr"], "Did you mean 'regular'?"),
         (["submit", "--model", ".", "--hub", f"org/name@{'0' * 40}"], "name two models"),
-        (["rejudge", "tailor", "--judge", "vlm:nowhere"], "which holds no model"),
+        (["audit", "rejudge", "tailor", "--judge", "vlm:nowhere"], "which holds no model"),
     ],
 )
 def test_a_wrong_word_is_answered_with_the_right_ones(
@@ -132,6 +154,71 @@ def test_a_wrong_word_is_answered_with_the_right_ones(
     assert result.exit_code == 2
     assert said in result.output.replace("\n", " ")
     assert "Traceback" not in result.output
+
+
+def test_the_beginning_of_an_id_names_a_submission(ready: Settings, tmp_path: Path) -> None:
+    bundle = drawn_outputs(tmp_path / "bundle.zip")
+    submission = receive(ready, str(bundle), None, None).submission_id
+
+    whole, short = (
+        CliRunner().invoke(app, ["status", word]) for word in (submission, submission[:7])
+    )
+
+    assert whole.exit_code == 0 and whole.output == short.output
+    assert "received" in whole.output
+
+
+@pytest.mark.parametrize("command", ["status", "evaluate", "report", "verify"])
+def test_a_beginning_that_fits_several_submissions_is_refused(
+    ready: Settings, tmp_path: Path, command: str
+) -> None:
+    bundles = [
+        drawn_outputs(tmp_path / f"{name}.zip", contact=f"{name}@example.org")
+        for name in ("owl", "lark")
+    ]
+    ids = [receive(ready, str(bundle), None, None).submission_id for bundle in bundles]
+
+    result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, [command, "sub-"])
+
+    assert result.exit_code == 2
+    assert all(submission in result.output for submission in ids)
+    assert "Write more of the id." in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "columns"),
+    [
+        (["status"], {"id", "suite", "model", "team", "state"}),
+        (["doctor"], {"what", "state", "detail", "next step"}),
+        (["operate", "team", "quota", "Owls"], {"suite", "scored", "left"}),
+        (
+            [
+                "board",
+                "tailor",
+                "--scenario",
+                "regular",
+                "--setting",
+                "predictive",
+                "--modality",
+                "image",
+            ],
+            {"rank", "value"},
+        ),
+    ],
+)
+def test_rows_of_a_table_are_printed_as_json(
+    ready: Settings, tmp_path: Path, arguments: list[str], columns: set[str]
+) -> None:
+    receive(ready, str(drawn_outputs(tmp_path / "bundle.zip")), None, None)
+    CliRunner().invoke(app, ["operate", "team", "add", "Owls"])
+
+    rows = json.loads(CliRunner().invoke(app, [*arguments, "--json"]).stdout)
+
+    assert rows and all(columns <= row.keys() for row in rows)
+
+
+def test_an_empty_table_is_an_empty_list_in_json(ready: Settings) -> None:
+    assert json.loads(CliRunner().invoke(app, ["study", "list", "--json"]).stdout) == []
 
 
 def test_a_setting_that_cannot_be_is_named_with_its_value(
@@ -171,10 +258,8 @@ def test_doctor_tells_what_is_there_and_what_to_do(home: Settings) -> None:
 def test_a_wrong_judge_is_named_with_the_setting_to_change(
     ready: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from flows.evaluate.door import receive
     from flows.run.case import open_case
     from flows.workers.judges import UnknownJudge
-    from tests.bundles import drawn_outputs
 
     received = receive(ready, str(drawn_outputs(tmp_path / "bundle.zip")), None, None)
     monkeypatch.setenv("ARMILLARY_JUDGE", "gpt")

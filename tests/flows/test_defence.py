@@ -33,7 +33,7 @@ def test_the_uplift_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> Non
     machine.run("evaluate", submission)
     board = machine.run("board", "tailor", "--format", "csv")
 
-    said = machine.run("defence", submission, "--outputs", "2")
+    said = machine.run("audit", "overlays", submission, "--outputs", "2")
 
     with sqlite3.connect(machine.home / "armillary.db") as db:
         cards = [

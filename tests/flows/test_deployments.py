@@ -57,14 +57,14 @@ def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(
         submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
         settings = Settings(home=machine.home)
 
-        said = machine.run("deploy")
+        said = machine.run("operate", "deploy")
         soon = datetime.now(UTC) + timedelta(minutes=4)
         tonight = Machine(
             machine.home, {**machine.variables, "ARMILLARY_NIGHTLY_AT": f"{soon:%H:%M}"}
         )
-        again = tonight.run("deploy")
+        again = tonight.run("operate", "deploy")
         pools = [
-            stack.enter_context(at_work(tonight, tmp_path / p, "worker", "--pool", p))
+            stack.enter_context(at_work(tonight, tmp_path / p, "operate", "worker", "--pool", p))
             for p in ("cpu", "gpu")
         ]
         wait_for(lambda: state_of(settings, submission) == "published", 1200, *pools)
@@ -93,7 +93,7 @@ def leases_of(settings: Settings, submission: str) -> list[tuple[str, int]]:
 def test_without_a_server_the_commands_say_what_to_set(tmp_path: Path) -> None:
     machine = Machine(tmp_path / "home")
 
-    assert "set PREFECT_API_URL" in machine.run("deploy", status=2)
-    assert "set PREFECT_API_URL" in machine.run("worker", "--pool", "gpu", status=2)
-    assert "Name one place" in machine.run("worker", status=2)
+    assert "set PREFECT_API_URL" in machine.run("operate", "deploy", status=2)
+    assert "set PREFECT_API_URL" in machine.run("operate", "worker", "--pool", "gpu", status=2)
+    assert "Name one place" in machine.run("operate", "worker", status=2)
     assert "PREFECT_API_URL" not in os.environ

@@ -13,12 +13,12 @@ def test_the_flip_rate_goes_onto_the_card_and_no_score_moves(tmp_path: Path) -> 
     machine = Machine(tmp_path / "home", {"ARMILLARY_ENGINE": "here"})
     machine.run("init")
     submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
-    before_publication = machine.run("noise", submission, status=2)
+    before_publication = machine.run("audit", "repeats", submission, status=2)
     machine.run("evaluate", submission)
     board = json.loads(machine.run("board", "tailor", "--format", "json"))
 
-    first = machine.run("noise", submission, "--times", "3", "--outputs", "5")
-    second = machine.run("noise", submission, "--times", "3", "--outputs", "5")
+    first = machine.run("audit", "repeats", submission, "--times", "3", "--outputs", "5")
+    second = machine.run("audit", "repeats", submission, "--times", "3", "--outputs", "5")
 
     assert "Evaluate it first" in before_publication
     assert "Flip rate" in first and "5 outputs asked about 3 times" in first

@@ -1,4 +1,5 @@
-"""`armillary publish`: each submission comes to its own end, whatever became of those before it."""
+"""`armillary operate publish`: each submission comes to its own end, whatever became of those
+before it."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def test_a_yardstick_that_cannot_be_made_keeps_no_other_from_its_place(
     assert media
     open_store(ready.objects).delete(blob_key(media))
 
-    said = CliRunner().invoke(app, ["sanity"])
+    said = CliRunner().invoke(app, ["operate", "sanity"])
 
     assert said.exit_code == 1
     assert "Another prompt's picture is not made: E_STORE" in said.output
@@ -92,7 +93,7 @@ def test_a_yardstick_that_cannot_be_made_keeps_no_other_from_its_place(
 
 
 def _publish() -> Result:
-    return CliRunner().invoke(app, ["publish"])
+    return CliRunner().invoke(app, ["operate", "publish"])
 
 
 def _submission(settings: Settings, submission_id: str) -> Submission:

@@ -184,10 +184,12 @@ def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     machine.run("init")
 
     machine.run("universe", "data", str(data), "--sessions", "3", "--turns", "2")
-    told = machine.run("adapt", str(adapter), "--data", str(data), "--team", "Owls", *plan)
+    told = machine.run(
+        "universe", "adapt", str(adapter), "--data", str(data), "--team", "Owls", *plan
+    )
     machine.run("submit", "--model", str(adapter))
 
     assert "12,416 of" in told and "action_recognition, open_ended" in told
     assert "no annotations.jsonl" in machine.run(
-        "adapt", str(adapter), "--data", str(tmp_path), status=2
+        "universe", "adapt", str(adapter), "--data", str(tmp_path), status=2
     )

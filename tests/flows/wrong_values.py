@@ -179,7 +179,7 @@ RIGHT_TEXT: dict[type[Any], str] = {
 RIGHT: dict[Any, Callable[[Home], str]] = {
     names.SUITE: lambda _: "tailor",
     names.SUBMISSION: lambda home: home.submission,
-    names.VERIFIED: lambda home: home.submission,
+    names.SUBMISSION_OR_RECEIPT: lambda home: home.submission,
     names.RUN: lambda home: home.run,
     names.TEAM: lambda _: full_home.TEAM,
     names.TOKEN_PREFIX: lambda home: home.token_prefix,

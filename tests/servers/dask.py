@@ -31,7 +31,7 @@ class DaskCluster:
 
 @contextmanager
 def serve(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterator[DaskCluster]:
-    """Run `dask scheduler` and so many `armillary worker --scheduler`."""
+    """Run `dask scheduler` and so many `armillary operate worker --scheduler`."""
     if find_spec("distributed") is None:
         raise Unavailable("Dask is not installed: install the extra `dask`.")
     (port,) = free_ports(1)
@@ -57,6 +57,7 @@ def serve(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterato
                 sys.executable,
                 "-m",
                 "flows.cli.app",
+                "operate",
                 "worker",
                 "--scheduler",
                 f"127.0.0.1:{port}",

@@ -134,7 +134,7 @@ def test_the_page_asks_for_consent_shows_an_item_keeps_answers_and_says_what_is_
     settings = board(tmp_path / "home")
     monkeypatch.setenv("ARMILLARY_HOME", str(settings.home))
     key = opened(settings, tmp_path, "tailor", count=2, raters=2, each=2)[0]
-    page = AppTest.from_file("../../leaderboard/rating_app.py", default_timeout=60)
+    page = AppTest.from_file("../../leaderboard/apps/rating.py", default_timeout=60)
     page.query_params["key"] = key
 
     page.run()
@@ -165,6 +165,6 @@ def test_a_wrong_link_opens_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     from tests.studies.making import board
 
     monkeypatch.setenv("ARMILLARY_HOME", str(board(tmp_path / "home").home))
-    page = AppTest.from_file("../../leaderboard/rating_app.py", default_timeout=60).run()
+    page = AppTest.from_file("../../leaderboard/apps/rating.py", default_timeout=60).run()
 
     assert "opens nothing" in page.info[0].value

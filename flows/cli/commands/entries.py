@@ -1,5 +1,5 @@
-"""The operator's commands beside the ordinary path: sanity rows, failure modes, models behind an
-API."""
+"""Operators' commands about entries: publish the queue, withdraw, enter a model behind an API,
+sanity rows, frozen boards."""
 
 from __future__ import annotations
 
@@ -8,41 +8,58 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.parameters.names import RUN, NameWithin
+from flows.cli.parameters.names import SubmissionId, SuiteName
 from flows.cli.parameters.paths import MANIFEST
 from flows.cli.parameters.values import REASON, By
-from flows.cli.terminal import announce, leave, plain, progress, say, told
+from flows.cli.terminal import (
+    announce,
+    exit_on_failure,
+    plain,
+    progress,
+    reporting_errors,
+    say,
+)
 
 
-def sanity() -> None:
-    """Put the sanity rows onto every board that has entries; what stands there already is not made
-    again."""
+def publish() -> None:
+    """Evaluate and publish all waiting submissions.
+
+    Takes up what waits, what was interrupted and what failed by a fault of ours. Exits with status
+    1 if one of them fails by a fault of ours again.
+    """
+    from flows.cli.status import unfinished
     from flows.workers.executor import prepare
 
-    with told() as settings, progress():
+    with reporting_errors() as settings, progress():
         prepare(settings)
-        from flows.evaluate.backlog import counted
+        from flows.evaluate.backlog import bring, counted
         from flows.suites.yardsticks import stand
 
-        rows = announce(stand(settings))
-        nothing = "No board has entries yet: there is no ranking."
-        say(counted(rows, "rows stand beside the ranking") if rows else nothing)
-        leave(rows)
+        entries = announce(bring(settings, submission_id) for submission_id in unfinished(settings))
+        sanity_rows = announce(stand(settings))
+        say(
+            counted(entries, "submissions brought to the board")
+            if entries
+            else "Nothing waits: the board is up to date."
+        )
+        exit_on_failure([*entries, *sanity_rows])
 
 
-def failure(
-    run: Annotated[str, typer.Argument(parser=RUN)],
-    sample: Annotated[str, typer.Argument(parser=NameWithin("sample"))],
-    mode: Annotated[str, typer.Argument(parser=NameWithin("failure mode"))],
-    by: By,
-    reason: Annotated[str, typer.Option(parser=REASON, help="Why.")],
+def withdraw(
+    submission: SubmissionId,
+    why: Annotated[
+        str, typer.Option(parser=REASON, help="The reason, for its page.")
+    ] = "Withdrawn by the operator.",
 ) -> None:
-    """Say which failure mode counts for a weak output; a person's word stands over the judge's."""
-    from flows.evaluate.failure_decisions import decide
+    """Mark a submission as withdrawn: unranked, still listed."""
+    from flows.publish.publish import withdraw as mark
 
-    with told() as settings:
-        decide(settings, run, sample, mode, by, reason)
-        say(plain(f"{sample} counts as {mode} now."))
+    with reporting_errors() as settings:
+        mark(settings, submission, why)
+        say(
+            f"{plain(submission)} is withdrawn. The others are ranked without it; nothing was "
+            "deleted."
+        )
 
 
 def enter(
@@ -50,13 +67,52 @@ def enter(
         Path, typer.Argument(parser=MANIFEST, help="A manifest of kind api, with its endpoint.")
     ],
 ) -> None:
-    """Enter a model that is behind an image or video API; we generate, with this machine's key."""
+    """Enter a model behind an image or video API.
+
+    The outputs are generated here, with the API key of this machine.
+    """
     from infra.db import session
     from infra.store import open_store
     from submissions.bundle.declarations import read_declaration
     from submissions.intake.api_entry import enter as enter_api
 
-    with told(declaration) as settings, session(settings.database) as db:
+    with reporting_errors(declaration) as settings, session(settings.database) as db:
         store = open_store(settings.objects, settings.s3_endpoint)
-        found = enter_api(db, store, read_declaration(declaration))
-        say(f"Entered as {found.submission_id}. Next: armillary evaluate {found.submission_id}")
+        entry = enter_api(db, store, read_declaration(declaration))
+        say(f"Entered as {entry.submission_id}. Next: armillary evaluate {entry.submission_id}")
+
+
+def sanity() -> None:
+    """Put the sanity rows onto every board that has entries.
+
+    Rows that are on a board already are not computed again.
+    """
+    from flows.workers.executor import prepare
+
+    with reporting_errors() as settings, progress():
+        prepare(settings)
+        from flows.evaluate.backlog import counted
+        from flows.suites.yardsticks import stand
+
+        rows = announce(stand(settings))
+        nothing = "No board has entries yet: there is no ranking."
+        say(counted(rows, "rows stand beside the ranking") if rows else nothing)
+        exit_on_failure(rows)
+
+
+def thaw(suite: SuiteName, by: By) -> None:
+    """Open a suite's frozen boards again.
+
+    Submissions that waited for them go on.
+    """
+    from infra.db import session
+
+    with reporting_errors() as settings, session(settings.database) as db:
+        from flows.publish.freeze import thaw as lift
+
+        opened = lift(db, suite, by)
+        say(
+            f"{opened} boards of {plain(suite)} are open again."
+            if opened
+            else f"No board of {plain(suite)} is frozen."
+        )

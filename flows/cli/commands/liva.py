@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from flows.cli.commands.tailor import review
 from flows.cli.parameters.names import SCENARIO
 from flows.cli.parameters.paths import CASES, Folder, NewCases, NewFolder
 from flows.cli.parameters.values import Name
-from flows.cli.terminal import fail, plain, say, told
+from flows.cli.terminal import fail, plain, reporting_errors, say
 
 if TYPE_CHECKING:
     from flows.suites.liva_curate import Drafted
 
-liva = typer.Typer(help="Cases of L-IVA: pictures with their sidecars.", no_args_is_help=True)
+liva = typer.Typer(help="Check, import and draft cases.", no_args_is_help=True)
+liva.add_typer(review, name="review")
 Cases = Annotated[
     Path, typer.Argument(parser=CASES, help="A folder with a .yaml sidecar beside each picture.")
 ]
@@ -31,16 +33,16 @@ Side = Annotated[int, typer.Option(min=64, max=8192, help="Of the pictures.")]
 
 @liva.command("check")
 def check(folder: Cases) -> None:
-    """Read every sidecar of a folder and list what is wrong, with line numbers."""
+    """List every mistake in a folder of sidecars, with its line."""
     from evaluators.suites.liva.cases.folder import read_folder
 
-    with told():
-        found = read_folder(folder)
-        for finding in found.findings:
+    with reporting_errors():
+        checked = read_folder(folder)
+        for finding in checked.findings:
             say(plain(str(finding)))
-        if found.errors:
-            fail(f"{len(found.errors)} errors. Correct them and check again.")
-        say(f"Good: {len(found.cases)} cases, {len(found.findings)} warnings.")
+        if checked.errors:
+            fail(f"{len(checked.errors)} errors. Correct them and check again.")
+        say(f"Good: {len(checked.cases)} cases, {len(checked.findings)} warnings.")
 
 
 @liva.command("import")
@@ -51,12 +53,15 @@ def take_in(
         typer.Argument(parser=NewFolder("the cleaned copies"), help="Where the cleaned copies go."),
     ],
 ) -> None:
-    """Copy a sound folder of cases: pictures as PNG without metadata, sidecars in one form."""
+    """Copy a folder of cases in one clean form.
+
+    Pictures become PNG without metadata; sidecars are written in one form.
+    """
     from evaluators.suites.liva.cases.folder import take_in
 
-    with told():
-        taken = take_in(folder, to)
-        say(f"Taken in: {len(taken.cases)} cases.")
+    with reporting_errors():
+        copied = take_in(folder, to)
+        say(f"Taken in: {len(copied.cases)} cases.")
 
 
 @liva.command("paint")
@@ -65,7 +70,7 @@ def paint(to: Annotated[Path, typer.Argument(parser=NewFolder("the pictures"))])
     from evaluators.suites.liva.cases.folder import own
     from evaluators.suites.liva.cases.painter import paint, scene
 
-    with told():
+    with reporting_errors():
         to.mkdir(parents=True, exist_ok=True)
         for case in own():
             paint(scene(case.case_id)).save(to / case.image, optimize=True)
@@ -83,16 +88,18 @@ def photos(
     ],
     to: NewCases,
 ) -> None:
-    """Draft cases from photos with ARMILLARY_AGENT; people decide with `armillary review`, then run
-    it again."""
+    """Draft cases from photos with the model of ARMILLARY_AGENT.
+
+    People decide about the drafts with `armillary liva review`; then run it again.
+    """
     from flows.workers.executor import prepare
 
-    with told() as settings:
+    with reporting_errors() as settings:
         prepare(settings)
         from flows.suites.liva_curate import photos_flow, read_list
 
         read_list(folder)
-        _show(photos_flow(name, str(folder), str(to)))
+        _report(photos_flow(name, str(folder), str(to)))
 
 
 @liva.command("invent")
@@ -110,23 +117,26 @@ def invent(
     height: Side = 480,
     steps: Annotated[int, typer.Option(min=1, max=1000, help="Of the image model's sampler.")] = 30,
 ) -> None:
-    """Draft cases goal first: jobs, a picture for each that people kept, then its sidecar."""
+    """Draft cases from a scenario's name, goal first.
+
+    Writes jobs, then a picture for each job that people kept, then its sidecar.
+    """
     from flows.workers.executor import prepare
 
-    with told() as settings:
+    with reporting_errors() as settings:
         prepare(settings)
         from flows.suites.liva_curate import check_image_model, goals_flow
 
         check_image_model(image_model)
-        _show(goals_flow(name, scenario, count, str(to), str(image_model), width, height, steps))
+        _report(goals_flow(name, scenario, count, str(to), str(image_model), width, height, steps))
 
 
-def _show(drafted: Drafted) -> None:
+def _report(drafted: Drafted) -> None:
     for case, why in drafted.open.items():
         say(plain(f"{case}: {why}"))
     for finding in drafted.findings:
         say(plain(str(finding)))
     say(
         f"Asked {drafted.asked} questions, wrote {len(drafted.written)} cases. Decide with: "
-        "armillary review"
+        "armillary liva review list NAME"
     )

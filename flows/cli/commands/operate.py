@@ -1,4 +1,4 @@
-"""The operator's commands: the watchdog, the nightly, deployments, workers, backups."""
+"""The group `armillary operate`: services, workers, entries, backups, teams and their tokens."""
 
 from __future__ import annotations
 
@@ -7,22 +7,25 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.cli.parameters.names import SuiteName
+from flows.cli.commands import entries, teams
 from flows.cli.parameters.paths import BACKUP, NewFile, NewFolder, Place
-from flows.cli.parameters.values import SCHEDULER, By, Name
-from flows.cli.terminal import fail, plain, progress, say, told
+from flows.cli.parameters.values import SCHEDULER, BindAddress, Name, Port
+from flows.cli.terminal import fail, plain, progress, reporting_errors, say
 
 Backup = Annotated[Path, typer.Argument(parser=BACKUP)]
 OBJECTS = Place(NewFolder("the objects"), "s3://bucket/prefix")
 
 
 def watchdog(
-    once: Annotated[bool, typer.Option("--once", help="One look, then end.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Check once, then exit.")] = False,
 ) -> None:
-    """Free what died, start it again where it stopped, and see every submission to an end."""
+    """Restart evaluations whose worker died.
+
+    Frees expired leases and gives up on a submission after its last attempt or its deadline.
+    """
     from flows.workers.executor import prepare
 
-    with told() as settings:
+    with reporting_errors() as settings:
         prepare(settings)
         from flows.operate.watchdog import look, watch
 
@@ -33,30 +36,17 @@ def watchdog(
 
 
 def nightly() -> None:
-    """Do the night that is due: compute again what is stale, watch the judges, write down what
-    moved."""
+    """Run the nightly that is due.
+
+    Computes stale results again, checks the judges for drift and records which cells changed.
+    """
     from flows.workers.executor import prepare
 
-    with told() as settings, progress():
+    with reporting_errors() as settings, progress():
         prepare(settings)
         from flows.nightly.flow import run
 
         say(plain(run(settings)))
-
-
-def thaw(suite: SuiteName, by: By) -> None:
-    """Open a suite's frozen boards again; what waited for them goes on."""
-    from infra.db import session
-
-    with told() as settings, session(settings.database) as db:
-        from flows.publish.freeze import thaw as lift
-
-        opened = lift(db, suite, by)
-        say(
-            f"{opened} boards of {plain(suite)} are open again."
-            if opened
-            else f"No board of {plain(suite)} is frozen."
-        )
 
 
 def deploy(
@@ -64,12 +54,12 @@ def deploy(
         int, typer.Option(min=1, max=10_000, help="Evaluations at once, over all GPU workers.")
     ] = 1,
 ) -> None:
-    """Tell the Prefect server which flows there are, when they run, and how many at once."""
+    """Register flows, schedules and limits with Prefect."""
     import os
 
     from flows.workers.executor import prepare, served
 
-    with told() as settings:
+    with reporting_errors() as settings:
         prepare(settings)
         if not served():
             fail(
@@ -80,9 +70,18 @@ def deploy(
 
         register(settings, gpu_slots, lambda text: say(plain(text)))
         say(
-            f"Ready at {os.environ['PREFECT_API_URL']}. Next: armillary worker --pool cpu, "
-            "armillary worker --pool gpu"
+            f"Ready at {os.environ['PREFECT_API_URL']}. Next: armillary operate worker --pool "
+            "cpu, armillary operate worker --pool gpu"
         )
+
+
+def api(port: Port = 8502, address: BindAddress = "127.0.0.1") -> None:
+    """Serve the API alone; its pages are under /v1/docs."""
+    from flows.cli.serve import run_api
+
+    with reporting_errors() as settings:
+        say(f"The API: http://{address}:{port}/v1/docs")
+        run_api(settings, address, port)
 
 
 def worker(
@@ -103,11 +102,11 @@ def worker(
         ),
     ] = None,
 ) -> None:
-    """Start a worker on this machine; it runs until somebody stops it."""
+    """Start a worker on this machine; it runs until stopped."""
     from flows.operate.deployments import become
     from flows.workers.executor import prepare, served
 
-    with told() as settings:
+    with reporting_errors() as settings:
         if (pool is None) == (not scheduler):
             fail(
                 "Name one place to take work from: --pool cpu, --pool gpu, or --scheduler "
@@ -129,13 +128,16 @@ def backup(
         typer.Option(parser=OBJECTS, help="Also copy the store's objects here: a folder or s3://."),
     ] = None,
 ) -> None:
-    """Write every row into one file, of one moment, while everything goes on."""
+    """Write a consistent copy of all rows into one file.
+
+    Nothing has to be stopped for it.
+    """
     from flows.operate.backups import copy_objects, dump
 
-    with told() as settings:
-        done = dump(settings, to)
+    with reporting_errors() as settings:
+        copied = dump(settings, to)
         say(
-            f"{done.rows} rows of {done.tables} tables (revision {done.revision}) in "
+            f"{copied.rows} rows of {copied.tables} tables (revision {copied.revision}) in "
             f"{plain(str(to))}."
         )
         if objects:
@@ -146,32 +148,58 @@ def restore(file: Backup) -> None:
     """Fill an empty database from a backup."""
     from flows.operate.backups import restore as fill
 
-    with told() as settings:
-        done = fill(settings, file)
-        say(f"{done.rows} rows of {done.tables} tables restored. Next: armillary audit")
+    with reporting_errors() as settings:
+        copied = fill(settings, file)
+        say(f"{copied.rows} rows of {copied.tables} tables restored. Next: armillary audit run")
 
 
 def drill(file: Backup) -> None:
-    """Prove a backup: restore it beside the board and compare the two exports byte by byte."""
+    """Test a backup: restore it beside the board and compare.
+
+    The exports of both databases have to be the same, byte by byte.
+    """
     from flows.operate.backups import drill as prove
 
-    with told() as settings:
-        done = prove(settings, file)
-        if done.different:
-            fail(f"{len(done.different)} of {done.files} files differ, first {done.different[0]}.")
-        say(f"{done.rows} rows restored; all {done.files} files of the export are the same.")
-
-
-def prune() -> None:
-    """Remove attempts, expired uploads and notes that nobody asks for any more."""
-    from flows.operate.prune import prune as clear
-
-    with told() as settings:
-        done = clear(settings)
+    with reporting_errors() as settings:
+        comparison = prove(settings, file)
+        if comparison.different:
+            different = comparison.different
+            fail(f"{len(different)} of {comparison.files} files differ, first {different[0]}.")
         say(
-            f"{done.attempts} attempts, {done.uploads} uploads, {done.leases} leases, {done.notes} "
-            "notes removed."
+            f"{comparison.rows} rows restored; all {comparison.files} files of the export are the "
+            "same."
         )
 
 
-COMMANDS = (watchdog, nightly, thaw, deploy, worker, backup, restore, drill, prune)
+def prune() -> None:
+    """Remove old attempts, uploads, leases and notes.
+
+    They are older than ARMILLARY_KEEP_DAYS.
+    """
+    from flows.operate.prune import prune as clear
+
+    with reporting_errors() as settings:
+        removed = clear(settings)
+        say(
+            f"{removed.attempts} attempts, {removed.uploads} uploads, {removed.leases} leases, "
+            f"{removed.notes} notes removed."
+        )
+
+
+PANELS = {
+    "Services": (deploy, worker, watchdog, nightly, api, teams.intake),
+    "Entries": (
+        entries.publish,
+        entries.enter,
+        entries.withdraw,
+        entries.sanity,
+        entries.thaw,
+    ),
+    "Data": (backup, restore, drill, prune),
+}
+operate = typer.Typer(help="Services, workers, backups, teams.", no_args_is_help=True)
+for panel, functions in PANELS.items():
+    for function in functions:
+        operate.command(rich_help_panel=panel)(function)
+operate.add_typer(teams.teams, name="team", rich_help_panel="Teams")
+operate.add_typer(teams.tokens, name="token", rich_help_panel="Teams")

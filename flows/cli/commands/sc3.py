@@ -11,10 +11,10 @@ import typer
 from flows.cli.parameters.names import POLICY_SERVER, TRAINING_MODE
 from flows.cli.parameters.paths import File, Folder, Manifest, NewBundle, NewFolder
 from flows.cli.parameters.values import Seed
-from flows.cli.terminal import plain, progress, say, told
+from flows.cli.terminal import plain, progress, reporting_errors, say
 
 sc3 = typer.Typer(
-    help="SC3-Eval: dynamics models, and rollouts of the policies inside them.",
+    help="Train dynamics models, roll policies out inside them.",
     no_args_is_help=True,
 )
 
@@ -53,18 +53,20 @@ def train(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Train a dynamics model on the simulated table and choose its tau; several GPUs: with
-    `accelerate launch`."""
+    """Train a dynamics model on the simulated table.
+
+    Chooses its tau too. On several GPUs start it with `accelerate launch`.
+    """
     from flows.durable.progress import begin, reach
     from flows.suites.sc3_train import DynamicsTrainingPlan, train_here
 
     plan = DynamicsTrainingPlan(
         to, config, steps, sight_steps, batch, rate, episodes, tuple(without or ()), seed
     )
-    with told(), progress():
+    with reporting_errors(), progress():
         begin("eyes", sight_steps)
         begin("dynamics", steps)
-        tau = train_here(plan, lambda what, step, _loss: reach(what, step))
+        tau = train_here(plan, lambda part, step, _loss: reach(part, step))
     stop = (
         "It never stops a rollout."
         if tau is None
@@ -103,21 +105,25 @@ def rollout(
     mode: Literal["offline", "online", "both"] = "both",
     clips: Annotated[bool, typer.Option(help="Also write an mp4 a view.")] = True,
 ) -> None:
-    """Roll the seven policies out inside a dynamics model: an npz, clips and a line of JSON
-    each."""
+    """Roll the seven policies out inside a dynamics model.
+
+    Writes an npz, clips and a line of JSON for each rollout.
+    """
     from flows.durable.progress import begin, tick
     from flows.suites.sc3_rollouts import RolloutRequest, read_servers, roll_out
 
-    def tick_all(done: int) -> None:
-        for _ in range(done):
+    def tick_rollouts(finished: int) -> None:
+        for _ in range(finished):
             tick("rollouts")
 
-    with told(), progress():
-        wish = RolloutRequest(model, to, starts, MODES[mode], read_servers(policy_url or []), clips)
-        begin("rollouts", len(wish.samples()))
-        made = roll_out(wish, tick_all)
-    say(f"{len(made)} rollouts are in {plain(str(to))}.")
-    if wish.servers:
+    with reporting_errors(), progress():
+        request = RolloutRequest(
+            model, to, starts, MODES[mode], read_servers(policy_url or []), clips
+        )
+        begin("rollouts", len(request.samples()))
+        rollouts = roll_out(request, tick_rollouts)
+    say(f"{len(rollouts)} rollouts are in {plain(str(to))}.")
+    if request.servers:
         say(
             "Policies of your own are for your eyes: what is handed in is compared with the seven "
             "of the suite."
@@ -137,10 +143,13 @@ def pack(
     to: NewBundle,
     manifest: Manifest,
 ) -> None:
-    """Make a bundle from the rollouts of a folder; those of the declared subset are taken."""
+    """Make a bundle from a folder of rollouts.
+
+    Takes those of the subset that the manifest declares.
+    """
     from flows.suites.sc3_rollouts import pack as bundle
     from submissions.bundle.declarations import read_declaration
 
-    with told():
-        made = bundle(folder, to, read_declaration(manifest))
-    say(f"Written: {plain(str(made))}. Next: armillary check {plain(str(made))}")
+    with reporting_errors():
+        path = bundle(folder, to, read_declaration(manifest))
+    say(f"Written: {plain(str(path))}. Next: armillary check {plain(str(path))}")

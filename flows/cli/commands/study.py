@@ -11,13 +11,14 @@ import typer
 from flows.cli.parameters.names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
 from flows.cli.parameters.paths import File, NewFile
 from flows.cli.parameters.values import NEW_STUDY, Port, Seed, Url, Words
-from flows.cli.terminal import fail, plain, say, table, told
+from flows.cli.terminal import AsJson, fail, plain, reporting_errors, say, show_rows, show_tables
 
 ITEMS = File("a JSONL file of items")
 RATINGS = File("a JSONL file of ratings: item, rater, answers")
+HEADINGS = {"all": "All raters:", "kept": "Without the raters that the quality rule excludes:"}
 
 studies = typer.Typer(
-    help="Human studies: make, invite, open, close, publish.", no_args_is_help=True
+    help="Human studies: create, invite, open, close, publish.", no_args_is_help=True
 )
 
 
@@ -40,36 +41,37 @@ def create(
             help="A JSONL file of items, media beside it; alone, or gold and examples to add.",
         ),
     ] = None,
-    most: Annotated[
+    samples: Annotated[
         int, typer.Option(min=1, max=100_000, help="How many samples of each entry.")
     ] = 60,
-    each: Annotated[
+    raters: Annotated[
         int | None,
-        typer.Option(min=1, max=100, help="Raters an item; 2 where they are adjudicated, else 3."),
+        typer.Option(min=1, max=100, help="Of an item; 2 where they are adjudicated, else 3."),
     ] = None,
     minutes: Annotated[
         int, typer.Option(min=1, max=10_000, help="A begun item is handed on after this time.")
     ] = 30,
     seed: Seed = 0,
 ) -> None:
-    """Make a study in draft; its media are blinded now."""
-    with told() as settings:
+    """Make a study in draft and blind its media."""
+    with reporting_errors() as settings:
         from flows.workers.executor import prepare
 
         prepare(settings)
         from flows.studies import create as making
         from flows.studies import items as study_items
 
-        found = study_items.items_of_file(items) if items else []
+        chosen = study_items.items_of_file(items) if items else []
         if submission:
-            found = [*study_items.items_of_board(settings, suite, submission, most, seed), *found]
-        if not found:
+            of_board = study_items.items_of_board(settings, suite, submission, samples, seed)
+            chosen = [*of_board, *chosen]
+        if not chosen:
             fail("Name the entries with --submission, or a file with --items.")
-        places = making.places_of(suite, each)
+        places = making.places_of(suite, raters)
         plan = making.StudyPlan(
             study_id, suite, suite, title or study_id, each=places, minutes=minutes, seed=seed
         )
-        count = making.create(settings, plan, found)
+        count = making.create(settings, plan, chosen)
         say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")
 
 
@@ -91,7 +93,7 @@ def invite(
     ] = "http://127.0.0.1:8503",
 ) -> None:
     """Print links for new raters; each is shown once."""
-    with told() as settings:
+    with reporting_errors() as settings:
         from flows.studies.create import invite as make
 
         role = "adjudicator" if adjudicator else "primary"
@@ -101,18 +103,18 @@ def invite(
 
 @studies.command("open")
 def open_(study_id: StudyId) -> None:
-    """Deal the items out and let raters in."""
+    """Assign the items and let raters in."""
     _move(study_id, "open")
 
 
 @studies.command()
 def close(study_id: StudyId) -> None:
-    """Let nobody in any more."""
+    """Let no more raters in."""
     _move(study_id, "closed")
 
 
 def _move(study_id: str, to: str) -> None:
-    with told() as settings:
+    with reporting_errors() as settings:
         from flows.studies.create import move
 
         move(settings, study_id, to)
@@ -120,28 +122,38 @@ def _move(study_id: str, to: str) -> None:
 
 
 @studies.command()
-def publish(study_id: StudyId) -> None:
-    """Compute a closed study's results and put people's scores on the board."""
-    with told() as settings:
+def publish(study_id: StudyId, as_json: AsJson = False) -> None:
+    """Compute a closed study's results and publish its scores."""
+    with reporting_errors() as settings:
         from flows.workers.executor import prepare
 
         prepare(settings)
         from flows.studies.board import publish as compute
 
         result = compute(settings, study_id)
-        for name in ("all", "kept"):
-            say("Everybody:" if name == "all" else "Without those whom the rule leaves out:")
-            table(
-                [{"method": method, **figures} for method, figures in result[name]["table"].items()]
-            )
+        tables = {
+            name: [
+                {"method": method, **figures} for method, figures in result[name]["table"].items()
+            ]
+            for name in HEADINGS
+        }
+        if as_json:
+            show_tables({**tables, "raters": result["raters"]}, as_json)
+            return
+        for name, heading in HEADINGS.items():
+            say(heading)
+            show_rows(tables[name])
             say(plain(json.dumps(result[name]["agreement"])))
-        table(result["raters"])
+        show_rows(result["raters"])
 
 
 @studies.command()
 def work() -> None:
-    """Carry out what was ordered on the page now, instead of with the next intake."""
-    with told() as settings:
+    """Carry out now what was ordered on the Studies page.
+
+    The intake flow does the same on its schedule.
+    """
+    with reporting_errors() as settings:
         from flows.workers.executor import prepare
 
         prepare(settings)
@@ -152,22 +164,22 @@ def work() -> None:
 
 
 @studies.command("list")
-def list_() -> None:
-    """All studies and how far they are."""
-    with told() as settings:
+def list_(as_json: AsJson = False) -> None:
+    """List all studies and their progress."""
+    with reporting_errors() as settings:
         from infra.db import session
         from leaderboard.studies.overview import overview
 
         with session(settings.database) as db:
-            table([one.as_row() for one in overview(db)])
+            show_rows([study.as_row() for study in overview(db)], as_json)
 
 
 @studies.command()
 def export(
     study_id: StudyId, to: Annotated[Path, typer.Argument(parser=NewFile("the ratings"))]
 ) -> None:
-    """Write what was answered as JSONL, under pseudonyms."""
-    with told() as settings:
+    """Write the ratings as JSONL, under pseudonyms."""
+    with reporting_errors() as settings:
         from flows.studies.data import exported
 
         lines = [json.dumps(line, sort_keys=True) for line in exported(settings, study_id)]
@@ -179,7 +191,7 @@ def export(
 @studies.command("import")
 def import_(study_id: StudyId, ratings: Annotated[Path, typer.Argument(parser=RATINGS)]) -> None:
     """Take in ratings made elsewhere (JSONL with item, rater, answers)."""
-    with told() as settings:
+    with reporting_errors() as settings:
         from flows.studies.data import import_ratings
 
         say(f"{import_ratings(settings, study_id, ratings)} ratings taken in.")
@@ -197,20 +209,20 @@ def erase(
         bool, typer.Option(help="Delete all addresses of the study instead.")
     ] = False,
 ) -> None:
-    """Remove a rater and everything they said, or all addresses of a study."""
-    with told() as settings:
+    """Remove a rater with their ratings, or a study's contacts."""
+    with reporting_errors() as settings:
         from flows.studies.data import erase as remove
         from flows.studies.data import forget_contact
 
-        gone = forget_contact(settings, rater) if contacts else remove(settings, rater)
-        say(f"{gone} {'addresses' if contacts else 'ratings and places'} erased.")
+        erased = forget_contact(settings, rater) if contacts else remove(settings, rater)
+        say(f"{erased} {'addresses' if contacts else 'ratings and places'} erased.")
 
 
 @studies.command()
 def serve(port: Port = 8503) -> None:
-    """Serve the rating page, which knows no names."""
-    with told():
+    """Serve the rating page; it shows no model's and no team's name."""
+    with reporting_errors():
         from flows.cli.serve import run_app
 
         say(f"Raters come in at http://127.0.0.1:{port}/?key=...")
-        run_app("rating_app.py", port)
+        run_app("rating.py", port)

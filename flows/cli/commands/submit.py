@@ -1,35 +1,96 @@
-"""The commands that make, check and hand in a bundle."""
+"""The panel Submit: a suite's samples, making, checking and handing in a bundle, its progress."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.parameters.names import HUB, SUITE
-from flows.cli.parameters.paths import BUNDLE, MANIFEST, File, Folder, Manifest, NewBundle, Place
+from flows.cli.parameters.names import (
+    HUB,
+    SUBMISSION,
+    SUITE,
+    NameWithin,
+    SubmissionId,
+    SuiteName,
+    modality_of,
+    subset_of,
+)
+from flows.cli.parameters.paths import (
+    BUNDLE,
+    MANIFEST,
+    File,
+    Folder,
+    Manifest,
+    NewBundle,
+    NewFolder,
+    Place,
+)
 from flows.cli.parameters.values import KEY, Url
-from flows.cli.terminal import fail, plain, progress, say, told, warn
+from flows.cli.terminal import (
+    AsJson,
+    fail,
+    plain,
+    progress,
+    reporting_errors,
+    say,
+    show_rows,
+    show_tables,
+    warn,
+)
+
+if TYPE_CHECKING:
+    from infra.settings import Settings
 
 SENT_BUNDLE = Place(BUNDLE, "s3://bucket/path/bundle.zip")
 SENT_MODEL = Place(Folder("the folder that save_pretrained made"), "s3://bucket/prefix")
 
 
+def samples(
+    suite: SuiteName,
+    subset: Annotated[str, typer.Option(parser=NameWithin("subset"))] = "full",
+    modality: Annotated[
+        str, typer.Option(parser=NameWithin("modality"), help="One, or * for all.")
+    ] = "*",
+) -> None:
+    """List a suite's sample ids and prompts as JSON lines."""
+    from evaluators.suites import suite_named
+
+    with reporting_errors():
+        chosen = suite_named(suite)
+        belongs, modality = chosen.subsets[subset_of(chosen, subset)], modality_of(chosen, modality)
+        for sample in chosen.samples():
+            if belongs(sample) and modality in ("*", sample.facets.modality):
+                line = {
+                    "sample": sample.id,
+                    "modality": sample.facets.modality,
+                    "prompt": sample.prompt,
+                }
+                typer.echo(json.dumps(line))
+
+
+def schema() -> None:
+    """Print the JSON schema of manifest.json."""
+    from submissions.format.manifest import json_schema
+
+    typer.echo(json.dumps(json_schema(), indent=2, sort_keys=True))
+
+
 def check(bundle: Annotated[Path, typer.Argument(parser=BUNDLE)]) -> None:
-    """Check a bundle as the server would, before anything is sent."""
+    """Check a bundle as the server would; nothing is sent."""
     from flows.run.catalogue import from_code
     from submissions.bundle.reader_pool import readers_of
 
-    with told(bundle) as settings:
+    with reporting_errors(bundle) as settings:
         checked = readers_of(settings).check(bundle, from_code())
         warn(checked.warnings)
-        manifest, samples = checked.manifest, len(checked.expected)
-        files = len(checked.media) or len(manifest.files)
+        files = len(checked.media) or len(checked.manifest.files)
         say(
-            f"Good: {plain(manifest.model.name)}, {files} files for {samples} samples of "
-            f"{manifest.suite}."
+            f"Good: {plain(checked.manifest.model.name)}, {files} files for "
+            f"{len(checked.expected)} samples of {checked.manifest.suite}."
         )
 
 
@@ -62,17 +123,20 @@ def submit(
         typer.Option(parser=KEY, envvar="ARMILLARY_TOKEN", help="With --server: your team's key."),
     ] = None,
 ) -> None:
-    """Hand in a bundle of outputs or a model; prints the id to follow it by."""
+    """Hand in a bundle of outputs or a model; prints its id."""
     from flows.evaluate.door import bundle_to_send, receive
 
     if hub and model:
         fail(f"--model {model} and --hub {hub} name two models. Hand them in one after the other.")
     named = f"hub:{hub}" if hub else model
     if server:
-        with told(bundle or named), TemporaryDirectory(prefix="armillary-door-") as folder:
+        with (
+            reporting_errors(bundle or named),
+            TemporaryDirectory(prefix="armillary-door-") as folder,
+        ):
             _send(server, token or "", bundle_to_send(Path(folder), bundle, named, manifest))
         return
-    with told(bundle or named) as settings:
+    with reporting_errors(bundle or named) as settings:
         received = receive(settings, bundle, named, manifest)
         warn(received.warnings)
         again = (
@@ -104,18 +168,65 @@ def import_outputs(
         str | None, typer.Option(parser=SUITE, help="Default: the one that the manifest names.")
     ] = None,
 ) -> None:
-    """Make a bundle from a folder of outputs: of any suite with --listed, of TailOR also by its own
-    file names."""
+    """Make a bundle from a folder of outputs.
+
+    With --listed for any suite; TailOR's outputs also by their own file names.
+    """
     from flows.suites.tailor_import import Outputs, bundle
 
-    with told(listed or folder):
-        written = plain(str(bundle(Outputs(folder, manifest, listed, tasks, suite), to)))
-        say(f"Written: {written}. Next: armillary check {written}")
+    with reporting_errors(listed or folder):
+        path = plain(str(bundle(Outputs(folder, manifest, listed, tasks, suite), to)))
+        say(f"Written: {path}. Next: armillary check {path}")
+
+
+def status(
+    submission: Annotated[str | None, typer.Argument(parser=SUBMISSION)] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show all submissions, or the timeline of one."""
+    from flows.cli.status import overview, timeline
+
+    with reporting_errors() as settings:
+        show_rows(timeline(settings, submission) if submission else overview(settings), as_json)
+
+
+def report(
+    submission: SubmissionId,
+    limit: Annotated[
+        int, typer.Option(min=1, max=100_000, help="How many files are shown, the worst first.")
+    ] = 20,
+    docs: Annotated[
+        Path | None,
+        typer.Option(
+            parser=NewFolder("the pages"),
+            help="Also write Great Expectations' own pages into this folder.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what the checks between the stages found, by file.
+
+    The files with the worst findings come first.
+    """
+    from infra.store import open_store
+    from submissions.gates.report import kept as stored_reports
+    from submissions.gates.report import summary, worst
+
+    with reporting_errors() as settings:
+        store = open_store(settings.objects, settings.s3_endpoint)
+        reports = stored_reports(store, submission)
+        if not reports:
+            fail(f"No gate has seen {submission} yet. `armillary status` lists the submissions.")
+        files = worst(reports, limit)
+        tables = {"gates": summary(reports), "files": files}
+        show_tables(tables if files or as_json else {"gates": tables["gates"]}, as_json)
+        if docs:
+            path = _write_docs(settings, submission, docs)
+            say(f"Written: {plain(str(path))}", err=as_json)
 
 
 def _send(server: str, token: str, bundle: Path) -> None:
-    """Hand a bundle in over the network, with a bar for its bytes; a broken upload goes on where it
-    stopped."""
+    """Upload a bundle with a progress bar; an interrupted upload resumes."""
     from flows.durable.progress import begin, reach
     from submissions.tools.client import Server, left_of_the_quota
 
@@ -124,9 +235,24 @@ def _send(server: str, token: str, bundle: Path) -> None:
             begin("bytes", total)
         reach("bytes", sent)
 
-    with told(), progress():
+    with reporting_errors(), progress():
         door = Server(server, token)
         handed = door.hand_in(bundle, show)
         warn(handed.warnings)
         say(f"Received as {handed.submission_id}.")
         say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))
+
+
+def _write_docs(settings: Settings, submission_id: str, folder: Path) -> Path:
+    from flows.workers.executor import prepare
+
+    prepare(settings)
+    from flows.evaluate import gates
+    from flows.publish.publish import stored_scores
+    from flows.run.case import open_case
+    from submissions.gates.expectations import write_docs
+
+    case = open_case(settings, submission_id)
+    published = gates.before_publication(case, stored_scores(case))
+    reports = (gates.after_intake(case), gates.after_generation(case), published)
+    return write_docs(reports, folder)

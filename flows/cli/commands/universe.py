@@ -11,11 +11,9 @@ import typer
 from flows.cli.parameters.names import ENVIRONMENT, FRAME_RULE, UNIVERSE_SUBSET
 from flows.cli.parameters.paths import File, Folder, Manifest, NewBundle, NewFolder
 from flows.cli.parameters.values import Name, Seed
-from flows.cli.terminal import plain, progress, say, table, told
+from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
 
-universe = typer.Typer(
-    help="UNIVERSE: simulated data, finished answers, baselines.", no_args_is_help=True
-)
+universe = typer.Typer(help="Adapt a judge, write data, import answers.", no_args_is_help=True)
 
 ADAPTED_ON = Folder(
     "a folder with annotations.jsonl and human-gameplay-segments", ("annotations.jsonl",)
@@ -36,6 +34,7 @@ Strategy = Literal[
 ]
 
 
+@universe.command()
 def adapt(
     to: Annotated[
         Path,
@@ -74,9 +73,12 @@ def adapt(
         typer.Option(parser=Name("a judge"), help="Its name on the board. Default: the folder's."),
     ] = None,
     seed: Seed = 0,
+    as_json: AsJson = False,
 ) -> None:
-    """Adapt a vision-language model into a judge of rollouts; several GPUs: start it with
-    `accelerate launch`."""
+    """Adapt a vision-language model into a judge of rollouts.
+
+    On several GPUs start it with `accelerate launch`.
+    """
     from evaluators.models.adapt.train import TrainingPlan, TrainingStep
     from flows.durable.progress import begin, reach
     from flows.suites.universe_adapt import AdaptationRequest
@@ -91,7 +93,7 @@ def adapt(
             )
         reach("steps", step.number)
 
-    with told() as settings, progress():
+    with reporting_errors() as settings, progress():
         begin("steps", steps)
         plan = TrainingPlan(
             strategy=strategy,
@@ -104,18 +106,19 @@ def adapt(
             precision=precision,
             seed=seed,
         )
-        wish = AdaptationRequest(base, data, to, frames, held_out, team, name or to.name)
-        done = run(wish, plan, settings.device, show)
-    say(f"{done.parameters:,} of {done.of_parameters:,} parameters trained.")
-    table(
-        [
-            {"held-out cell": cell, "exact match": f"{value:.1f}"}
-            for cell, value in done.held_out.items()
-        ]
-    )
+        request = AdaptationRequest(base, data, to, frames, held_out, team, name or to.name)
+        adapted = run(request, plan, settings.device, show)
+    trained = f"{adapted.parameters:,} of {adapted.of_parameters:,} parameters trained."
+    say(trained, err=as_json)
+    rows = [
+        {"held-out cell": cell, "exact match": f"{value:.1f}"}
+        for cell, value in adapted.held_out.items()
+    ]
+    show_rows(rows, as_json)
     say(
         f"Judge with it: ARMILLARY_JUDGE=vlm:{plain(str(to))}. Hand it in: armillary submit "
-        f"--model {plain(str(to))}"
+        f"--model {plain(str(to))}",
+        err=as_json,
     )
 
 
@@ -130,21 +133,23 @@ def data(
     turns: Annotated[int, typer.Option(min=1, max=1000, help="Clips a session.")] = 8,
     seed: Seed = 0,
 ) -> None:
-    """Write simulated sessions (video, controller log, metadata) and the data set that is cut from
-    them."""
+    """Write simulated sessions and the data set cut from them.
+
+    A session is a video, a controller log and its metadata.
+    """
     from evaluators.suites.universe.construction import build
     from evaluators.worlds.arena.sessions import draw_sessions, write_session
     from flows.durable.progress import begin, reach
 
-    with told(), progress():
+    with reporting_errors(), progress():
         begin("sessions", sessions)
-        made = []
+        folders = []
         for number, play in enumerate(draw_sessions(environment, sessions, turns, seed)):
-            made.append(
+            folders.append(
                 write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play)
             )
             reach("sessions", number + 1)
-        built = build(made, folder, seed=seed)
+        built = build(folders, folder, seed=seed)
     say(
         f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} "
         "dropped."
@@ -165,10 +170,10 @@ def import_jsonl(
     from submissions.bundle.declarations import read_declaration
     from submissions.tools.import_answers import import_answers
 
-    with told(answers):
-        known = {sample.id for sample in suite_named("universe").samples()}
-        made = plain(str(import_answers(to, read_declaration(manifest), answers, known)))
-        say(f"Written: {made}. Next: armillary check {made}")
+    with reporting_errors(answers):
+        sample_ids = {sample.id for sample in suite_named("universe").samples()}
+        path = plain(str(import_answers(to, read_declaration(manifest), answers, sample_ids)))
+        say(f"Written: {path}. Next: armillary check {path}")
 
 
 @universe.command()
@@ -178,10 +183,12 @@ def baselines(
         Path | None, typer.Option(parser=CLIP, help="A CLIP folder, for the CLIPScore row.")
     ] = None,
 ) -> None:
-    """Hand in chance, the majority class, CLIPScore and the unadapted model as rows to measure
-    against."""
+    """Hand in the baselines.
+
+    Chance, the majority class, CLIPScore and the unadapted model.
+    """
     from flows.suites.universe_baselines import hand_in_baselines
 
-    with told() as settings:
+    with reporting_errors() as settings:
         for name, submission_id in hand_in_baselines(settings, subset, clip):
             say(f"{name}: {submission_id}. Next: armillary evaluate {submission_id}")

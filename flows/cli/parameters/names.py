@@ -1,5 +1,5 @@
-"""Names that a command takes because something has them: suites and what is in them, and rows of
-the database."""
+"""Names of options and arguments that have to exist: suites and their parts, and rows of the
+database."""
 
 from __future__ import annotations
 
@@ -12,66 +12,72 @@ import typer
 
 from flows.cli.parameters.paths import File
 from flows.cli.parameters.values import Checked, printable
-from flows.cli.terminal import refuse, told
+from flows.cli.terminal import refuse, reporting_errors
 
 if TYPE_CHECKING:
+    from sqlmodel import Session
+
     from evaluators.contracts import Suite
 
 MOST_COMPARED = 5000
-"""So many names are looked through for near ones."""
+"""How many stored names are compared to suggest a similar one."""
+MOST_LISTED = 5
 
 
 @dataclass(frozen=True, slots=True)
 class NameInCode:
-    """A name that the code knows."""
+    """A name from a list in the code."""
 
     noun: str
     names: Callable[[], Iterable[str]]
 
     def __call__(self, value: str) -> str:
-        """The name, if there is such a thing."""
+        """The name, if it is on the list."""
         return _named(self.noun, value, self.names())
 
 
 @dataclass(frozen=True, slots=True)
 class NameInDatabase:
-    """A name that a row of the database has, in one of some columns."""
+    """A name that a row of the database has, in one of several columns.
+
+    With `by_prefix`, the beginning of a name stands for it if no other name begins so.
+    """
 
     noun: str
     columns: Callable[[], tuple[Any, ...]]
     next_step: str
+    by_prefix: bool = False
 
     def __call__(self, value: str) -> str:
         """The name, if there is such a row."""
-        from sqlmodel import select
-
         from infra.db import session
         from submissions.format.suggestions import no_such
 
         name = printable(value, f"the {self.noun}")
-        with told() as settings, session(settings.database) as db:
+        with reporting_errors() as settings, session(settings.database) as db:
             columns = self.columns()
-            if any(
-                db.exec(select(column).where(column == name).limit(1)).first() for column in columns
-            ):
+            if _stored(db, columns, lambda column: column == name, 1):
                 return name
-            rows = [
-                db.exec(select(column).distinct().limit(MOST_COMPARED)).all() for column in columns
-            ]
-        refuse(
-            no_such(
-                self.noun,
-                name,
-                [str(existing) for names in rows for existing in names],
-                self.next_step,
-            )
+            longer = self._beginning_with(db, columns, name) if self.by_prefix else []
+            names = [] if longer else _stored(db, columns, None, MOST_COMPARED)
+        if len(longer) == 1:
+            return longer[0]
+        if longer:
+            refuse(_ambiguous(self.noun, name, longer))
+        refuse(no_such(self.noun, name, names, self.next_step))
+
+    def _beginning_with(self, db: Session, columns: tuple[Any, ...], prefix: str) -> list[str]:
+        """SQLite compares LIKE without regard to case, so the cases are compared here."""
+        names = _stored(
+            db, columns, lambda column: column.startswith(prefix, autoescape=True), MOST_COMPARED
         )
+        return [name for name in names if name.startswith(prefix)]
 
 
 @dataclass(frozen=True, slots=True)
 class NameWithin:
-    """A name inside something else that is named too, such as a suite's metric; the command looks
-    it up there."""
+    """A name inside something else that is named too, such as a suite's metric; the command checks
+    that it exists there."""
 
     noun: str
 
@@ -94,6 +100,29 @@ class SubmissionOrReceipt:
         return self.submission(value)
 
 
+def _stored(
+    db: Session, columns: tuple[Any, ...], where: Callable[[Any], Any] | None, limit: int
+) -> list[str]:
+    """Different values of the columns, so many at most of each column."""
+    from sqlmodel import select
+
+    names: list[str] = []
+    for column in columns:
+        query = select(column).distinct().limit(limit)
+        names += map(str, db.exec(query if where is None else query.where(where(column))))
+    return names
+
+
+def _ambiguous(noun: str, prefix: str, names: list[str]) -> str:
+    from submissions.format.errors import shown
+
+    listed = ", ".join(sorted(names)[:MOST_LISTED])
+    return (
+        f"{len(names)} {noun}s begin with {shown(prefix)}: {listed}"
+        f"{', …' if len(names) > MOST_LISTED else ''}. Write more of the id."
+    )
+
+
 def subset_of(suite: Suite, subset: str) -> str:
     """The subset, if the suite has it."""
     return _named("subset", subset, suite.subsets, suite.name)
@@ -106,8 +135,7 @@ def modality_of(suite: Suite, modality: str) -> str:
 
 
 def _named(noun: str, value: str, names: Iterable[str], within: str = "") -> str:
-    """The name, if it is one of these; what is named within something else comes from the option of
-    that name."""
+    """The name, if it is on the list; `within` is the suite that a --subset or --modality is of."""
     from submissions.format.suggestions import no_such
 
     existing, name = list(names), printable(value, f"the {noun}")
@@ -205,11 +233,14 @@ SCOPE = NameInCode("scope", _scopes)
 TRAINING_MODE = NameInCode("mode that can be left out", _training_modes)
 
 SUBMISSION = NameInDatabase(
-    "submission", _columns("infra.tables", "Submission.id"), "`armillary status` lists them all."
+    "submission",
+    _columns("infra.tables", "Submission.id"),
+    "`armillary status` lists them all.",
+    by_prefix=True,
 )
 RUN = NameInDatabase("run", _columns("infra.tables", "Run.id"), "The API lists them: /v1/runs.")
 TEAM = NameInDatabase(
-    "team", _columns("infra.tables", "Team.name"), "Enter it: armillary team add NAME."
+    "team", _columns("infra.tables", "Team.name"), "Add it: armillary operate team add NAME."
 )
 RATED_TEAM = NameInDatabase(
     "team",
@@ -217,15 +248,17 @@ RATED_TEAM = NameInDatabase(
     "`armillary status` names the teams.",
 )
 TOKEN_PREFIX = NameInDatabase(
-    "key that begins so", _columns("infra.tables", "Token.prefix"), "`armillary token list`."
+    "key that begins so",
+    _columns("infra.tables", "Token.prefix"),
+    "`armillary operate token list` shows them.",
 )
 CURATION = NameInDatabase(
     "curation",
     _columns("infra.tables", "CurationCall.curation"),
-    "Begin one with `armillary curate`.",
+    "Begin one with `armillary tailor curate`, or `armillary liva photos`.",
 )
 DRAFT = NameInDatabase(
-    "draft", _columns("infra.tables", "Draft.id"), "`armillary review list CURATION` shows the ids."
+    "draft", _columns("infra.tables", "Draft.id"), "The command `review list` shows the ids."
 )
 STUDY = NameInDatabase(
     "study", _columns("infra.tables.study", "Study.id"), "`armillary study list` shows them."
@@ -236,7 +269,7 @@ RATER_OR_STUDY = NameInDatabase(
     "`armillary study export` names the raters.",
 )
 RECEIPT = File("a receipt from an export's receipts folder, or name a submission's id")
-VERIFIED = SubmissionOrReceipt(SUBMISSION, RECEIPT)
+SUBMISSION_OR_RECEIPT = SubmissionOrReceipt(SUBMISSION, RECEIPT)
 
 JUDGE = Checked("the judge", _judge)
 POLICY_SERVER = Checked("the policy server", _policy_server)
@@ -245,7 +278,9 @@ FRAME_RULE = Checked("the frame rule", _frame_rule)
 SCENARIO = Checked("the scenario", _scenario)
 
 SuiteName = Annotated[str, typer.Argument(parser=SUITE)]
-SubmissionId = Annotated[str, typer.Argument(parser=SUBMISSION)]
+SubmissionId = Annotated[
+    str, typer.Argument(parser=SUBMISSION, help="Its id, or the beginning of it.")
+]
 StudyId = Annotated[str, typer.Argument(parser=STUDY)]
 TeamName = Annotated[str, typer.Argument(parser=TEAM)]
 CurationName = Annotated[str, typer.Argument(parser=CURATION)]

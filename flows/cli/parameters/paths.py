@@ -1,5 +1,5 @@
-"""Files and folders that are named after a command: those that have to exist, and those that will
-be written."""
+"""Paths of options and arguments: files and folders that have to exist, and those that will be
+written."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def _decodes(path: Path) -> bool:
 
 MANIFEST = File("a manifest without its files (submissions/README.md shows one)")
 BUNDLE = File("a bundle (a zip file)", text=False)
-BACKUP = File("a file that `armillary backup` wrote", text=False)
+BACKUP = File("a file that `armillary operate backup` wrote", text=False)
 CASES = Folder("a folder with a .yaml sidecar beside each picture")
 NEW_BUNDLE = NewFile("the bundle")
 NEW_CASES = NewFolder("the finished cases")

@@ -1,5 +1,5 @@
-"""Values that are typed after a command: each kind reads the text, or says what is wrong and what
-is right."""
+"""Values of options and arguments: each kind reads the text, or says what is wrong and what is
+right."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAST_SEED = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Free text in one line; every text is right that can be printed."""
+    """Free text in one line; any printable text is accepted."""
 
     noun: str
     longest: int = LONGEST
@@ -40,8 +40,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """A name that is given now, to a team, a model or a curation: by the rule for names in a
-    manifest."""
+    """A new name for a team, a model or a curation, by the rule for names in a manifest."""
 
     noun: str
 
@@ -93,8 +92,7 @@ class Url:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A text that the module which reads it later checks now; `check` raises one of the foreseen
-    errors."""
+    """A text that the module which uses it checks; `check` raises one of the foreseen errors."""
 
     noun: str
     check: Callable[[str], object]
@@ -195,7 +193,9 @@ HOST = (
 ADDRESS = Shape("the address of a network interface", HOST, "127.0.0.1, or 0.0.0.0 for all of them")
 SCHEDULER = Shape("HOST:PORT of a Dask scheduler", rf"({HOST}):[1-9]\d{{0,4}}", "10.0.0.5:8786")
 SHA256 = Shape(
-    "a SHA-256", "[0-9a-f]{64}", "`Head:` in the output of `armillary audit`: 64 hexadecimal digits"
+    "a SHA-256",
+    "[0-9a-f]{64}",
+    "`Head:` in the output of `armillary audit run`: 64 hexadecimal digits",
 )
 CONTACT = Shape(
     "an e-mail address",
@@ -207,7 +207,9 @@ NEW_STUDY = Shape(
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
     "pilot-1: letters, digits, dots and dashes",
 )
-KEY = Shape("a team's key", r"[\x21-\x7e]{8,200}", "arm_…, as `armillary token create` printed it")
+KEY = Shape(
+    "a team's key", r"[\x21-\x7e]{8,200}", "arm_…, as `armillary operate token create` printed it"
+)
 PERSON = Words("the name of the person who decides", 80)
 REASON = Words("the reason")
 

@@ -31,7 +31,7 @@ def page() -> None:
     names = ask_now(review_queue.curations)
     if not names:
         st.info("No curation has begun yet.", icon=":material/info:")
-        st.code("armillary curate NAME --base-url URL --model MODEL", language=None)
+        st.code("armillary tailor curate NAME --base-url URL --model MODEL", language=None)
         return
     st.caption(GUIDE)
     curation, status, task = _choose(names)

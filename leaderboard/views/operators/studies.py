@@ -103,7 +103,8 @@ def _operate() -> None:
         "Token with the scope operate", type="password", key="operate-token", max_chars=200
     )
     st.caption(
-        "`armillary token create TEAM --scope operate` makes one. It is kept nowhere on this page."
+        "`armillary operate token create TEAM --scope operate` makes one. It is kept nowhere on "
+        "this page."
     )
     if not secret or not _may(secret):
         return

@@ -268,7 +268,7 @@ def test_without_a_curation_the_page_says_how_to_begin(home: Settings) -> None:
     page = opened("review")
 
     assert not page.exception
-    assert "armillary curate" in words_of(page)
+    assert "armillary tailor curate" in words_of(page)
 
 
 def test_a_view_of_the_queue_holds_no_sql() -> None:

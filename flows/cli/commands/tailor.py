@@ -1,21 +1,29 @@
-"""The commands for curating a bank: asking a language model, and deciding about what it wrote."""
+"""The commands of TailOR: curating a bank with a language model, reviewing its drafts, and
+correcting a failure mode."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.cli.parameters.names import ACTION, DRAFT, CurationName, NameWithin
+from flows.cli.parameters.names import ACTION, DRAFT, RUN, CurationName, NameWithin
 from flows.cli.parameters.paths import File, NewFolder
 from flows.cli.parameters.values import REASON, By, Name, NumberOrDefault, Pair, Url, Words
-from flows.cli.terminal import plain, progress, say, table, told
+from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
 
+if TYPE_CHECKING:
+    from flows.suites.tailor_curate import Curated
+
+MOST_FINDINGS = 20
 ENDPOINT = Url("an OpenAI-compatible endpoint")
 GRAPH = File("ConceptNet's assertions, plain or gzip", text=False)
 
+tailor = typer.Typer(help="Curate an item bank, review its drafts.", no_args_is_help=True)
 
+
+@tailor.command()
 def curate(
     name: Annotated[
         str,
@@ -67,12 +75,15 @@ def curate(
     price_in: Annotated[float, typer.Option(min=0, max=10**6, help="For a million tokens.")] = 0.0,
     price_out: Annotated[float, typer.Option(min=0, max=10**6, help="For a million tokens.")] = 0.0,
     again: Annotated[bool, typer.Option(help="Ask again what failed.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Write a new TailOR bank with a language model and people; run it again after each round of
-    review."""
+    """Write a new item bank with a language model and people.
+
+    Run it again after each round of review.
+    """
     from flows.workers.executor import prepare
 
-    with told() as settings, progress():
+    with reporting_errors() as settings, progress():
         prepare(settings)
         from evaluators.suites.tailor.graph import check_file
         from flows.suites.tailor_curate import CurationOptions, run_here
@@ -95,29 +106,58 @@ def curate(
                 "price_out": price_out,
             }
         )
-        done = run_here(settings, name, base_url, model, chosen)
+        curated = run_here(settings, name, base_url, model, chosen)
+    _report(curated, as_json)
+
+
+def _report(curated: Curated, as_json: bool) -> None:
     say(
-        f"{done.asked} calls; {done.failed} without a usable reply, {done.unasked} not asked "
-        "(budget)."
+        f"{curated.asked} calls; {curated.failed} without a usable reply, {curated.unasked} not "
+        "asked (budget).",
+        err=as_json,
     )
-    table(
-        [
-            {"task": one.task_id, "state": "out" if one.dropped else "open", "why": one.reason}
-            for one in done.open
-        ]
-    )
-    for finding in done.findings[:20]:
-        say(plain(f"{finding.where}: {finding.what}"))
-    if done.findings:
-        say(f"{len(done.findings)} findings: edit these drafts and run again. Nothing was written.")
-    say(
-        f"{done.tasks} tasks are ready."
-        + (f" Written: {plain(str(done.folder))}" if done.folder else "")
-    )
+    rows = [
+        {"task": task.task_id, "state": "out" if task.dropped else "open", "why": task.reason}
+        for task in curated.open
+    ]
+    show_rows(rows, as_json)
+    for finding in curated.findings[:MOST_FINDINGS]:
+        say(plain(f"{finding.where}: {finding.what}"), err=as_json)
+    if curated.findings:
+        say(
+            f"{len(curated.findings)} findings: edit these drafts and run again. Nothing was "
+            "written.",
+            err=as_json,
+        )
+    written = f" Written: {plain(str(curated.folder))}" if curated.folder else ""
+    say(f"{curated.tasks} tasks are ready.{written}", err=as_json)
+
+
+@tailor.command()
+def failure(
+    run: Annotated[str, typer.Argument(parser=RUN)],
+    sample: Annotated[str, typer.Argument(parser=NameWithin("sample"))],
+    mode: Annotated[str, typer.Argument(parser=NameWithin("failure mode"))],
+    by: By,
+    reason: Annotated[str, typer.Option(parser=REASON, help="Why.")],
+) -> None:
+    """Decide which failure mode counts for a weak output.
+
+    A person's decision replaces the judge's.
+    """
+    from flows.evaluate.failure_decisions import decide
+
+    with reporting_errors() as settings:
+        decide(settings, run, sample, mode, by, reason)
+        say(plain(f"{sample} counts as {mode} now."))
 
 
 review = typer.Typer(help="Decide about the drafts of a curation.", no_args_is_help=True)
-Ids = Annotated[list[str], typer.Argument(parser=DRAFT, help="Ids from `armillary review list`.")]
+tailor.add_typer(review, name="review")
+Ids = Annotated[
+    list[str],
+    typer.Argument(parser=DRAFT, help="Ids that the command `review list` shows."),
+]
 Why = Annotated[
     str, typer.Option("--reason", parser=REASON, help="Why; needed to edit and to drop.")
 ]
@@ -130,29 +170,30 @@ def review_list(
     curation: CurationName,
     status: Status = "candidate",
     task: Annotated[str | None, typer.Option(parser=TASK, help="Only this task's drafts.")] = None,
-    most: Annotated[int, typer.Option(min=1, max=100_000, help="How many are shown.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="How many are shown.")] = 50,
+    as_json: AsJson = False,
 ) -> None:
     """Show drafts, and the questions that failed."""
     from infra.db import session
     from leaderboard.queries.review_queue import check_task, queue, unwritten
 
-    with told() as settings, session(settings.database) as db:
+    with reporting_errors() as settings, session(settings.database) as db:
         if task is not None:
             check_task(db, curation, task)
-        rows = queue(db, curation, status, task or "", None, most)
-        table(
-            [
-                {
-                    "id": one.id,
-                    "where": one.where,
-                    "words": str(dict(one.words)),
-                    "checks": one.note,
-                }
-                for one in rows
-            ]
-        )
+        drafts = queue(db, curation, status, task or "", None, limit)
+        rows = [
+            {
+                "id": draft.id,
+                "where": draft.where,
+                "words": str(dict(draft.words)),
+                "checks": draft.note,
+            }
+            for draft in drafts
+        ]
+        show_rows(rows, as_json)
         for bad in unwritten(db, curation):
-            say(plain(f"{bad.status}: {bad.step} {bad.subject}, {bad.tries} tries: {bad.reason}"))
+            line = f"{bad.status}: {bad.step} {bad.subject}, {bad.tries} tries: {bad.reason}"
+            say(plain(line), err=as_json)
 
 
 @review.command("keep")
@@ -165,7 +206,7 @@ def review_keep(
     from infra.db import session
     from leaderboard.queries.review_queue import keep
 
-    with told() as settings, session(settings.database) as db:
+    with reporting_errors() as settings, session(settings.database) as db:
         say(f"Kept: {keep(db, ids, by, reason or '')}.")
 
 
@@ -182,7 +223,7 @@ def review_keep_rest(
     from infra.db import session
     from leaderboard.queries.review_queue import check_task, keep_rest
 
-    with told() as settings, session(settings.database) as db:
+    with reporting_errors() as settings, session(settings.database) as db:
         check_task(db, curation, task)
         say(f"Kept: {keep_rest(db, curation, task, int(step), by)}.")
 
@@ -200,7 +241,7 @@ def review_edit(
     from infra.db import session
     from leaderboard.queries.review_queue import edit
 
-    with told() as settings, session(settings.database) as db:
+    with reporting_errors() as settings, session(settings.database) as db:
         edit(db, id, dict(word.partition("=")[::2] for word in words), by, reason)
         say("Edited.")
 
@@ -211,5 +252,5 @@ def review_drop(ids: Ids, by: By, reason: Why) -> None:
     from infra.db import session
     from leaderboard.queries.review_queue import drop
 
-    with told() as settings, session(settings.database) as db:
+    with reporting_errors() as settings, session(settings.database) as db:
         say(f"Dropped: {drop(db, ids, by, reason)}.")
