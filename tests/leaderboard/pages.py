@@ -20,10 +20,16 @@ VIEWS = (
 )
 
 
+def room(view: str) -> str:
+    """The package in which a page lives."""
+    operators = view in ("review", "studies", "system")
+    return "leaderboard.views.operators" if operators else "leaderboard.views"
+
+
 def opened(view: str, **params: str) -> AppTest:
     """The page as it is after a link to it was followed."""
     page = AppTest.from_string(
-        f"from leaderboard.views import {view}\n{view}.page()", default_timeout=30
+        f"from {room(view)} import {view}\n{view}.page()", default_timeout=30
     )
     for key, value in params.items():
         page.query_params[key] = value
@@ -34,7 +40,7 @@ def whole_app() -> AppTest:
     """The app itself, as `armillary serve` runs it."""
     from importlib.resources import files
 
-    return AppTest.from_file(str(files("leaderboard") / "app.py"), default_timeout=30).run()
+    return AppTest.from_file(str(files("leaderboard.apps") / "board.py"), default_timeout=30).run()
 
 
 def words_of(page: AppTest) -> str:
