@@ -1,1 +1,1 @@
-"""The outside world: settings, rows, objects. Ignorant of benchmarks."""
+"""Settings, database tables, object store, leases and sandbox. Knows nothing of benchmarks."""

@@ -1,4 +1,4 @@
-"""Connections, transactions, migrations, and writes that may be repeated."""
+"""Database connections, transactions, migrations, and inserts that may be repeated without harm."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from sqlmodel import Session, SQLModel
 from infra.bulk_copy import copy_rows
 
 HERE = Path(__file__).parent
-MANY = 2000
-"""So many rows are held at a time."""
-ROOMY = ("cache_size=-32000", "mmap_size=2147483648")
-"""SQLite's own 2 MB forget the pages of one ranking before the next is read."""
+BATCH_ROWS = 2000
+"""How many rows are held in memory at a time."""
+CACHE_PRAGMAS = ("cache_size=-32000", "mmap_size=2147483648")
+"""SQLite's default cache of 2 MB is too small for the pages of one ranking."""
 
 
 class DatabaseUnavailable(Exception):
@@ -37,26 +37,26 @@ class DatabaseUnavailable(Exception):
 def engine(url: str) -> Engine:
     """The engine for this URL, made once a process."""
     if make_url(url).get_backend_name() != "sqlite":
-        made = create_engine(url, pool_pre_ping=True)
-        event.listen(made, "before_cursor_execute", _as_kept)
-        return made
+        new_engine = create_engine(url, pool_pre_ping=True)
+        event.listen(new_engine, "before_cursor_execute", _use_binary_rows)
+        return new_engine
     Path(make_url(url).database or "").parent.mkdir(parents=True, exist_ok=True)
-    made = create_engine(url, connect_args={"timeout": 60})
-    event.listen(made, "connect", _durable)
-    return made
+    new_engine = create_engine(url, connect_args={"timeout": 60})
+    event.listen(new_engine, "connect", _set_pragmas)
+    return new_engine
 
 
-def _as_kept(*said: Any) -> None:
-    """Give rows in PostgreSQL's own form where a query asks so: spelling numbers out takes longer
-    than finding them."""
-    _, cursor, _, _, context, _ = said
+def _use_binary_rows(*arguments: Any) -> None:
+    """Have PostgreSQL send rows in binary where a query asks so: as text, numbers take longer to
+    format than to find."""
+    _, cursor, _, _, context, _ = arguments
     if context and context.execution_options.get("binary"):
         cursor.format = 1
 
 
-def _durable(connection: Any, _record: object) -> None:
+def _set_pragmas(connection: Any, _record: object) -> None:
     """Readers beside one writer, and a commit that survives a power cut."""
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", *ROOMY):
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", *CACHE_PRAGMAS):
         connection.execute(f"PRAGMA {pragma}")
 
 
@@ -97,25 +97,26 @@ def _unreachable(url: str) -> str:
     )
 
 
-def bare(table: type[SQLModel]) -> Any:
-    """A table's columns without the mapper, which costs a page more than the database does."""
+def columns_of(table: type[SQLModel]) -> Any:
+    """A table's columns for queries past the ORM mapper, which costs a page more time than the
+    database does."""
     return table.__table__.c  # type: ignore[attr-defined]
 
 
 def add_new(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -> None:
     """Insert the rows whose key is not there yet."""
     if rows:
-        db.connection().execute(_insert(db, table).on_conflict_do_nothing(), list(rows))
+        db.connection().execute(insert_into(db, table).on_conflict_do_nothing(), list(rows))
 
 
 def add_many(db: Session, table: type[SQLModel], rows: Iterable[Mapping[str, Any]]) -> None:
     """The same for tens of thousands of rows with the same columns, made one by one while they are
     written."""
-    rest = iter(rows)
-    for first in rest:
+    remaining_rows = iter(rows)
+    for first in remaining_rows:
         names = tuple(first)
         values = itemgetter(*names) if len(names) > 1 else lambda row: tuple(row.values())
-        add_rows(db, table, names, map(values, chain((first,), rest)))
+        add_rows(db, table, names, map(values, chain((first,), remaining_rows)))
 
 
 def add_rows(
@@ -125,35 +126,41 @@ def add_rows(
     rows: Iterable[Sequence[Any]],
     gives_way: str = "",
 ) -> None:
-    """The same for bare values in the order of the names; a row that is there and of which
-    `gives_way` holds gives way.
+    """The same for bare values in the order of the names; an existing row for which the SQL
+    condition `gives_way` holds is replaced.
 
-    Straight to the driver, what lies between costs several times the insert: row by row on SQLite,
-    on PostgreSQL column by column, or copied where they are many.
+    Rows go straight to the driver, for SQLAlchemy costs several times the insert: row by row on
+    SQLite, on PostgreSQL as arrays, or by COPY where they are many.
     """
     connection, dialect = db.connection(), db.get_bind().dialect
-    kinds = [bare(table)[name].type for name in names]
-    parts = _parts([_maker(kind, dialect) for kind in kinds], rows)
-    first, second = next(parts, None), next(parts, None)
+    kinds = [columns_of(table)[name].type for name in names]
+    batches = _batches([_bind_processor(kind, dialect) for kind in kinds], rows)
+    first, second = next(batches, None), next(batches, None)
     if first is not None and second is not None and dialect.name == "postgresql":
-        rest = chain.from_iterable(chain((first, second), parts))
+        all_rows = chain.from_iterable(chain((first, second), batches))
         copy_rows(
-            connection, str(table.__tablename__), names, rest, _on_conflict(table, names, gives_way)
+            connection,
+            str(table.__tablename__),
+            names,
+            all_rows,
+            _on_conflict(table, names, gives_way),
         )
         return
     text = f"{_insert_text(table, names, kinds, dialect)} {_on_conflict(table, names, gives_way)}"
-    for part in chain(filter(None, (first, second)), parts):
-        values = part if dialect.name == "sqlite" else tuple(map(list, zip(*part, strict=True)))
+    for batch in chain(filter(None, (first, second)), batches):
+        values = batch if dialect.name == "sqlite" else tuple(map(list, zip(*batch, strict=True)))
         connection.exec_driver_sql(text, values)
 
 
-def _parts(makers: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[list[tuple[Any, ...]]]:
-    """Rows as the driver wants them, so many at a time."""
-    rest = iter(rows)
-    for part in iter(lambda: list(islice(rest, MANY)), []):
+def _batches(
+    processors: Sequence[Any], rows: Iterable[Sequence[Any]]
+) -> Iterator[list[tuple[Any, ...]]]:
+    """Rows as the driver takes them, `BATCH_ROWS` at a time."""
+    remaining_rows = iter(rows)
+    for batch in iter(lambda: list(islice(remaining_rows, BATCH_ROWS)), []):
         columns = [
-            map(do, some) if do else some
-            for do, some in zip(makers, zip(*part, strict=True), strict=True)
+            map(convert, column) if convert else column
+            for convert, column in zip(processors, zip(*batch, strict=True), strict=True)
         ]
         yield list(zip(*columns, strict=True))
 
@@ -162,43 +169,44 @@ def _insert_text(
     table: type[SQLModel], names: Sequence[str], kinds: Sequence[Any], dialect: Dialect
 ) -> str:
     into = ", ".join(f'"{name}"' for name in names)
-    given = f"VALUES ({', '.join('?' * len(names))})"
+    source = f"VALUES ({', '.join('?' * len(names))})"
     if dialect.name != "sqlite":
         arrays = ", ".join(f"%s::{kind.compile(dialect)}[]" for kind in kinds)
-        given = f"SELECT * FROM unnest({arrays})"  # noqa: S608
-    return f'INSERT INTO "{table.__tablename__}" ({into}) {given}'
+        source = f"SELECT * FROM unnest({arrays})"  # noqa: S608
+    return f'INSERT INTO "{table.__tablename__}" ({into}) {source}'
 
 
 def _on_conflict(table: type[SQLModel], names: Sequence[str], gives_way: str) -> str:
     if not gives_way:
         return "ON CONFLICT DO NOTHING"
-    keys = [column.name for column in bare(table) if column.primary_key]
+    keys = [column.name for column in columns_of(table) if column.primary_key]
     key = ", ".join(f'"{name}"' for name in keys)
-    given = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in keys)
-    return f"ON CONFLICT ({key}) DO UPDATE SET {given} WHERE {gives_way}"
+    assignments = ", ".join(f'"{name}" = excluded."{name}"' for name in names if name not in keys)
+    return f"ON CONFLICT ({key}) DO UPDATE SET {assignments} WHERE {gives_way}"
 
 
-def _maker(kind: Any, dialect: Dialect) -> Any:
-    """What makes a value of a type fit for the driver; most JSON here is empty, and encoding that
-    costs an insert."""
+def _bind_processor(kind: Any, dialect: Dialect) -> Any:
+    """The function that turns a value of a column type into one for the driver, or None; most JSON
+    here is empty, which needs no encoder."""
     if isinstance(kind, JSON):
         return lambda value: "{}" if value == {} else json.dumps(value)
     return kind.dialect_impl(dialect).bind_processor(dialect)
 
 
 def claim(db: Session, table: type[SQLModel], row: Mapping[str, Any]) -> bool:
-    """Insert one row; say whether it is ours, or whether somebody was there before."""
-    statement = _insert(db, table).values(row).on_conflict_do_nothing().returning(literal(1))
+    """Insert one row; False if there was a row with its key already."""
+    statement = insert_into(db, table).values(row).on_conflict_do_nothing().returning(literal(1))
     return db.connection().execute(statement).first() is not None
 
 
-def _insert(db: Session, table: type[SQLModel]) -> Any:
+def insert_into(db: Session, table: type[SQLModel]) -> Any:
+    """The dialect's INSERT of a table, which has ON CONFLICT clauses."""
     backend = postgresql if db.get_bind().dialect.name == "postgresql" else sqlite
     return backend.insert(table.__table__)  # type: ignore[attr-defined]
 
 
-def alone(db: Session, name: str) -> None:
-    """Be the only one inside this name until the transaction ends. SQLite has one writer anyway."""
+def transaction_lock(db: Session, name: str) -> None:
+    """Hold a lock by this name until the transaction ends. SQLite has one writer anyway."""
     if db.get_bind().dialect.name == "postgresql":
         number = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], signed=True)
         db.connection().execute(select(func.pg_advisory_xact_lock(number)))
@@ -210,12 +218,12 @@ def put(db: Session, table: type[SQLModel], rows: Sequence[Mapping[str, Any]]) -
     """Insert the rows; where a key is there already, the new values stand."""
     if not rows:
         return
-    statement = _insert(db, table)
+    statement = insert_into(db, table)
     keys = [column.name for column in statement.table.primary_key]
-    rest = {name: statement.excluded[name] for name in rows[0] if name not in keys}
+    updates = {name: statement.excluded[name] for name in rows[0] if name not in keys}
     merged = (
-        statement.on_conflict_do_update(index_elements=keys, set_=rest)
-        if rest
+        statement.on_conflict_do_update(index_elements=keys, set_=updates)
+        if updates
         else statement.on_conflict_do_nothing()
     )
     db.connection().execute(merged, list(rows))

@@ -1,5 +1,5 @@
-"""Who works on what: a lease is taken, renewed by a heartbeat, and given back; one that runs out is
-a dead worker's."""
+"""Leases: a worker acquires one for a subject, renews it by a heartbeat and releases it; an expired
+one is a dead worker's."""
 
 from __future__ import annotations
 
@@ -63,15 +63,15 @@ def acquire(
     }
     if claim(db, Lease, {"subject": subject, "attempts": 1, **held}):
         return True
-    there = db.exec(
+    holder = db.exec(
         select(Lease.owner).where(Lease.subject == subject, Lease.state == HELD)
     ).first()
-    dead = there if there and is_dead_here(there) else ""
+    dead = holder if holder and is_dead_here(holder) else ""
     to_have = or_(
         col(Lease.state) == FREE, col(Lease.expires_at) < moment, col(Lease.owner) == dead
     )
-    taken = update(Lease).where(col(Lease.subject) == subject, to_have)
-    return _count(db, taken.values(attempts=col(Lease.attempts) + 1, **held)) == 1
+    takeover = update(Lease).where(col(Lease.subject) == subject, to_have)
+    return _count(db, takeover.values(attempts=col(Lease.attempts) + 1, **held)) == 1
 
 
 def renew(db: Session, subject: str, owner: str, seconds: float) -> bool:

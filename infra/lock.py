@@ -143,8 +143,8 @@ def differences(lock: Mapping[str, Pin], installed: Mapping[str, str]) -> list[s
 def installed_versions() -> dict[str, str]:
     """Every package of this environment but the project itself."""
     versions = {
-        canonicalize_name(each.name): public_version(each.version)
-        for each in metadata.distributions()
+        canonicalize_name(distribution.name): public_version(distribution.version)
+        for distribution in metadata.distributions()
     }
     return {name: version for name, version in versions.items() if name != PROJECT}
 

@@ -1,5 +1,4 @@
-"""What happened, for the operator: one JSON object a line, in a file under home or on standard
-error.
+"""The operator's log: one JSON object a line, in a file under home or on standard error.
 
 Every line carries what it is about (submission, stage, shard), wherever in the code it is written.
 """

@@ -1,1 +1,2 @@
-"""What comes in, and whether it is fit to score."""
+"""Intake of submissions: the bundle format, its checks, the gates between stages, teams and quotas.
+Imports infra, never evaluators, leaderboard or flows."""

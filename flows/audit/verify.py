@@ -21,7 +21,7 @@ from infra import tables
 from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, fetch_blob
-from infra.tables import failures
+from infra.tables.findings import FailureRow
 from submissions.format.errors import shown
 
 
@@ -170,7 +170,7 @@ def _check_verdicts(case: EvaluationCase, differences: list[str]) -> int:
 def _check_failures(case: EvaluationCase) -> list[str]:
     """What the second look found follows from its stored answers."""
     with session(case.settings.database) as db:
-        return failure_modes.differences(case, _rows(db, failures.FailureRow, case).all())
+        return failure_modes.differences(case, _rows(db, FailureRow, case).all())
 
 
 def _rows(db: Session, table: Any, case: EvaluationCase) -> Any:

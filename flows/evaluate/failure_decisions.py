@@ -8,7 +8,7 @@ from evaluators.suites import suite_named
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Run, Sample
-from infra.tables.failures import FailureRow
+from infra.tables.findings import FailureRow
 from leaderboard.queries.ranking import NotOnBoard
 from submissions.format.errors import shown
 

@@ -22,7 +22,7 @@ from flows.workers.executor import each_done
 from flows.workers.work import JudgeWork, looked_at_again
 from infra import tables
 from infra.db import add_new, session
-from infra.tables.failures import FailureRow as FailureRow
+from infra.tables.findings import FailureRow as FailureRow
 
 JUDGES_WORD = {"decided_by": "", "reason": ""}
 

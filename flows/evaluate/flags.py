@@ -19,7 +19,7 @@ from flows.workers.work import WorkerPlace
 from infra import tables
 from infra.db import add_new, session
 from infra.store import Store, fetch_blob
-from infra.tables.flags import Flag
+from infra.tables.findings import Flag
 
 WRITING = "writing"
 SHOWN = 500

@@ -70,8 +70,8 @@ def before_publication(case: EvaluationCase, stored: Sequence[Any]) -> Gate:
 def hold(case: EvaluationCase, gate: Gate) -> None:
     """Let a case through a gate, or stop it; either way what was found is kept for the report."""
     found = findings(gate)
-    kept = report.result(gate.name, gate.rows, found, _notes(case))
-    report.keep(case.store, case.submission.id, kept)
+    kept = report.build_result(gate.name, gate.rows, found, _notes(case))
+    report.store_result(case.store, case.submission.id, kept)
     if not kept.passed:
         critical = [one for one in found if one.severity == "critical"]
         said = "; ".join(f"{one.column}: {one.expectation}, {one.found}" for one in critical[:5])

@@ -17,7 +17,7 @@ from flows.run.case import EvaluationCase
 from flows.run.code_version import put_mark
 from flows.run.tables_io import cell_row
 from infra import tables
-from infra.db import alone, put, session
+from infra.db import put, session, transaction_lock
 from infra.tables.operations import Change
 
 ADDRESS = ("metric", "scenario", "task", "setting", "modality")
@@ -63,7 +63,7 @@ def rescore(case: EvaluationCase, night: date, stale: Stale) -> int:
     fresh = [cell_row(case.run.id, cell) for cell in computed.cells]
     after = {tuple(row[name] for name in ADDRESS): row["value"] for row in fresh}
     with session(case.settings.database) as db:
-        alone(db, PUBLICATION)
+        transaction_lock(db, PUBLICATION)
         difference = moved(numbers_of(db, case.run.id), after)
         if difference or stale.cause == "data":
             _replace(db, case, computed)

@@ -24,7 +24,7 @@ from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped
 from flows.run.quota_turn import stop_if_taken_back
 from flows.run.tables_io import OUTCOMES, store_results
 from infra import tables
-from infra.db import alone, session
+from infra.db import session, transaction_lock
 from infra.settings import Settings
 from infra.tables.standing import Roster
 from leaderboard.cache import on_publish
@@ -54,7 +54,7 @@ def publish(
     ]
     found, private = summaries(case.suite, case.samples, scores, columns), private_scores()
     with session(case.settings.database) as db:
-        alone(db, PUBLICATION)
+        transaction_lock(db, PUBLICATION)
         run = db.get_one(tables.Run, case.run.id, populate_existing=True)
         if run.state != "published":
             _put_on_board(db, case, run, found)
@@ -110,7 +110,7 @@ def again(
 ) -> None:
     """Put new numbers in the place of a published run's old ones, with all that follows from
     them."""
-    alone(db, PUBLICATION)
+    transaction_lock(db, PUBLICATION)
     with on_publish.kept_up(db, col(tables.Run.id) == case.run.id):
         for table in (tables.Score, tables.Cell):
             db.connection().execute(delete(table).where(col(table.run_id) == case.run.id))
@@ -131,7 +131,7 @@ def rank_again(db: Session, case: EvaluationCase, run: tables.Run, scores: Seque
 def settle(settings: Settings) -> int:
     """Rank every board again that somebody was withdrawn from; return how many were withdrawn."""
     with session(settings.database) as db:
-        alone(db, PUBLICATION)
+        transaction_lock(db, PUBLICATION)
         boards: dict[str, str] = {
             board: suite for board, suite in db.execute(select(Roster.board, Roster.suite))
         }

@@ -23,7 +23,7 @@ from flows.run.board_keys import items_sha256
 from flows.run.scoring_code import code_sha256
 from flows.run.tables_io import noise_of
 from infra import tables
-from infra.db import bare, put
+from infra.db import columns_of, put
 from infra.tables.standing import Receipt
 
 SCHEMA = 1
@@ -142,7 +142,7 @@ def _record(
 
 def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
     """A run's cells as they are published, in the order of their addresses."""
-    table = bare(tables.Cell)
+    table = columns_of(tables.Cell)
     kept = [column for column in table if column.name not in UNPUBLISHED]
     names = [column.name for column in kept]
     found = db.execute(sa_select(*kept).where(table.run_id == run_id))

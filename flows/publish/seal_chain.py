@@ -21,7 +21,7 @@ from flows.publish.row_digests import BYTES, digests
 from flows.run.questions import all_asked
 from flows.run.tables_io import outputs_of
 from infra import tables
-from infra.db import MANY
+from infra.db import BATCH_ROWS
 from infra.tables import standing
 from infra.tables.standing import Seal
 
@@ -183,7 +183,9 @@ def _found(db: Session, kind: str, owner: str) -> Iterator[Sequence[Sequence[Any
     columns = _columns(kind)
     asked = [type_coerce(column, NullType()) if kind in RAW else column for column in columns]
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
-        for rows in db.connection().execute(sa_select(*asked).where(condition)).partitions(MANY):
+        for rows in (
+            db.connection().execute(sa_select(*asked).where(condition)).partitions(BATCH_ROWS)
+        ):
             yield [_unmeasured(columns, row) for row in rows] if kind == "judge" else rows
 
 

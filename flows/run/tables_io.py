@@ -16,7 +16,7 @@ from evaluators.contracts import OUR_FAILURES, Answer, Cell, Outcome, Score
 from evaluators.judges.card import question_key
 from flows.durable.shard_results import ShardResult
 from infra import tables
-from infra.db import MANY, add_many, add_new, add_rows, claim
+from infra.db import BATCH_ROWS, add_many, add_new, add_rows, claim
 from infra.fields import fields_of
 from infra.tables.standing import Noise
 
@@ -53,7 +53,7 @@ def verdicts_of(
         query = sa_select(col(table.media_sha256), col(table.question_sha256), col(table.outcome))
         query = query.add_columns(col(table.value), col(table.reason))
         query = query.where(col(table.judge) == judge, col(table.repeat) == repeat, some)
-        for rows in db.connection().execute(query).partitions(MANY):
+        for rows in db.connection().execute(query).partitions(BATCH_ROWS):
             for file, question, outcome, value, reason in rows:
                 found[file, question] = Answer(question, OUTCOMES[outcome], value, reason)
     return found

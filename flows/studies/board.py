@@ -30,7 +30,7 @@ from flows.studies.people import People, people_of
 from flows.studies.ratings import About, RatedItem, care, opinions, ratings
 from flows.studies.tables import table_of
 from infra import tables
-from infra.db import add_new, alone, put, session
+from infra.db import add_new, put, session, transaction_lock
 from infra.settings import Settings
 from infra.tables import standing
 from infra.tables.standing import Noise
@@ -138,7 +138,7 @@ def _to_board(db: Session, study: Study, heard: Heard) -> None:
     suite, card = suite_named(study.suite), human_card(study)
     judge = fingerprint(card)
     add_new(db, tables.Judge, [judge_row(card)])
-    alone(db, publication_flow.PUBLICATION)
+    transaction_lock(db, publication_flow.PUBLICATION)
     found = [one for one in heard.people if one.scores]
     numbers = {
         rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))

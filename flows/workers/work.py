@@ -37,12 +37,12 @@ from infra.logs import about
 from infra.store import Corrupt, Store, landing, lend_blob, open_store, put_blob, put_bytes
 from submissions.bundle.answers import SUFFIXES as VALUES
 from submissions.bundle.answers import AnswerRule, value_facts
-from submissions.format.archive import Archive, kept_open, open_archive
+from submissions.format.archive import Archive, open_archive, open_cached
 from submissions.format.manifest import NAME, parse
 from submissions.intake.intake import bundle_key
 from submissions.media.facts import MediaFacts, Refused, inspect
-from submissions.media.trajectories import TYPE as TRAJECTORY
-from submissions.model_files.leftovers import left_out
+from submissions.media.trajectories import TRAJECTORY_TYPE as TRAJECTORY
+from submissions.model_files.unread_files import left_out
 
 Reader = Callable[[Path], Mapping[str, Any]]
 MANIFEST = ".manifest"
@@ -250,7 +250,7 @@ def _value(file: Path, media_type: str, read: Reader | None) -> dict[str, Any]:
 def _taken_over(work: OutputsWork, place: WorkerPlace, store: Store) -> Iterator[dict[str, Any]]:
     bundle = fetch_bundle(store, work.bundle_sha256, Path(place.work))
     samples = {sample.id: sample for sample in _samples(work.suite, work.sample_ids, place)}
-    archive = kept_open(bundle)
+    archive = open_cached(bundle)
     with _scratch(place) as folder:
         for sample_id in work.sample_ids:
             if sample_id not in work.files:

@@ -7,7 +7,7 @@ from alembic.autogenerate.api import AutogenContext
 from sqlmodel import AutoString, SQLModel
 
 from infra import tables
-from infra.tables.indexes import has
+from infra.tables.columns import index_exists_on
 
 
 def plain_types(kind: str, item: object, _context: AutogenContext) -> str | Literal[False]:
@@ -26,7 +26,7 @@ context.configure(
     target_metadata=SQLModel.metadata,
     render_as_batch=True,
     render_item=plain_types,
-    include_object=has(connection.dialect.name),
+    include_object=index_exists_on(connection.dialect.name),
 )
 with context.begin_transaction():
     context.run_migrations()

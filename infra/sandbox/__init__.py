@@ -1,1 +1,2 @@
-"""What a child process gives up before it touches what strangers made: network, files, memory."""
+"""Confinement of child processes that read untrusted files: network, memory, file access. Imports
+no other room."""

@@ -1,5 +1,5 @@
-"""What a child process gives up before it touches what strangers made: network, memory, files,
-outliving us."""
+"""Limits that a child process puts on itself before it reads untrusted files: no network, bounded
+memory, no life after its parent."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def limit(memory: int | None, file_bytes: int, open_files: int) -> None:
         resource.RLIMIT_NOFILE: open_files,
         resource.RLIMIT_CORE: 0,
     }
-    for what, most in limits.items():
-        resource.setrlimit(what, (most, most))
+    for resource_kind, bound in limits.items():
+        resource.setrlimit(resource_kind, (bound, bound))
     if memory is not None:
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 

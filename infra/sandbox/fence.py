@@ -1,5 +1,5 @@
-"""Which files a process may still touch, by Linux's Landlock: it writes only into its own folders,
-reads none hidden.
+"""File access rules for a process, by Linux's Landlock: it writes only into its own folders and
+reads no hidden one.
 
 Names of hidden files can be seen, what is in them cannot. Where the kernel has no Landlock nothing
 changes.
@@ -54,12 +54,12 @@ def fence(
 
     It holds for this process and what it starts, for good; call it before there are threads.
     """
-    known = version()
-    if not known:
+    abi_version = version()
+    if not abi_version:
         return False
-    writes = WRITES | (MOVE if known >= 2 else 0) | (TRUNCATE if known >= 3 else 0)
+    writes = WRITES | (MOVE if abi_version >= 2 else 0) | (TRUNCATE if abi_version >= 3 else 0)
     reads = READS if hidden else 0
-    scope = FOREIGN_SOCKETS | FOREIGN_SIGNALS if known >= 6 else 0
+    scope = FOREIGN_SOCKETS | FOREIGN_SIGNALS if abi_version >= 6 else 0
     rules = _Rules(writes | reads, 0, scope)
     ruleset = _call(CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules) if scope else 8, 0)
     if ruleset < 0:

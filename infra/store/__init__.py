@@ -1,4 +1,4 @@
-"""Objects by key, in a folder or in S3: the one door to everything too big for a row."""
+"""The object store: bytes by key, in a folder or in S3. `open_store` chooses by address."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of boto3 that the S3 store uses, with the types boto3 does not have."""
+"""boto3 clients and errors for the S3 store, with types for the part of boto3 that it uses."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def connect(endpoint: str | None) -> Client:
     return client
 
 
-def explain(error: Exception, what: str, key: str) -> StoreError:
+def explain(error: Exception, failure: str, key: str) -> StoreError:
     """Turn boto3's error into ours: which one it is, whose fault, and what to do."""
     from botocore import exceptions
 
@@ -45,16 +45,16 @@ def explain(error: Exception, what: str, key: str) -> StoreError:
     if code in {"404", "NoSuchKey", "NotFound"}:
         return Missing(key)
     if code in REFUSALS:
-        return StoreError(f"{what} ({code}). {REFUSED}")
+        return StoreError(f"{failure} ({code}). {REFUSED}")
     if code == "NoSuchBucket":
         return StoreError(
-            f"{what} ({code}). There is no such bucket: the operator must make it or correct the "
-            "address."
+            f"{failure} ({code}). There is no such bucket: the operator must make it or correct "
+            "the address."
         )
     if status >= 500 or code in PASSING or isinstance(error, cut_off):
-        return Unreachable(f"{what} ({code}). {FAILING}")
+        return Unreachable(f"{failure} ({code}). {FAILING}")
     return StoreError(
-        f"{what} ({code}). The store does not understand us, which is our fault: tell the "
+        f"{failure} ({code}). The store does not understand us, which is our fault: tell the "
         "maintainers."
     )
 

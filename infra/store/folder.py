@@ -117,8 +117,8 @@ def _entries(folder: Path) -> list[tuple[str, int | None]]:
     """The folder's files with their sizes and its folders with None, in the order of the keys."""
     with _explained("list the objects"):
         try:
-            with os.scandir(folder) as found:
-                entries = [_entry(entry) for entry in found]
+            with os.scandir(folder) as listing:
+                entries = [_entry(entry) for entry in listing]
         except FileNotFoundError:
             return []
     return sorted(entry for entry in entries if entry)

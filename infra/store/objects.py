@@ -1,4 +1,5 @@
-"""Objects by key, in a folder or in S3: the one door to everything too big for a row."""
+"""The store's protocol, errors and keys, and what folder and S3 stores share: blobs, copying,
+atomic files."""
 
 from __future__ import annotations
 
@@ -91,13 +92,13 @@ class Missing(StoreError):
 class Corrupt(StoreError):
     """The object's bytes are not those that were stored."""
 
-    def __init__(self, key: str, expected: str, found: str) -> None:
-        super().__init__(key, expected, found)
-        self.key, self.expected, self.found = key, expected, found
+    def __init__(self, key: str, expected: str, actual: str) -> None:
+        super().__init__(key, expected, actual)
+        self.key, self.expected, self.actual = key, expected, actual
 
     def __str__(self) -> str:
         return (
-            f"The object {self.key!r} is damaged: its SHA-256 is {self.found}, it should be "
+            f"The object {self.key!r} is damaged: its SHA-256 is {self.actual}, it should be "
             f"{self.expected}. "
             "This is the store's fault, not the submitter's: delete the object and store the file "
             "again."
@@ -140,9 +141,9 @@ def fetch_blob(store: Store, sha256: str, path: Path) -> None:
     """Write the blob to the path, or raise Corrupt and leave the path as it was."""
     key, partial = blob_key(sha256), partial_of(path)
     try:
-        found = store.fetch(key, partial)
-        if found != sha256:
-            raise Corrupt(key, sha256, found)
+        actual = store.fetch(key, partial)
+        if actual != sha256:
+            raise Corrupt(key, sha256, actual)
         os.replace(partial, path)
     finally:
         partial.unlink(missing_ok=True)
@@ -151,10 +152,10 @@ def fetch_blob(store: Store, sha256: str, path: Path) -> None:
 def lend_blob(store: Store, sha256: str, path: Path) -> None:
     """Have the blob at the path for reading, without a copy where the store is at hand; Corrupt if
     it is not itself."""
-    found = store.lend(blob_key(sha256), path)
-    if found != sha256:
+    actual = store.lend(blob_key(sha256), path)
+    if actual != sha256:
         path.unlink()
-        raise Corrupt(blob_key(sha256), sha256, found)
+        raise Corrupt(blob_key(sha256), sha256, actual)
 
 
 def check_key(key: str) -> str:

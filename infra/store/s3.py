@@ -136,18 +136,18 @@ class S3Store:
 
     def _list(self, prefix: str) -> Iterator[Stored]:
         query = Query(Bucket=self.bucket, Prefix=self._base + prefix)
-        more = True
-        while more:
+        has_next = True
+        while has_next:
             page = self._ask("list", prefix, lambda s3: s3.list_objects_v2(**query))
-            for found in page.get("Contents", ()):
+            for listed in page.get("Contents", ()):
                 # Consoles make empty objects that stand for folders.
-                if not found["Key"].endswith("/"):
+                if not listed["Key"].endswith("/"):
                     version = (
-                        f"{found['ETag'].strip(chr(34))} "
-                        f"{found['LastModified']:%Y-%m-%dT%H:%M:%S.%f}"
+                        f"{listed['ETag'].strip(chr(34))} "
+                        f"{listed['LastModified']:%Y-%m-%dT%H:%M:%S.%f}"
                     )
-                    yield Stored(found["Key"].removeprefix(self._base), found["Size"], version)
-            if more := "NextContinuationToken" in page:
+                    yield Stored(listed["Key"].removeprefix(self._base), listed["Size"], version)
+            if has_next := "NextContinuationToken" in page:
                 query["ContinuationToken"] = page["NextContinuationToken"]
 
     def _put_parts(self, key: str, source: BufferedReader, size: int, sha256: str) -> str:
@@ -230,13 +230,13 @@ def _read(s3: Client, place: ObjectLocation, key: str, sink: BinaryIO) -> str:
     sink.truncate()
     answer = s3.get_object(**place)
     with closing(answer["Body"]) as body:
-        found = copy(body, sink)
+        sha256 = copy(body, sink)
     if sink.tell() != answer["ContentLength"]:
         raise Unreachable(
             f"{sink.tell():,} of {answer['ContentLength']:,} bytes of {key!r} came. Try again "
             "later."
         )
-    expected = answer["Metadata"].get("sha256", found)
-    if found != expected:
-        raise Corrupt(key, expected, found)
-    return found
+    expected = answer["Metadata"].get("sha256", sha256)
+    if sha256 != expected:
+        raise Corrupt(key, expected, sha256)
+    return sha256

@@ -1,7 +1,7 @@
-"""Every row the project keeps, one module a subject. Natural keys make each write repeatable: the
-same fact twice is one row."""
+"""All database tables, one module a subject. Rows have natural keys, so that writing the same fact
+twice gives one row."""
 
-from infra.tables import board, door, failures, flags, operations, standing, study
+from infra.tables import board, findings, intake, operations, standing, study
 from infra.tables.catalogue import Judge, Metric, Sample, Suite
 from infra.tables.columns import UtcTime, json_column, now, text_column, time_column
 from infra.tables.curation import CurationCall, Draft
@@ -32,9 +32,8 @@ __all__ = [
     "UtcTime",
     "Verdict",
     "board",
-    "door",
-    "failures",
-    "flags",
+    "findings",
+    "intake",
     "json_column",
     "now",
     "operations",

@@ -1,12 +1,11 @@
-"""What the board keeps at publication so that a page needs few rows: where figures are, what
-entries declare."""
+"""Rows written at publication so that a page reads few: the addresses that have values, what
+entries declare, texts."""
 
 from __future__ import annotations
 
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import text_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, text_column
 
 
 class FigurePlace(SQLModel, table=True):

@@ -1,4 +1,4 @@
-"""Rows of writing a bank: calls to a language model, and drafts that people decide about."""
+"""Rows of curating an item bank: calls to a language model, and drafts that people decide about."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import Index
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import json_column, text_column, time_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, json_column, text_column, time_column
 
 
 class CurationCall(SQLModel, table=True):

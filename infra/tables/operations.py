@@ -1,5 +1,5 @@
-"""The rows of running the board day and night: who works on what, what the nights found, which
-boards stand still."""
+"""Rows of operations: leases of workers, samples given up, nightly runs and their changes, judge
+drift, freezes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from typing import Any
 from sqlalchemy import Date, Index
 from sqlmodel import Column, Field, SQLModel
 
-from infra.tables.columns import json_column, text_column, time_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, json_column, text_column, time_column
 
 
 class Lease(SQLModel, table=True):

@@ -7,9 +7,13 @@ from typing import Any
 
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import json_column, text_column, time_column
-from infra.tables.count_columns import count_column
-from infra.tables.indexes import only_on_postgresql
+from infra.tables.columns import (
+    count_column,
+    json_column,
+    only_on_postgresql,
+    text_column,
+    time_column,
+)
 
 
 class Shard(SQLModel, table=True):

@@ -1,5 +1,5 @@
-"""The rows of ranks and of trust: who stands where and how sure that is, attempts, receipts, and
-the audit's chain."""
+"""Rows of ranks and of trust: rosters and standings with their certainty, attempts, receipts, and
+the chain of seals."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from sqlalchemy import Dialect, Index, LargeBinary
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
 
-from infra.tables.columns import json_column, text_column, time_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, json_column, text_column, time_column
 
 NOTHING = -(1 << 31)
 """Stands for None among whole numbers."""
@@ -27,12 +26,16 @@ class Counts(TypeDecorator[list[int | None]]):
 
     def process_bind_param(self, value: Any, dialect: Dialect) -> bytes:  # noqa: ARG002
         if isinstance(value, list) and None in value:
-            value = [NOTHING if one is None else one for one in value]
+            value = [NOTHING if number is None else number for number in value]
         return np.asarray(value, "<i4").tobytes()
 
     def process_result_value(self, value: bytes | None, dialect: Dialect) -> list[int | None]:  # noqa: ARG002
-        found: list[int | None] = np.frombuffer(value or b"", "<i4").tolist()
-        return [None if one == NOTHING else one for one in found] if NOTHING in found else found
+        numbers: list[int | None] = np.frombuffer(value or b"", "<i4").tolist()
+        return (
+            [None if number == NOTHING else number for number in numbers]
+            if NOTHING in numbers
+            else numbers
+        )
 
 
 def counts_column() -> Any:

@@ -1,5 +1,5 @@
-"""The rows of human studies. What a rater said lies apart from who the rater is; the two are joined
-by a pseudonym."""
+"""Rows of human studies. Answers are stored apart from the raters' contacts; a pseudonym joins
+them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import Any
 from sqlalchemy import UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import json_column, text_column, time_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, json_column, text_column, time_column
 
 
 class Study(SQLModel, table=True):

@@ -1,4 +1,4 @@
-"""Rows of who hands in: teams, their keys, uploads, quotas, attempts in a span of time."""
+"""Rows of submitters: teams, their API tokens, uploads, quota uses, and counts for rate limits."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 from sqlalchemy import UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import json_column, time_column
-from infra.tables.count_columns import count_column
+from infra.tables.columns import count_column, json_column, time_column
 
 
 class Team(SQLModel, table=True):

@@ -14,15 +14,14 @@ from sqlmodel import Session
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
+from leaderboard import queries
 from leaderboard.cache.reader import reader
 from leaderboard.queries import addresses, entries, failures
-from leaderboard.queries import ranking as queries
-from leaderboard.queries import samples as behind
 from leaderboard.queries.entries import Figure, TimelineEvent
 from leaderboard.queries.ranking import BoardAddress, NotOnBoard, RankedEntry
 from leaderboard.queries.samples import JudgeAnswer, RunFacts, ScoredSample, Show
 from leaderboard.widgets.thumbnails import media
-from submissions.media.derivatives import shown
+from submissions.media.derivatives import public_file
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -80,13 +79,13 @@ class Listed:
 @router.get("/suites")
 def suites(ask: Ask) -> list[Suite]:
     """All suites."""
-    return ask(queries.suites)
+    return ask(queries.ranking.suites)
 
 
 @router.get("/suites/{suite}/metrics")
 def metrics(ask: Ask, suite: str) -> list[Metric]:
     """What a suite measures, with formula, range and direction."""
-    return ask(queries.metrics, suite) or _missing(f"There is no suite {suite!r}.")
+    return ask(queries.ranking.metrics, suite) or _missing(f"There is no suite {suite!r}.")
 
 
 @router.get("/suites/{suite}/places")
@@ -98,14 +97,14 @@ def where(ask: Ask, suite: str, metric: str) -> list[addresses.FiguresAt]:
 @router.get("/suites/{suite}/ranking")
 def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[RankedEntry]:
     """The ranking at one address; figures from papers follow without a rank."""
-    return ask(queries.ranking, suite, metric, at)
+    return ask(queries.ranking.ranking, suite, metric, at)
 
 
 @router.get("/suites/{suite}/boards")
 def boards(ask: Ask, suite: str) -> list[dict[str, Any]]:
     """The boards of a suite: entries are ranked only within one."""
     by_board: dict[str, dict[str, Any]] = {}
-    for run in ask(behind.runs, suite):
+    for run in ask(queries.samples.runs, suite):
         facts = {
             "board": run.board,
             "version": run.version,
@@ -126,7 +125,7 @@ def published(ask: Ask, suite: str, page: Part) -> dict[str, Any]:
 @router.get("/runs", response_model=Listed)
 def runs(ask: Ask, page: Part, suite: str | None = None) -> dict[str, Any]:
     """Published runs, newest first."""
-    return paged(ask(behind.runs, suite), page)
+    return paged(ask(queries.samples.runs, suite), page)
 
 
 @router.get("/runs/{run}/cells")
@@ -142,11 +141,11 @@ def samples(
     metric: str,
     at: At,
     show: Show = "all",
-    page: int = Query(1, ge=1, le=behind.MOST_PAGES),
+    page: int = Query(1, ge=1, le=queries.samples.MOST_PAGES),
 ) -> dict[str, Any]:
     """What is behind a cell, 24 a page."""
-    items = ask(behind.items, _run(ask, run), metric, at, show, page)
-    following = page + 1 if page * behind.PAGE < items.total else None
+    items = ask(queries.samples.items, _run(ask, run), metric, at, show, page)
+    following = page + 1 if page * queries.samples.PAGE < items.total else None
     return {
         "total": items.total,
         "page": page,
@@ -158,7 +157,7 @@ def samples(
 @router.get("/runs/{run}/samples/{sample}")
 def sample(ask: Ask, run: str, sample: str, metric: str) -> ScoredSample:
     """One sample of a run with its score."""
-    return ask(behind.item, _run(ask, run), metric, sample) or _missing(
+    return ask(queries.samples.item, _run(ask, run), metric, sample) or _missing(
         f"The run has no sample {sample!r}."
     )
 
@@ -166,7 +165,7 @@ def sample(ask: Ask, run: str, sample: str, metric: str) -> ScoredSample:
 @router.get("/runs/{run}/samples/{sample}/verdicts")
 def verdicts(ask: Ask, run: str, sample: str) -> list[JudgeAnswer]:
     """Every judge's answers about one output, with raw replies."""
-    return ask(behind.answers, _run(ask, run), sample)
+    return ask(queries.samples.answers, _run(ask, run), sample)
 
 
 @router.get("/runs/{run}/failures", response_model=Listed)
@@ -212,10 +211,10 @@ def timeline(ask: Ask, entry: str) -> list[TimelineEvent]:
 @router.get("/media/{sha256}", response_class=FileResponse)
 def output(ask: Ask, sha256: str) -> FileResponse:
     """An output, encoded again without metadata, in ranges if asked; only what some entry shows."""
-    kind = ask(behind.media_type, sha256) or _missing("There is no such output.")
+    kind = ask(queries.samples.media_type, sha256) or _missing("There is no such output.")
     settings = ask.settings
     store, folder = open_store(settings.objects, settings.s3_endpoint), settings.work / "page-media"
-    derived = shown(store, sha256, kind, folder)
+    derived = public_file(store, sha256, kind, folder)
     path = derived.path if derived else media(store, sha256, folder)
     if path is None or (derived is None and kind.startswith(MEDIA)):
         raise HTTPException(503, "The file cannot be fetched from the store now. Try again later.")
@@ -227,7 +226,7 @@ def output(ask: Ask, sha256: str) -> FileResponse:
 
 
 def _run(ask: Asking, run: str) -> RunFacts:
-    return ask(behind.run_facts, run) or _missing(f"There is no published run {run!r}.")
+    return ask(queries.samples.run_facts, run) or _missing(f"There is no published run {run!r}.")
 
 
 def _missing(text: str) -> Any:

@@ -26,11 +26,11 @@ from leaderboard.api.screen import Screen
 from leaderboard.api.turns import in_turn
 from submissions.format.errors import IntakeError, refusal, shown
 from submissions.format.strict_json import BadJson
-from submissions.gates import report as validation
+from submissions.gates.report import load_results
 from submissions.intake import inbox, uploads
 from submissions.intake.intake import report_key
 from submissions.intake.links import takes_links, upload_link
-from submissions.intake.submission_log import lines as log_lines
+from submissions.intake.submission_log import log_lines
 from submissions.teams.lifecycle import State, advance, state_of, timeline
 from submissions.teams.quotas import allowance
 
@@ -284,7 +284,7 @@ def report(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
     checks: dict[str, Any] = json.loads(store.get(report_key(submission_id)))
     return {
         **checks,
-        "validation": [asdict(gate) for gate in validation.kept(store, submission_id)],
+        "validation": [asdict(gate) for gate in load_results(store, submission_id)],
     }
 
 

@@ -39,8 +39,9 @@ def dots(points: pd.DataFrame, title: str, digits: int, whole: float) -> str:
     body = f"{_legend(top_points)}{_axis(low, high, place, height, title, digits)}{rows}"
     description = f"{title}: {len(top_points)} entries with 95 % intervals, best on top"
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-        f'role="img" aria-label="{escape(description)}" font-size="12" font-family="sans-serif">{STYLE}{body}</svg>'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
+        f'width="{WIDTH}" height="{height}" role="img" aria-label="{escape(description)}" '
+        f'font-size="12" font-family="sans-serif">{STYLE}{body}</svg>'
     )
 
 
@@ -65,7 +66,8 @@ def _row(row: dict[str, object], number: int, place: Callable[[float], float], d
     short = label if len(label) <= LETTERS else f"{label[: LETTERS - 1]}…"
     mark = _mark(place(float(value)), y, str(row["by"]))  # type: ignore[arg-type]
     return (
-        f'<g><title>{escape(about)}</title><text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(short)}</text>'
+        f"<g><title>{escape(about)}</title>"
+        f'<text x="{LEFT - 10}" y="{y + 4}" text-anchor="end">{escape(short)}</text>'
         f'<g stroke="{colour}" stroke-width="2" fill="{colour}">{line}{mark}</g></g>'
     )
 
@@ -82,13 +84,16 @@ def _axis(
     """A few round places, a thin line at each, and what is measured."""
     foot = height - FOOT
     marks = "".join(
-        f'<line x1="{place(value):.1f}" x2="{place(value):.1f}" y1="{TOP}" y2="{foot}" class="line" '
-        f'opacity="0.15"/><text x="{place(value):.1f}" y="{foot + 18}" text-anchor="middle" opacity="0.75">'
-        f"{value:.{digits}f}</text>"
+        f'<line x1="{place(value):.1f}" x2="{place(value):.1f}" y1="{TOP}" y2="{foot}" '
+        f'class="line" opacity="0.15"/><text x="{place(value):.1f}" y="{foot + 18}" '
+        f'text-anchor="middle" opacity="0.75">{value:.{digits}f}</text>'
         for value in round_places(low, high)
     )
     middle = (LEFT + WIDTH - RIGHT) / 2
-    return f'{marks}<text x="{middle}" y="{foot + 38}" text-anchor="middle" opacity="0.75">{escape(title)}</text>'
+    return (
+        f'{marks}<text x="{middle}" y="{foot + 38}" text-anchor="middle" opacity="0.75">'
+        f"{escape(title)}</text>"
+    )
 
 
 def round_places(low: float, high: float) -> list[float]:
@@ -109,7 +114,8 @@ def _legend(points: pd.DataFrame) -> str:
     parts, x = [], float(LEFT)
     for trust in [option for option in TRUST.domain if option in set(points["trust"])]:
         parts.append(
-            f'<g fill="{colours[trust]}">{_mark(x, 12, "auto")}</g><text x="{x + 10}" y="16">trust {trust}</text>'
+            f'<g fill="{colours[trust]}">{_mark(x, 12, "auto")}</g>'
+            f'<text x="{x + 10}" y="16">trust {trust}</text>'
         )
         x += 74
     for by in [option for option in BY.domain if option in set(points["by"])]:

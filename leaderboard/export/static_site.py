@@ -14,7 +14,7 @@ from sqlmodel import Session
 
 from infra.tables import Suite
 from leaderboard.draw.words import name, number, titled
-from leaderboard.export import cells as cell_files
+from leaderboard.export import cells
 from leaderboard.export.text import as_csv, as_json
 from leaderboard.queries import entries, ranking
 from leaderboard.queries.ranks import audit_head
@@ -64,7 +64,7 @@ def _suite(db: Session, suite: Suite, folder: Path) -> list[Path]:
     written = [
         _put(folder / "metrics.json", _json([metric.model_dump(mode="json") for metric in metrics]))
     ]
-    written += cell_files.write(folder, entries.every_figure(db, suite.name))
+    written += cells.write(folder, entries.every_figure(db, suite.name))
     settled = settle.settle(db, Choice(suite=suite.name))
     if settled:
         ranked = ranking.ranking(db, suite.name, settled.choice.metric, settled.choice.at)
@@ -101,14 +101,14 @@ def _section(front: settle.Leaders) -> str:
 
 def _row(entry: ranking.RankedEntry, unit: str) -> str:
     counted = "" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}"
-    cells: Sequence[Any] = (
+    values: Sequence[Any] = (
         entry.rank or "",
         name(entry.model),
         entry.trust,
         number(entry.value, unit),
         counted,
     )
-    return "<tr>" + "".join(f"<td>{escape(str(cell))}" for cell in cells)
+    return "<tr>" + "".join(f"<td>{escape(str(value))}" for value in values)
 
 
 def _json(value: Any) -> bytes:

@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, case, delete, func, insert
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlmodel import Session, col, select
 
-from infra.db import alone
+from infra.db import transaction_lock
 from infra.tables import Cell, Run, Sample, Submission, board
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress, NotOnBoard
 from submissions.format.suggestions import no_such
@@ -111,7 +111,7 @@ def recounted(db: Session, *runs: ColumnElement[bool]) -> Iterator[None]:
     rule of `recount`: however often a run is published, it counts once. Counting an address anew
     would read every entry's cells, and one full run has all addresses of its suite.
     """
-    alone(db, COUNTING)
+    transaction_lock(db, COUNTING)
     _add(db, -1, runs)
     yield
     _add(db, +1, runs)
@@ -131,7 +131,7 @@ def _add(db: Session, sign: int, runs: Sequence[ColumnElement[bool]]) -> None:
 
 def recount(db: Session, suite: str) -> None:
     """Count a suite's places from all its cells; the same rows as counting run by run gives."""
-    alone(db, COUNTING)
+    transaction_lock(db, COUNTING)
     table = board.FigurePlace
     db.connection().execute(delete(table).where(col(table.suite) == suite))
     db.connection().execute(

@@ -17,9 +17,8 @@ from sqlmodel import Session, select
 from infra.tables import Metric, Sample
 from infra.tables.standing import Roster, Summary
 from leaderboard.queries import paired
-from leaderboard.queries import samples as behind
 from leaderboard.queries.ranking import ALL, BoardAddress, NotOnBoard, metric_named
-from leaderboard.queries.samples import RunFacts
+from leaderboard.queries.samples import RunFacts, run_facts, scored
 
 GRID = float(1 << 25)
 """Publication keeps what a task adds as so many parts of a metric's range."""
@@ -64,7 +63,7 @@ def compare(
     """Compare two runs of one board at an address that fixes at most one of scenario, task and
     setting."""
     runs = [
-        behind.run_facts(db, run_id) or _absent(f"There is no published run {run_id!r}.")
+        run_facts(db, run_id) or _absent(f"There is no published run {run_id!r}.")
         for run_id in (first, second)
     ]
     if runs[0].board != runs[1].board:
@@ -146,7 +145,7 @@ def _tally(
     first, second = (
         [
             score
-            for score in behind.scored(db, run.run_id, run.suite, run.version, metric.name)
+            for score in scored(db, run.run_id, run.suite, run.version, metric.name)
             if score.sample_id in sample_ids
         ]
         for run in runs

@@ -13,7 +13,7 @@ from sqlalchemy import select as bare_select
 from sqlalchemy.orm import aliased
 from sqlmodel import Session, col, select
 
-from infra.db import bare
+from infra.db import columns_of
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Suite, Verdict
 from infra.tables.board import Passage
 from leaderboard.queries.addresses import places
@@ -342,7 +342,7 @@ def _runs(db: Session, which: list[Any]) -> dict[str, Whose]:
 
 
 def _cells(db: Session, runs: dict[str, Whose], *cells: Any) -> dict[str, list[Figure]]:
-    columns = [bare(Cell)[name] for name in ("run_id", *CELL)]
+    columns = [columns_of(Cell)[name] for name in ("run_id", *CELL)]
     figures_by_run: dict[str, list[Figure]] = {run: [] for run in runs}
     for run, *cell_values in (
         db.connection()

@@ -10,7 +10,7 @@ from typing import Any
 from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Run, Sample, Submission
-from infra.tables.failures import FailureRow
+from infra.tables.findings import FailureRow
 from leaderboard.queries.entries import Figure
 from leaderboard.queries.ranking import ALL
 

@@ -14,7 +14,7 @@ from sqlalchemy import select as bare_select
 from sqlalchemy.types import NullType
 from sqlmodel import Session, and_, col, select
 
-from infra.db import bare
+from infra.db import columns_of
 from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables.board import Declared
 from infra.tables.standing import AttemptRow
@@ -143,7 +143,7 @@ def _direction(db: Session, suite: str, metric: str | None) -> tuple[str, str]:
     return chosen.name, chosen.direction
 
 
-METRIC = bare(Metric)
+METRIC = columns_of(Metric)
 DIRECTIONS = (
     bare_select(METRIC.name, METRIC.direction)
     .where(METRIC.suite == bindparam("suite"))
@@ -220,11 +220,11 @@ class RankingRow(NamedTuple):
 
 
 RUN, SUBMISSION, DECLARED, CELL, RUNG = (
-    bare(Run),
-    bare(Submission),
-    bare(Declared),
-    bare(Cell),
-    bare(AttemptRow),
+    columns_of(Run),
+    columns_of(Submission),
+    columns_of(Declared),
+    columns_of(Cell),
+    columns_of(AttemptRow),
 )
 FIGURE = ("value", "low", "high", "spread", "n_scored", "n_expected", "if_worst", "if_best")
 TAKES_PART = and_(RUN.eligible, SUBMISSION.state == "published", SUBMISSION.trust != PAPER)
@@ -260,7 +260,7 @@ RANKING = (
     .where(RUN.suite == bindparam("suite"), RUN.state == "published")
     .execution_options(binary=True)
 )
-JUDGES = bare_select(*(bare(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
+JUDGES = bare_select(*(columns_of(Judge)[name] for name in ("fingerprint", "name", "kind", "card")))
 
 
 def ranked(rows: Sequence[RankingRow], best_is_high: bool) -> list[tuple[RankingRow, int | None]]:

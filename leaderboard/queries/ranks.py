@@ -10,7 +10,7 @@ from sqlalchemy import bindparam
 from sqlalchemy import select as bare_select
 from sqlmodel import Session, and_, col, select
 
-from infra.db import bare
+from infra.db import columns_of
 from infra.tables.standing import Roster, Seal, Standing
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def stored(db: Session, boards: Iterable[str], metric: str, at: BoardAddress) ->
     }
 
 
-ROSTER, STANDING = bare(Roster), bare(Standing)
+ROSTER, STANDING = columns_of(Roster), columns_of(Standing)
 SAME = [ROSTER[name] == STANDING[name] for name in ("board", "samples_sha256", "modality")]
 FREE = [STANDING[name] == bindparam(name) for name in ("metric", "scenario", "task", "setting")]
 STORED = (

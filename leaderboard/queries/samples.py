@@ -12,7 +12,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Output, Reply, Run, Sample, Score, Submission, Verdict
-from infra.tables.flags import Flag
+from infra.tables.findings import Flag
 from leaderboard.queries.paired import SampleValue
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
 from submissions.intake.intake import PRIVATE

@@ -9,8 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from sqlmodel import Session
 
 from infra.tables import Metric, Suite
-from leaderboard.queries import addresses as places
-from leaderboard.queries import ranking
+from leaderboard.queries import addresses, ranking
 from leaderboard.queries.addresses import FiguresAt
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress, RankedEntry
 from leaderboard.selection.choice import ANY, Choice, fullest, nearest
@@ -55,7 +54,7 @@ def settle(db: Session, wish: Choice) -> Settled | None:
     suite = wish.suite if wish.suite in [suite.name for suite in suites] else suites[0].name
     metrics = tuple(ranking.metrics(db, suite))
     metric = _metric(db, suite, wish.metric, [metric.name for metric in metrics])
-    known_places = tuple(places.places(db, suite, metric))
+    known_places = tuple(addresses.places(db, suite, metric))
     chosen = replace(wish, suite=suite, metric=metric)
     named = any(getattr(wish, facet) for facet in FACETS)
     return Settled(
@@ -71,7 +70,7 @@ def moved(db: Session, choice: Choice) -> Choice:
     settled = settle(db, choice)
     if settled is None:
         return choice
-    values_by_facet = places.facet_values(settled.places)
+    values_by_facet = addresses.facet_values(settled.places)
     at = asdict(settled.choice.at)
     reachable = BoardAddress(
         **{facet: value if value in values_by_facet[facet] else ALL for facet, value in at.items()}
@@ -112,4 +111,4 @@ def best_first(entries: Sequence[RankedEntry], best_is_high: bool) -> list[Ranke
 def _metric(db: Session, suite: str, wish: str, names: Sequence[str]) -> str:
     if wish in names:
         return wish
-    return next((name for name in names if places.has_figures(db, suite, name)), names[0])
+    return next((name for name in names if addresses.has_figures(db, suite, name)), names[0])

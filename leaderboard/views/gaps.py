@@ -14,9 +14,8 @@ import streamlit as st
 from leaderboard.draw import charts, frames
 from leaderboard.draw.suite_charts import charts_of, fixed_of, table
 from leaderboard.draw.words import ARROW, digits, escaped, name, plain, titled
-from leaderboard.queries import addresses as places
 from leaderboard.queries import entries, failures
-from leaderboard.queries.addresses import FiguresAt
+from leaderboard.queries.addresses import FiguresAt, facet_order
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
 from leaderboard.selection import choice
 from leaderboard.selection.choice import ANY
@@ -83,7 +82,7 @@ def _two_facets(settled: Settled, params: dict[str, str]) -> None:
             220,
         )
         pick("entry", "Entry", list(names), run, names.__getitem__, width=340)
-    order = ask(places.facet_order, suite.name)
+    order = ask(facet_order, suite.name)
     points = frames.heat(
         [figure for figure in figures if figure.run_id == run], chosen.down, chosen.across, order
     )
@@ -205,7 +204,7 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
         )
     params = {"suite": suite.name, "metric": metric.name, "along": along, "by": by}
     address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
-    order = ask(places.facet_order, suite.name)[along]
+    order = ask(facet_order, suite.name)[along]
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
     points = frames.along(
         [figure for figure in figures if by in (ANY, figure.evaluator)], along, order

@@ -11,16 +11,19 @@ from leaderboard.queries import entries, ranking
 from leaderboard.widgets.common import ask, no_board, press
 
 RULES = """
-- **Missing is not zero.** Every expected score has one outcome: scored, model failed, output missing, output invalid,
-  blocked, judge unparsable, judge error, not applicable or excluded. Every figure carries n, the samples scored, of N.
-- **The submitter's failures count as the worst value** (model failed, output missing, invalid or blocked): leaving an
-  output out can never raise a score.
-- **The judge's failures leave the mean**, are judged again, and block publication above one in a hundred.
-- **Comparable or not ranked together.** A board is one suite version, one set of samples and questions, one scorer and
-  one judge with its prompts and settings. A new judge is a new board.
-- **Intervals** are 95 % intervals by drawing whole tasks again. **Ranks** come from paired differences, task by task:
-  entries that cannot be told apart share a rank, and a rank interval leaves room for all who are not surely worse.
-  Where that was not compared, a rank is by value alone and the row says so.
+- **Missing is not zero.** Every expected score has one outcome: scored, model failed, output
+  missing, output invalid, blocked, judge unparsable, judge error, not applicable or excluded. Every
+  figure carries n, the samples scored, of N.
+- **The submitter's failures count as the worst value** (model failed, output missing, invalid or
+  blocked): leaving an output out can never raise a score.
+- **The judge's failures leave the mean**, are judged again, and block publication above one in a
+  hundred.
+- **Comparable or not ranked together.** A board is one suite version, one set of samples and
+  questions, one scorer and one judge with its prompts and settings. A new judge is a new board.
+- **Intervals** are 95 % intervals by drawing whole tasks again. **Ranks** come from paired
+  differences, task by task: entries that cannot be told apart share a rank, and a rank interval
+  leaves room for all who are not surely worse. Where that was not compared, a rank is by value
+  alone and the row says so.
 - **±** beside a published figure is the spread that the paper prints.
 - **Eligible** for a rank is a whole entry that is published; partial ones are shown without a rank.
 """

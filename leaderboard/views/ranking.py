@@ -32,7 +32,7 @@ from leaderboard.widgets.common import (
     press,
 )
 from leaderboard.widgets.menus import menu, search_menu
-from leaderboard.widgets.standing import places as places_moved
+from leaderboard.widgets.standing import place_changes
 
 MOST_OFFERS = 12
 NEW = timedelta(days=7)
@@ -59,7 +59,7 @@ def page() -> None:
     papers = [entry for entry in choice.matching(entries, chosen) if entry.trust == "C"]
     st.caption(_about(metric, suite, chosen))
     _judged(ours, metric, suite, chosen)
-    places_moved(chosen.board)
+    place_changes(chosen.board)
     _published(papers, metric, suite, chosen, settled.places)
     _offers(settled, any(entry.value is not None for entry in entries))
 

@@ -20,7 +20,7 @@ from leaderboard.queries.samples import PAGE, SHOWS, JudgeAnswer, RunFacts, Scor
 from leaderboard.widgets.common import ask, downloads, press
 from leaderboard.widgets.menus import menu
 from leaderboard.widgets.thumbnails import media, thumbnail
-from submissions.media.derivatives import shown as derived
+from submissions.media.derivatives import public_file
 
 ACROSS = 4
 WORDS = {
@@ -230,7 +230,9 @@ def _encoded_again(item: ScoredSample) -> Path | None:
     """What people see of media: the pixels alone, in one format."""
     settings = Settings()
     store = open_store(settings.objects, settings.s3_endpoint)
-    derivative = derived(store, item.media_sha256, item.media_type, settings.work / "page-media")
+    derivative = public_file(
+        store, item.media_sha256, item.media_type, settings.work / "page-media"
+    )
     return derivative.path if derivative else None
 
 

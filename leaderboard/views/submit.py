@@ -13,7 +13,7 @@ from leaderboard.queries import entries
 from leaderboard.queries.entries import SubmissionRow
 from leaderboard.widgets.common import ask_now, link, pick, table
 from leaderboard.widgets.uploader import uploader
-from submissions.gates import report as validation
+from submissions.gates.report import finding_rows, load_results, worst_lines
 from submissions.teams.lifecycle import PATH, TERMINAL, State
 
 MOST_LINES = 200
@@ -138,10 +138,10 @@ def _timeline(submission_id: str, going: bool) -> None:
 def _validation(submission_id: str) -> None:
     """What the gates between the stages found, the worst files first."""
     settings = Settings()
-    report = validation.kept(open_store(settings.objects, settings.s3_endpoint), submission_id)
+    report = load_results(open_store(settings.objects, settings.s3_endpoint), submission_id)
     if report:
         with st.expander("Validation report"):
-            for rows in (validation.summary(report), validation.worst(report, MOST_LINES)):
+            for rows in (finding_rows(report), worst_lines(report, MOST_LINES)):
                 if rows:
                     table(
                         [

@@ -63,7 +63,7 @@ def standing(run: RunFacts) -> None:
     _part("Measured again", NOISE, again, f"{run.run_id}-noise", dict)
 
 
-def places(board: str) -> None:
+def place_changes(board: str) -> None:
     """Who moved when this board took the place of another, with reasons."""
     _part("Places against the board before", PLACES, ask(trust.new_places, board), "places", _words)
 

@@ -11,7 +11,7 @@ from PIL import Image
 
 from infra.store import Missing, Store, StoreError, fetch_blob
 from leaderboard.draw.rollouts import read_frames, strip
-from submissions.media.trajectories import TYPE as TRAJECTORY
+from submissions.media.trajectories import TRAJECTORY_TYPE
 
 WIDTH = 320
 
@@ -56,7 +56,7 @@ def _make(store: Store, sha256: str, media_type: str) -> bytes | None:
 
 
 def _picture(path: Path, media_type: str) -> Image.Image:
-    if media_type == TRAJECTORY:
+    if media_type == TRAJECTORY_TYPE:
         return Image.fromarray(strip(read_frames(path), -1))
     return _middle_frame(path) if media_type.startswith("video/") else Image.open(path)
 

@@ -11,7 +11,8 @@ from typing import Any
 import streamlit as st
 
 HTML = """
-<label>Your team's token <input data-part="token" type="password" autocomplete="off" placeholder="arm_..."></label>
+<label>Your team's token <input data-part="token" type="password" autocomplete="off"
+  placeholder="arm_..."></label>
 <label>A bundle (zip) <input data-part="file" type="file" accept=".zip,application/zip"></label>
 <div class="acts">
   <button data-part="send">Hand in</button>
@@ -24,12 +25,14 @@ HTML = """
 CSS = """
 :host { font-family: var(--st-font, sans-serif); color: var(--st-text-color); }
 label { display: block; margin: .4rem 0; }
-input { display: block; width: 100%; max-width: 32rem; padding: .45rem; margin-top: .2rem; box-sizing: border-box;
-  border: 1px solid #8888; border-radius: .5rem; background: var(--st-secondary-background-color); color: inherit; }
+input { display: block; width: 100%; max-width: 32rem; padding: .45rem; margin-top: .2rem;
+  box-sizing: border-box; border: 1px solid #8888; border-radius: .5rem;
+  background: var(--st-secondary-background-color); color: inherit; }
 .acts { display: flex; flex-wrap: wrap; gap: .5rem; margin: .6rem 0; }
-button { padding: .45rem .9rem; border-radius: .5rem; border: 1px solid #8888; background: none; color: inherit;
-  font: inherit; cursor: pointer; }
-button[data-part=send] { background: var(--st-primary-color, #0072B2); color: #fff; border-color: transparent; }
+button { padding: .45rem .9rem; border-radius: .5rem; border: 1px solid #8888; background: none;
+  color: inherit; font: inherit; cursor: pointer; }
+button[data-part=send] { background: var(--st-primary-color, #0072B2); color: #fff;
+  border-color: transparent; }
 button:disabled { opacity: .5; cursor: wait; }
 progress { width: 100%; max-width: 32rem; }
 p { white-space: pre-wrap; overflow-wrap: anywhere; min-height: 1.4em; margin: .3rem 0; }

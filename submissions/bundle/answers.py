@@ -1,5 +1,5 @@
-"""Outputs that are no media: answers in words, rows of actions, outcomes of policies, whole
-trajectories."""
+"""Checks of outputs that are no media: answers in words, rows of actions, outcomes of policies,
+whole trajectories."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class AnswerRule:
     task: str = ""
     setting: str = ""
     modality: str = ""
-    asked: MediaRequirements = NOTHING
+    requirements: MediaRequirements = NOTHING
     options: tuple[str, ...] = ()
     action_width: int | None = None
     action_length: int | None = None

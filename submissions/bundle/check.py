@@ -19,7 +19,7 @@ from submissions.format.layout import BundleLimits
 from submissions.format.manifest import File, Manifest
 from submissions.media.decoder_pool import Decoders, Job, shared
 from submissions.media.facts import Looked, MediaFacts, Refused
-from submissions.model_files.models import Wanted, read_model
+from submissions.model_files.model_folder import DeclaredModel, read_model
 
 MOST_REPEATED = 0.05
 AS_IT_IS = ("RGB", "L", "YUV", *SUFFIXES)
@@ -149,12 +149,12 @@ def expected_of(manifest: Manifest, catalogue: Catalogue) -> tuple[SuiteFacts, t
         raise refusal("E_SUITE", "manifest.suite", message, f"Use one of {', '.join(catalogue)}.")
     _raise_if(list(_suite_problems(manifest, suite)))
     chosen = suite.subsets[manifest.subset]
-    wanted = (
+    expected = (
         item
         for item, modality in suite.items.items()
         if item in chosen and modality in manifest.modalities
     )
-    return suite, tuple(wanted)
+    return suite, tuple(expected)
 
 
 def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
@@ -172,16 +172,16 @@ def _suite_problems(manifest: Manifest, suite: SuiteFacts) -> Iterator[Problem]:
 
 def _model_warnings(manifest: Manifest, archive: Archive) -> list[Problem]:
     """What is worth a word in a model that is taken; IntakeError for one that is not."""
-    found = list(_model_problems(manifest, archive))
-    _raise_if([problem for problem in found if not problem.code.startswith("W_")])
-    return found
+    problems = list(_model_problems(manifest, archive))
+    _raise_if([problem for problem in problems if not problem.code.startswith("W_")])
+    return problems
 
 
 def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
-    wanted = Wanted(manifest.model.base, tuple(manifest.modalities))
-    for file, found, problems in read_model(manifest.files, archive, wanted):
-        if found != file.sha256 and all(problem.code.startswith("W_") for problem in problems):
-            yield _wrong_hash(file, found)
+    declared_model = DeclaredModel(manifest.model.base, tuple(manifest.modalities))
+    for file, actual, problems in read_model(manifest.files, archive, declared_model):
+        if actual != file.sha256 and all(problem.code.startswith("W_") for problem in problems):
+            yield _wrong_hash(file, actual)
         yield from problems
 
 
@@ -191,14 +191,14 @@ def _look(
     """What was found in each file of outputs, in the manifest's order; a model has none."""
     files, values = contents.manifest.files, contents.values
     jobs = [_job(files[number], span, suite) for number, span in sorted(contents.media.items())]
-    seen = _in_time(decoders.look_all(jobs), deadline)
-    return [values[n] if n in values else next(seen) for n in range(len(values) + len(jobs))]
+    decoded = _in_time(decoders.look_all(jobs), deadline)
+    return [values[n] if n in values else next(decoded) for n in range(len(values) + len(jobs))]
 
 
 def _in_time(looked: Iterator[Looked], deadline: float) -> Iterator[Looked]:
     start = time.monotonic()
-    for found in looked:
-        yield found
+    for inspected in looked:
+        yield inspected
         if time.monotonic() > deadline:
             raise too_slow(deadline - start)
 
@@ -206,7 +206,11 @@ def _in_time(looked: Iterator[Looked], deadline: float) -> Iterator[Looked]:
 def _job(file: File, span: Span, suite: SuiteFacts) -> Job:
     sample = file.sample or ""
     return Job(
-        span, file.path, suite.items[sample], file.sha256, suite.rules.get(sample, PLAIN).asked
+        span,
+        file.path,
+        suite.items[sample],
+        file.sha256,
+        suite.rules.get(sample, PLAIN).requirements,
     )
 
 
@@ -218,24 +222,26 @@ def _value(archive: Archive, file: File, suite: SuiteFacts) -> Looked:
             hashlib.sha256(data).hexdigest(), value_facts(data, file.path, modality, rule)
         )
     except Refused as refused:
-        said = refused
+        problem = refused
     except IntakeError as error:
         first = error.problems[0]
         code = "E_ANSWER" if first.code == "E_TOO_LARGE" and modality == "text" else first.code
-        said = Refused(code, first.message, first.hint)
-    return Looked("", None, {"code": said.code, "message": said.message, "hint": said.hint})
+        problem = Refused(code, first.message, first.hint)
+    return Looked(
+        "", None, {"code": problem.code, "message": problem.message, "hint": problem.hint}
+    )
 
 
 def _output_problems(manifest: Manifest, looked: Sequence[Looked]) -> Iterator[Problem]:
-    for file, found in zip(manifest.files, looked, strict=manifest.kind == "outputs"):
-        if found.sha256 and found.sha256 != file.sha256:
-            yield _wrong_hash(file, found.sha256)
-        elif found.facts is None:
-            yield Refused(**found.refused).at(file.path)
+    for file, inspected in zip(manifest.files, looked, strict=manifest.kind == "outputs"):
+        if inspected.sha256 and inspected.sha256 != file.sha256:
+            yield _wrong_hash(file, inspected.sha256)
+        elif inspected.facts is None:
+            yield Refused(**inspected.refused).at(file.path)
 
 
-def _wrong_hash(file: File, found: str) -> Problem:
-    message = f"Its SHA-256 is {found[:12]}…, the manifest says {file.sha256[:12]}…."
+def _wrong_hash(file: File, actual: str) -> Problem:
+    message = f"Its SHA-256 is {actual[:12]}…, the manifest says {file.sha256[:12]}…."
     return Problem(
         "E_CHECKSUM",
         shown(file.path),
@@ -245,8 +251,10 @@ def _wrong_hash(file: File, found: str) -> Problem:
 
 
 def _media(manifest: Manifest, looked: Sequence[Looked]) -> dict[str, MediaFacts]:
-    found = zip(manifest.files, looked, strict=False)
-    return {file.sample: one.facts for file, one in found if file.sample and one.facts}
+    pairs = zip(manifest.files, looked, strict=False)
+    return {
+        file.sample: inspected.facts for file, inspected in pairs if file.sample and inspected.facts
+    }
 
 
 def _warnings(contents: Contents, looked: Sequence[Looked]) -> Iterator[Problem]:
@@ -256,8 +264,8 @@ def _warnings(contents: Contents, looked: Sequence[Looked]) -> Iterator[Problem]
         yield Problem(
             "W_IGNORED", shown(name), "A left-over of a file manager; ignored.", "Nothing to do."
         )
-    for file, found in zip(manifest.files, looked, strict=False):
-        yield from _words(file.sample or "", found)
+    for file, inspected in zip(manifest.files, looked, strict=False):
+        yield from _words(file.sample or "", inspected)
     hashes = [file.sha256 for file in manifest.files if file.sample]
     repeated = len(hashes) - len(set(hashes))
     if hashes and repeated / len(hashes) > MOST_REPEATED:
@@ -269,8 +277,8 @@ def _warnings(contents: Contents, looked: Sequence[Looked]) -> Iterator[Problem]
         )
 
 
-def _words(sample: str, found: Looked) -> Iterator[Problem]:
-    facts = found.facts
+def _words(sample: str, inspected: Looked) -> Iterator[Problem]:
+    facts = inspected.facts
     if facts and facts.static:
         message = "One colour, or a clip in which nothing changes."
         yield Problem("W_STATIC", sample, message, "It is scored as it is.")
@@ -282,6 +290,6 @@ def _words(sample: str, found: Looked) -> Iterator[Problem]:
         yield Problem(
             "W_CONVERTED", sample, message, "Save it as 8-bit RGB to be sure of its look."
         )
-    if found.copied:
+    if inspected.copied:
         message = "This is the picture that the model was given."
         yield Problem("W_COPIED_INPUT", sample, message, "Shown beside the entry.")

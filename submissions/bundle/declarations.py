@@ -1,4 +1,4 @@
-"""A manifest without its files, as somebody wrote it by hand; what it says is checked with the
+"""Reads a declaration, which is a manifest without its files; its fields are checked with the
 bundle."""
 
 from __future__ import annotations

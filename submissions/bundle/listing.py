@@ -1,4 +1,5 @@
-"""Does the manifest name just what the zip holds, each sample once, and all of them?"""
+"""Compares the manifest with the zip: every file listed once, every sample answered once, none
+missing."""
 
 from __future__ import annotations
 
@@ -59,11 +60,11 @@ def listing_problems(
                 "E_FILE_MISSING", where, f"{shown(file.path)} is not in the bundle.", hint
             )
         listed.add(file.path)
-    taken = [TRAJECTORY] if "trajectory" in manifest.modalities else []
+    accepted = [TRAJECTORY] if "trajectory" in manifest.modalities else []
     if manifest.kind == "model":
-        taken.append(".gguf")  # the model's own check says what to hand in instead
+        accepted.append(".gguf")  # the model's own check says what to hand in instead
     yield from _member_problems(
-        archive, listed, tuple(end for end in FORBIDDEN if end not in taken)
+        archive, listed, tuple(end for end in FORBIDDEN if end not in accepted)
     )
     if manifest.kind == "outputs":
         yield from _item_problems(manifest, expected, rules)
@@ -93,11 +94,11 @@ def _member_problems(
 def _item_problems(
     manifest: Manifest, expected: Sequence[str], rules: Mapping[str, AnswerRule]
 ) -> Iterator[Problem]:
-    wanted, seen = set(expected), set[str]()
+    expected_ids, listed_ids = set(expected), set[str]()
     hints = _Hints(expected)
     for number, file in enumerate(manifest.files):
         where = f"manifest.files[{number}].sample"
-        if file.sample is None or file.sample not in wanted:
+        if file.sample is None or file.sample not in expected_ids:
             hint = hints.near(file.sample or "") or "List the ids with `armillary samples SUITE`."
             yield Problem(
                 "E_ITEM_UNKNOWN",
@@ -105,31 +106,33 @@ def _item_problems(
                 f"{shown(file.sample)} is no sample of this submission.",
                 hint,
             )
-        elif file.sample in seen:
+        elif file.sample in listed_ids:
             yield Problem(
                 "E_ITEM_DUPLICATE", where, f"{shown(file.sample)} has two files.", "Keep one."
             )
         else:
             yield from _facet_problems(file, where, rules.get(file.sample))
-        seen.add(file.sample or "")
-    missing = [item for item in expected if item not in seen]
+        listed_ids.add(file.sample or "")
+    missing = [item for item in expected if item not in listed_ids]
     if missing and not manifest.partial:
         first = ", ".join(missing[:NAMED_AT_ONCE])
         message = (
             f"{len(missing)} of {len(expected)} samples have no "
-            f"file{_whole(missing, seen, rules)}, first: {first}."
+            f"file{_untouched_tasks(missing, listed_ids, rules)}, first: {first}."
         )
         hint = "Add them, or say partial: true (shown, never ranked)."
         yield Problem("E_ITEM_MISSING", "manifest.files", message, hint)
 
 
-def _whole(missing: Sequence[str], given: Set[str], rules: Mapping[str, AnswerRule]) -> str:
+def _untouched_tasks(
+    missing: Sequence[str], listed_ids: Set[str], rules: Mapping[str, AnswerRule]
+) -> str:
     """The tasks of which there is nothing at all, in words; a single file of a task is a start."""
-    begun = {rules[name].task for name in given if name in rules}
+    begun = {rules[name].task for name in listed_ids if name in rules}
     tasks = dict.fromkeys(rules[name].task for name in missing if name in rules)
     lost = [task for task in tasks if task and task not in begun]
-    more = f" and {len(lost) - MOST_TASKS} more" if len(lost) > MOST_TASKS else ""
-    return f", none at all of {', '.join(lost[:MOST_TASKS])}{more}" if lost else ""
+    beyond = f" and {len(lost) - MOST_TASKS} more" if len(lost) > MOST_TASKS else ""
+    return f", none at all of {', '.join(lost[:MOST_TASKS])}{beyond}" if lost else ""
 
 
 def _facet_problems(file: File, where: str, rule: AnswerRule | None) -> Iterator[Problem]:
@@ -137,9 +140,9 @@ def _facet_problems(file: File, where: str, rule: AnswerRule | None) -> Iterator
     if rule is None:
         return
     for name in ("scenario", "setting", "modality"):
-        said, is_ = getattr(file, name), getattr(rule, name)
-        if said is not None and is_ and said != is_:
-            message = f"{name} {shown(said)}; the sample's is {is_!r}."
+        declared, actual = getattr(file, name), getattr(rule, name)
+        if declared is not None and actual and declared != actual:
+            message = f"{name} {shown(declared)}; the sample's is {actual!r}."
             yield Problem(
                 "E_ITEM_SETTING", where, message, "Leave the field out, or name the right sample."
             )
@@ -163,8 +166,9 @@ class _Hints:
         alike = _around(self._sorted, name) + [
             back[::-1] for back in _around(self._reversed, name[::-1])
         ]
-        found = get_close_matches(name, [one for one in alike if len(one) <= MOST_COMPARED], 1)
-        return f"Did you mean {found[0]!r}?" if found else ""
+        comparable = [candidate for candidate in alike if len(candidate) <= MOST_COMPARED]
+        matches = get_close_matches(name, comparable, 1)
+        return f"Did you mean {matches[0]!r}?" if matches else ""
 
     @cached_property
     def _sorted(self) -> list[str]:

@@ -36,8 +36,8 @@ def pack_model(
     to: Path, declaration: Mapping[str, Any], folder: Path, skip: Path | None = None
 ) -> Path:
     """Bundle a model folder as it is, but for the declaration itself."""
-    found = sorted(path for path in folder.rglob("*") if path.is_file() and path != skip)
-    files = [(f"model/{path.relative_to(folder).as_posix()}", path, None) for path in found]
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != skip)
+    files = [(f"model/{path.relative_to(folder).as_posix()}", path, None) for path in paths]
     return _pack(to, {**declaration, "kind": "model"}, files)
 
 

@@ -35,7 +35,7 @@ machine busy."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ReaderBounds:
     """What reading one bundle may take; large bundles get more time."""
 
     memory: int = 3 << 30
@@ -60,9 +60,9 @@ class Readers:
     bundles."""
 
     def __init__(
-        self, bounds: Bounds | None = None, count: int = 1, command: Sequence[str] = COMMAND
+        self, bounds: ReaderBounds | None = None, count: int = 1, command: Sequence[str] = COMMAND
     ) -> None:
-        self.bounds = bounds or Bounds()
+        self.bounds = bounds or ReaderBounds()
         self._spelled = _Spelled()
         self._bundles, self._texts = (
             Children(n, (*command, str(self.bounds.memory))) for n in (count, 1)
@@ -114,17 +114,19 @@ class Readers:
 def readers_of(settings: Settings) -> Readers:
     """The readers of this process, within the bounds that its settings name."""
     return _readers(
-        Bounds(settings.intake_memory, settings.intake_cpu_seconds, settings.intake_wall_seconds)
+        ReaderBounds(
+            settings.intake_memory, settings.intake_cpu_seconds, settings.intake_wall_seconds
+        )
     )
 
 
 def shared() -> Readers:
     """The readers of this process within the usual bounds."""
-    return _readers(Bounds())
+    return _readers(ReaderBounds())
 
 
 @lru_cache(maxsize=4)
-def _readers(bounds: Bounds) -> Readers:
+def _readers(bounds: ReaderBounds) -> Readers:
     return Readers(bounds, len(os.sched_getaffinity(0)))
 
 
@@ -165,11 +167,11 @@ def _found(answer: dict[str, Any]) -> Any:
     return answer["found"]
 
 
-def _contents(found: dict[str, Any]) -> Contents:
+def _contents(fields: dict[str, Any]) -> Contents:
     return Contents(
-        Manifest.model_validate_json(found["manifest"]),
-        tuple(found["ignored"]),
-        {int(number): looked_of(looked) for number, looked in found["values"].items()},
-        {int(number): Span(**span) for number, span in found["media"].items()},
-        tuple(Problem(**warning) for warning in found["warnings"]),
+        Manifest.model_validate_json(fields["manifest"]),
+        tuple(fields["ignored"]),
+        {int(number): looked_of(looked) for number, looked in fields["values"].items()},
+        {int(number): Span(**span) for number, span in fields["media"].items()},
+        tuple(Problem(**warning) for warning in fields["warnings"]),
     )

@@ -72,7 +72,7 @@ class Archive:
     def chunks(self, name: str) -> Iterator[bytes]:
         """A member's bytes, stopped when they exceed what its header says or what we take."""
         info, read = self.members[name], 0
-        with broken_is_ours(name), self._file.open(info) as stream:
+        with explain_damage(name), self._file.open(info) as stream:
             while chunk := stream.read(CHUNK):
                 if not read and not name.endswith(TRAJECTORY) and chunk.startswith(tuple(ARCHIVES)):
                     raise nested(name)
@@ -95,11 +95,15 @@ class Archive:
         deflated = info.compress_type == zipfile.ZIP_DEFLATED
         return Span(str(self._path), start, info.compress_size, info.file_size, info.CRC, deflated)
 
-    def read(self, name: str, most: int) -> bytes:
+    def read(self, name: str, max_bytes: int) -> bytes:
         """A small member whole."""
-        if self.members[name].file_size > most:
+        if self.members[name].file_size > max_bytes:
             raise refusal(
-                "E_TOO_LARGE", shown(name), f"It is over {most} bytes.", "Make it smaller.", most
+                "E_TOO_LARGE",
+                shown(name),
+                f"It is over {max_bytes} bytes.",
+                "Make it smaller.",
+                max_bytes,
             )
         return b"".join(self.chunks(name))
 
@@ -133,7 +137,7 @@ def open_archive(
         _check_kind(stream, size)
         file = _table_of_contents(stream)
         with file:
-            with broken_is_ours("bundle"):
+            with explain_damage("bundle"):
                 problems = [] if passed else list(contents_problems(file, stream, size, limits))
             if problems:
                 raise IntakeError(problems)
@@ -141,11 +145,11 @@ def open_archive(
 
 
 @lru_cache(maxsize=1)
-def kept_open(path: Path) -> Archive:
-    """A bundle that went through the door, for many who read in it: its table of contents is read
+def open_cached(path: Path) -> Archive:
+    """A bundle that was checked before, kept open for many reads: its table of contents is read
     once.
 
-    The last one stays open until another is asked for, or the process ends.
+    The last one stays open until another is opened, or the process ends.
     """
     stream = path.resolve().open("rb")
     _check_kind(stream, path.stat().st_size)
@@ -163,7 +167,7 @@ def nested(name: str) -> IntakeError:
 
 
 @contextmanager
-def broken_is_ours(name: str) -> Iterator[None]:
+def explain_damage(name: str) -> Iterator[None]:
     """Whatever zipfile raises on bad bytes becomes one clear error."""
     try:
         yield
@@ -175,7 +179,7 @@ def broken_is_ours(name: str) -> Iterator[None]:
 
 def _table_of_contents(stream: BinaryIO) -> zipfile.ZipFile:
     try:
-        with broken_is_ours("bundle"):
+        with explain_damage("bundle"):
             return zipfile.ZipFile(stream)
     except IntakeError as error:
         if isinstance(error.__context__, UnicodeDecodeError):
@@ -191,26 +195,26 @@ def _check_kind(stream: BinaryIO, size: int) -> None:
     head = stream.read(512)
     if not size:
         raise refusal("E_EMPTY", "bundle", "The file is empty.", "Make the bundle again.")
-    other = next(
+    other_kind = next(
         (kind for magic, kind in ARCHIVES.items() if kind != "zip" and head.startswith(magic)), None
     )
-    if other or head[257:262] == b"ustar":
+    if other_kind or head[257:262] == b"ustar":
         raise refusal(
             "E_ARCHIVE_KIND",
             "bundle",
-            f"This is a {other or 'tar'} archive.",
+            f"This is a {other_kind or 'tar'} archive.",
             "Hand in a zip file.",
         )
     begins = head.startswith((MEMBER, EMPTY))
-    with broken_is_ours("bundle"):
+    with explain_damage("bundle"):
         whole = zipfile.is_zipfile(stream)
     if not whole:
-        code, what = (
+        code, message = (
             ("E_ZIP_BROKEN", "The zip is cut short.")
             if begins
             else ("E_NOT_ZIP", "This is not a zip file.")
         )
-        raise refusal(code, "bundle", what, AGAIN)
+        raise refusal(code, "bundle", message, AGAIN)
     stream.seek(max(size - END_BYTES, 0))
     end = stream.read(END_BYTES)
     if not begins or not end.startswith(END) or end[-2:] != b"\0\0":

@@ -1,4 +1,5 @@
-"""What can be wrong with something handed in: one code, where, what, and what to do about it."""
+"""Problems of a submission: a code, the place, a message and a hint; and the error that carries
+them."""
 
 from __future__ import annotations
 

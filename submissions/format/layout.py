@@ -1,5 +1,5 @@
-"""What a zip's table of contents may say: how much, under which names, and that no two members
-share bytes."""
+"""Checks of a zip's table of contents: counts, sizes and names, and that no two members share
+bytes."""
 
 from __future__ import annotations
 
@@ -112,14 +112,14 @@ def _size_problems(info: zipfile.ZipInfo, size: int, limits: BundleLimits) -> It
 def _layout_problems(file: zipfile.ZipFile, stream: BinaryIO) -> Iterator[Problem]:
     """Members that share bytes with each other or with the table of contents, or whose own header
     says another name."""
-    found, end = 0, 0
+    reported, end = 0, 0
     for info in sorted(file.infolist(), key=lambda info: info.header_offset):
         start = data_offset(stream, info)
-        if found < MOST_PROBLEMS and (start is None or info.header_offset < end):
-            found += 1
+        if reported < MOST_PROBLEMS and (start is None or info.header_offset < end):
+            reported += 1
             yield _shared(info) if info.header_offset < end else _disagrees(info)
         end = max(end, (start or info.header_offset) + info.compress_size)
-    if file.start_dir < end and not found:
+    if file.start_dir < end and not reported:
         yield Problem(
             "E_ZIP_BROKEN", "bundle", "The table of contents is not where it should be.", AGAIN
         )
@@ -145,8 +145,8 @@ def data_offset(stream: BinaryIO, info: zipfile.ZipInfo) -> int | None:
     if len(head) < LOCAL_HEADER or head[:4] != b"PK\x03\x04":
         return None
     flags, method = struct.unpack("<HH", head[6:10])
-    name, extra = struct.unpack("<HH", head[26:30])
-    said = stream.read(name).decode("utf-8" if flags & 0x800 else "cp437", "replace")
-    if said != info.orig_filename or method != info.compress_type:
+    name_length, extra_length = struct.unpack("<HH", head[26:30])
+    local_name = stream.read(name_length).decode("utf-8" if flags & 0x800 else "cp437", "replace")
+    if local_name != info.orig_filename or method != info.compress_type:
         return None
-    return info.header_offset + LOCAL_HEADER + int(name) + int(extra)
+    return info.header_offset + LOCAL_HEADER + int(name_length) + int(extra_length)

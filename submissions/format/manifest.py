@@ -173,7 +173,7 @@ def parse(raw: bytes) -> Manifest:
     """Read a manifest strictly; every problem at once."""
     data = _json(raw)
     if not isinstance(data, dict):
-        raise _one(
+        raise _refusal(
             "E_SCHEMA",
             "$",
             f"The top level is {type(data).__name__}, not an object.",
@@ -181,7 +181,7 @@ def parse(raw: bytes) -> Manifest:
         )
     version = data.get("schema_version")
     if type(version) is not int or version != 1:
-        raise _one(
+        raise _refusal(
             "E_SCHEMA_VERSION",
             "$.schema_version",
             f"Got {shown(version)}; this server reads version 1.",
@@ -228,11 +228,11 @@ def _json(raw: bytes) -> Any:
         raise too_large(len(raw))
     if strict_json.holds_nul(raw):
         message = "It holds the character NUL, which no database keeps."
-        raise _one("E_MANIFEST_TEXT", "$", message, "Leave it out.")
+        raise _refusal("E_MANIFEST_TEXT", "$", message, "Leave it out.")
     try:
         return strict_json.read(raw)
     except BadJson as bad:
-        raise _one(f"E_MANIFEST_{bad.kind}", bad.where, bad.message, bad.hint) from None
+        raise _refusal(f"E_MANIFEST_{bad.kind}", bad.where, bad.message, bad.hint) from None
 
 
 def too_large(size: int) -> IntakeError:
@@ -270,5 +270,5 @@ def problem_of(detail: Any) -> Problem:
     return Problem(code, f"manifest.{where[:80]}", f"{detail['msg']}.{got}", hint)
 
 
-def _one(code: str, where: str, message: str, hint: str) -> IntakeError:
+def _refusal(code: str, where: str, message: str, hint: str) -> IntakeError:
     return refusal(code, where if where.startswith("$") else f"manifest {where}", message, hint)

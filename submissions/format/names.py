@@ -1,4 +1,4 @@
-"""Which names we take: for files in a bundle, and for people, teams and models."""
+"""Rules for names: of files in a bundle, and of people, teams and models."""
 
 from __future__ import annotations
 
@@ -51,23 +51,23 @@ def path_problems(name: str) -> Iterator[Problem]:
 
 def clashes(names: Iterable[str]) -> Iterator[Problem]:
     """Names that would be one file on some disk, and files that are also folders."""
-    seen: dict[str, str] = {}
+    name_by_key: dict[str, str] = {}
     folders: set[str] = set()
     for name in names:
         key = unicodedata.normalize("NFC", name).casefold()
-        if key in seen:
+        if key in name_by_key:
             yield Problem(
                 "E_DUPLICATE_ENTRY",
                 shown(name),
                 "This name stands twice in the bundle.",
                 "Keep one of them.",
             )
-        seen[key] = name
+        name_by_key[key] = name
         folders.update("/".join(key.split("/")[:depth]) for depth in range(1, key.count("/") + 1))
-    for key in sorted(folders & seen.keys()):
+    for key in sorted(folders & name_by_key.keys()):
         yield Problem(
             "E_PATH_CONFLICT",
-            shown(seen[key]),
+            shown(name_by_key[key]),
             "This is a file and also a folder.",
             "Rename one of them.",
         )

@@ -1,1 +1,2 @@
-"""The gates between stages (Great Expectations), and the report that a person reads."""
+"""The gates between stages (Great Expectations), and the validation report. May import bundle,
+media, model_files and format."""

@@ -68,10 +68,10 @@ def findings(gate: Gate) -> list[BrokenExpectation]:
     """What is wrong: the number of rows and their keys first; only when these are right, all the
     rest."""
     if not gate.rows or not gate.expected:
-        found = f"{len(gate.rows)} rows where {len(gate.expected)} were expected"
-        return [BrokenExpectation(gate.name, "rows at all", KEY, found, "critical")]
+        message = f"{len(gate.rows)} rows where {len(gate.expected)} were expected"
+        return [BrokenExpectation(gate.name, "rows at all", KEY, message, "critical")]
     if not _as_expected(gate):
-        return [_counted(one, gate) for one in _validate(_keys(gate))]
+        return [_counted(broken, gate) for broken in _validate(_keys(gate))]
     return [finding for table in gate.tables if table.rows for finding in _validate(table)]
 
 
@@ -109,10 +109,10 @@ def _keys(gate: Gate) -> ExpectedRows:
     library seconds.)"""
     import great_expectations.expectations as gxe
 
-    wanted = frozenset(gate.expected)
+    expected_keys = frozenset(gate.expected)
     return ExpectedRows(
         "keys",
-        [{KEY: row[KEY], EXPECTED: row[KEY] in wanted} for row in gate.rows],
+        [{KEY: row[KEY], EXPECTED: row[KEY] in expected_keys} for row in gate.rows],
         [
             gxe.ExpectTableRowCountToEqual(value=len(gate.expected)),
             gxe.ExpectColumnValuesToBeUnique(column=KEY),
@@ -123,14 +123,14 @@ def _keys(gate: Gate) -> ExpectedRows:
 
 def _counted(finding: BrokenExpectation, gate: Gate) -> BrokenExpectation:
     """Say which keys are missing or too many instead of showing all of them."""
-    there, wanted = {str(row[KEY]) for row in gate.rows}, set(gate.expected)
-    missing, extra = sorted(wanted - there), sorted(there - wanted)
+    present, expected_keys = {str(row[KEY]) for row in gate.rows}, set(gate.expected)
+    missing, extra = sorted(expected_keys - present), sorted(present - expected_keys)
     parts = [
-        f"{len(some)} {word}, first {some[0]}"
-        for some, word in ((missing, "missing"), (extra, "too many"))
-        if some
+        f"{len(group)} {word}, first {group[0]}"
+        for group, word in ((missing, "missing"), (extra, "too many"))
+        if group
     ]
-    parts = [f"{len(gate.rows)} rows where {len(wanted)} were expected", *parts]
+    parts = [f"{len(gate.rows)} rows where {len(expected_keys)} were expected", *parts]
     return BrokenExpectation(
         gate.name, finding.expectation, finding.column, "; ".join(parts), "critical", finding.keys
     )
@@ -143,32 +143,38 @@ def _validate(table: ExpectedRows) -> list[BrokenExpectation]:
     batch = _rows().get_batch({"dataframe": pd.DataFrame(table.rows)})
     if not _broken(batch, table.expectations, {"result_format": "BOOLEAN_ONLY"}):
         return []
-    wanted = {
+    output_format = {
         "result_format": "COMPLETE",
         "unexpected_index_column_names": [KEY],
         "return_unexpected_index_query": False,
     }
-    return [_finding(table.name, one) for one in _broken(batch, table.expectations, wanted)]
+    return [
+        _finding(table.name, result) for result in _broken(batch, table.expectations, output_format)
+    ]
 
 
-def _broken(batch: Any, expectations: Sequence[Any], wanted: Mapping[str, Any]) -> list[Any]:
+def _broken(batch: Any, expectations: Sequence[Any], output_format: Mapping[str, Any]) -> list[Any]:
     suite = _library().ExpectationSuite(name="gate", expectations=list(expectations))
-    return [one for one in batch.validate(suite, result_format=wanted).results if not one.success]
+    return [
+        result
+        for result in batch.validate(suite, result_format=output_format).results
+        if not result.success
+    ]
 
 
 def _finding(table: str, result: Any) -> BrokenExpectation:
-    config, said = result.expectation_config, result.result
-    keys = tuple(str(one[KEY]) for one in said.get("unexpected_index_list") or ())
-    shown = said.get("partial_unexpected_list") or said.get("observed_value")
+    config, details = result.expectation_config, result.result
+    keys = tuple(str(row[KEY]) for row in details.get("unexpected_index_list") or ())
+    sample_values = details.get("partial_unexpected_list") or details.get("observed_value")
     words = WORDS.get(config.type, config.type.removeprefix("expect_").replace("_", " "))
-    found = (
-        str(shown)[:200]
-        if shown is not None
+    observed = (
+        str(sample_values)[:200]
+        if sample_values is not None
         else f"could not be checked: {str(result.exception_info)[:200]}"
     )
     severity: Severity = "warning" if "warning" in str(config.severity).lower() else "critical"
     return BrokenExpectation(
-        table, words, config.kwargs.get("column", ""), found, severity, keys[:MOST_KEYS]
+        table, words, config.kwargs.get("column", ""), observed, severity, keys[:MOST_KEYS]
     )
 
 

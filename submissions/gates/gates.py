@@ -49,7 +49,7 @@ def after_generation(rows: Sequence[Row], expected: Sequence[str], outcomes: Seq
     """One row an output, keyed by its sample; those that can be scored have sound media."""
     import great_expectations.expectations as gxe
 
-    known = [gxe.ExpectColumnValuesToBeInSet(column="outcome", value_set=list(outcomes))]
+    known_outcomes = [gxe.ExpectColumnValuesToBeInSet(column="outcome", value_set=list(outcomes))]
     media = [row for row in rows if row["outcome"] == SCORED]
     facts = [
         gxe.ExpectColumnValuesToNotBeNull(column="media_sha256"),
@@ -57,7 +57,7 @@ def after_generation(rows: Sequence[Row], expected: Sequence[str], outcomes: Seq
         *(gxe.ExpectColumnValuesToBeBetween(column=name, min_value=1) for name in COUNTS),
     ]  # fmt: skip
     tables = [
-        ExpectedRows("outputs", rows, known),
+        ExpectedRows("outputs", rows, known_outcomes),
         ExpectedRows("media", media, facts),
         *_media_tables(media, "media_sha256"),
     ]
@@ -71,14 +71,14 @@ def before_publication(
     scored."""
     import great_expectations.expectations as gxe
 
-    known = [gxe.ExpectColumnValuesToBeInSet(column="outcome", value_set=list(outcomes))]
-    tables = [ExpectedRows("scores", rows, known)]
-    for (low, high), some in _by_range(rows, ranges).items():
+    known_outcomes = [gxe.ExpectColumnValuesToBeInSet(column="outcome", value_set=list(outcomes))]
+    tables = [ExpectedRows("scores", rows, known_outcomes)]
+    for (low, high), scored_rows in _by_range(rows, ranges).items():
         limits = [
             gxe.ExpectColumnValuesToNotBeNull(column="value"),
             gxe.ExpectColumnValuesToBeBetween(column="value", min_value=low, max_value=high),
         ]
-        tables.append(ExpectedRows(f"values from {low:g} to {high:g}", some, limits))
+        tables.append(ExpectedRows(f"values from {low:g} to {high:g}", scored_rows, limits))
     return Gate("publication", expected, rows, tables)
 
 
@@ -88,11 +88,11 @@ def _by_range(
     """What was scored, metrics of one range together: a look at a table costs more than its
     rows."""
     limits = {metric.metric: (metric.low, metric.high) for metric in ranges}
-    found: Mapping[tuple[float, float], list[Row]] = defaultdict(list)
+    rows_by_range: Mapping[tuple[float, float], list[Row]] = defaultdict(list)
     for row in rows:
         if row["outcome"] == SCORED and row["metric"] in limits:
-            found[limits[row["metric"]]].append(row)
-    return found
+            rows_by_range[limits[row["metric"]]].append(row)
+    return rows_by_range
 
 
 def _media_tables(rows: Sequence[Row], sha256: str) -> list[ExpectedRows]:
@@ -100,14 +100,14 @@ def _media_tables(rows: Sequence[Row], sha256: str) -> list[ExpectedRows]:
     nothing."""
     import great_expectations.expectations as gxe
 
-    shown = [row for row in rows if str(row["media_type"]).startswith(("image/", "video/"))]
-    clips = [row for row in shown if str(row["media_type"]).startswith("video/")]
+    visual = [row for row in rows if str(row["media_type"]).startswith(("image/", "video/"))]
+    clips = [row for row in visual if str(row["media_type"]).startswith("video/")]
     size = [
         gxe.ExpectColumnValuesToBeBetween(column=side, min_value=LEAST_SIDE, max_value=MOST_SIDE)
         for side in ("width", "height")
     ]
     return [
-        ExpectedRows("pictures", shown, [*size, *_shares(gxe, sha256)]),
+        ExpectedRows("pictures", visual, [*size, *_shares(gxe, sha256)]),
         ExpectedRows(
             "clips",
             clips,

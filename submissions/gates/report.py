@@ -39,27 +39,29 @@ class Result:
     lines: tuple[ReportLine, ...]
 
 
-def result(
+def build_result(
     gate: str,
     rows: Sequence[Row],
-    found: Sequence[BrokenExpectation],
+    broken: Sequence[BrokenExpectation],
     notes: Mapping[str, Sequence[str]],
 ) -> Result:
     """Bring a gate's findings and the door's words (`notes`, by key) down to single lines."""
-    told: dict[str, list[str]] = defaultdict(list)
-    wrong = {key for finding in found if finding.severity == "critical" for key in finding.keys}
-    for finding in found:
+    notes_by_key: dict[str, list[str]] = defaultdict(list)
+    wrong = {key for finding in broken if finding.severity == "critical" for key in finding.keys}
+    for finding in broken:
         for key in finding.keys:
-            told[key].append(f"{finding.column}: not {finding.expectation}")
+            notes_by_key[key].append(f"{finding.column}: not {finding.expectation}")
     lines = [
-        _line(str(row[KEY]), row, [*told[str(row[KEY])], *notes.get(str(row[KEY]), ())], wrong)
+        _line(
+            str(row[KEY]), row, [*notes_by_key[str(row[KEY])], *notes.get(str(row[KEY]), ())], wrong
+        )
         for row in rows
     ]
     if gate == GATES[-1]:
         lines = [line for line in lines if line.state != GOOD][:MOST_SCORES]
     lines.sort(key=lambda line: (WORST_FIRST.index(line.state), line.key))
-    passed = not any(finding.severity == "critical" for finding in found)
-    return Result(gate, len(rows), passed, tuple(found), tuple(lines))
+    passed = not any(finding.severity == "critical" for finding in broken)
+    return Result(gate, len(rows), passed, tuple(broken), tuple(lines))
 
 
 def _line(key: str, row: Row, notes: list[str], wrong: set[str]) -> ReportLine:
@@ -75,11 +77,11 @@ def key_of(submission_id: str, gate: str) -> str:
     return f"validation/{submission_id}/{gate}.json"
 
 
-def keep(store: Store, submission_id: str, found: Result) -> None:
+def store_result(store: Store, submission_id: str, gate_result: Result) -> None:
     """Put a gate's result where pages and the API find it."""
     store.put(
-        key_of(submission_id, found.gate),
-        json.dumps(found, sort_keys=True, default=_fields).encode(),
+        key_of(submission_id, gate_result.gate),
+        json.dumps(gate_result, sort_keys=True, default=_fields).encode(),
     )
 
 
@@ -87,54 +89,67 @@ def _fields(value: Any) -> dict[str, Any]:
     return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def kept(store: Store, submission_id: str) -> list[Result]:
+def load_results(store: Store, submission_id: str) -> list[Result]:
     """The results of the gates that a submission has come to, in order."""
     return [
-        found for found in (_read(store, key_of(submission_id, gate)) for gate in GATES) if found
+        gate_result
+        for gate_result in (_read(store, key_of(submission_id, gate)) for gate in GATES)
+        if gate_result
     ]
 
 
 def _read(store: Store, key: str) -> Result | None:
     try:
-        said: dict[str, Any] = json.loads(store.get(key))
+        stored: dict[str, Any] = json.loads(store.get(key))
     except Missing:
         return None
     findings = tuple(
-        BrokenExpectation(**{**one, "keys": tuple(one["keys"])}) for one in said["findings"]
+        BrokenExpectation(**{**entry, "keys": tuple(entry["keys"])}) for entry in stored["findings"]
     )
     lines = tuple(
-        ReportLine(one["key"], one["state"], tuple(one["notes"])) for one in said["lines"]
+        ReportLine(entry["key"], entry["state"], tuple(entry["notes"])) for entry in stored["lines"]
     )
-    return Result(said["gate"], said["rows"], said["passed"], findings, lines)
+    return Result(stored["gate"], stored["rows"], stored["passed"], findings, lines)
 
 
-def summary(results: Iterable[Result]) -> list[dict[str, Any]]:
+def finding_rows(results: Iterable[Result]) -> list[dict[str, Any]]:
     """One row a finding, and one for each gate that found nothing: for a terminal or a page."""
     rows = []
-    for found in results:
-        for one in found.findings:
-            what = f"{one.column}: {one.expectation}"
+    for gate_result in results:
+        for finding in gate_result.findings:
+            expected = f"{finding.column}: {finding.expectation}"
             rows.append(
                 {
-                    "gate": found.gate,
-                    "rows": found.rows,
-                    "state": one.severity,
-                    "expected": what,
-                    "found": one.found,
+                    "gate": gate_result.gate,
+                    "rows": gate_result.rows,
+                    "state": finding.severity,
+                    "expected": expected,
+                    "found": finding.found,
                 }
             )
-        if not found.findings:
+        if not gate_result.findings:
             rows.append(
-                {"gate": found.gate, "rows": found.rows, "state": GOOD, "expected": "", "found": ""}
+                {
+                    "gate": gate_result.gate,
+                    "rows": gate_result.rows,
+                    "state": GOOD,
+                    "expected": "",
+                    "found": "",
+                }
             )
     return rows
 
 
-def worst(results: Iterable[Result], most: int) -> list[dict[str, Any]]:
+def worst_lines(results: Iterable[Result], limit: int) -> list[dict[str, Any]]:
     """The lines worth reading, the worst first."""
-    lines = [(found.gate, line) for found in results for line in found.lines if line.state != GOOD]
+    lines = [
+        (gate_result.gate, line)
+        for gate_result in results
+        for line in gate_result.lines
+        if line.state != GOOD
+    ]
     lines.sort(key=lambda pair: (WORST_FIRST.index(pair[1].state), pair[0], pair[1].key))
     return [
-        {"gate": gate, "file": one.key, "state": one.state, "why": "; ".join(one.notes)}
-        for gate, one in lines[:most]
+        {"gate": gate, "file": entry.key, "state": entry.state, "why": "; ".join(entry.notes)}
+        for gate, entry in lines[:limit]
     ]

@@ -1,4 +1,4 @@
-"""Whether this team may enter this model in this suite now: names, dates, blocked teams, bytes seen
+"""Admission checks: closing dates, blocked teams, model names of other teams, and files handed in
 before."""
 
 from __future__ import annotations
@@ -55,9 +55,9 @@ def note_same_bytes(db: Session, row: Submission) -> None:
     same = select(Submission.id, Submission.team).where(
         Submission.contents_sha256 == row.contents_sha256, Submission.team != row.team
     )
-    for other, team in db.exec(same):
-        text = f"W_SAME_BYTES: {row.id} of {row.team} has the same files as {other} of {team}."
-        record(db, OPERATORS, "W_SAME_BYTES", text, detail={"submission": row.id, "other": other})
+    for twin_id, team in db.exec(same):
+        text = f"W_SAME_BYTES: {row.id} of {row.team} has the same files as {twin_id} of {team}."
+        record(db, OPERATORS, "W_SAME_BYTES", text, detail={"submission": row.id, "other": twin_id})
 
 
 def _check_model_name(db: Session, manifest: Manifest) -> None:

@@ -18,7 +18,7 @@ from submissions.bundle.pack import pack_model
 from submissions.bundle.reader_pool import Readers
 from submissions.format.errors import refusal, shown
 from submissions.format.manifest import Hub
-from submissions.model_files.models import ALLOWED
+from submissions.model_files.model_folder import ALLOWED
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "submissions.intake.hub_main")
@@ -34,7 +34,7 @@ PASSED_ON = (
     "LANG",
 )
 AGAIN = "Check the id and the revision, then hand it in again."
-SAID = {
+REASONS = {
     "E_HUB_MISSING": "There is no such model or commit, or it is not open to us.",
     "E_TOO_LARGE": "The model is larger than we take.",
     "E_HUB_EMPTY": "There are no weights in safetensors.",
@@ -50,54 +50,54 @@ def read_hub(text: str) -> Hub:
 def hub_of(declaration: Mapping[str, Any]) -> Hub | None:
     """Where a declaration says that its model lies, if it does."""
     model = declaration.get("model")
-    said = model.get("hub") if isinstance(model, dict) else None
-    return _hub(said, "manifest.model.hub") if said else None
+    reference = model.get("hub") if isinstance(model, dict) else None
+    return _hub(reference, "manifest.model.hub") if reference else None
 
 
-def brought(bundle: Path, folder: Path, most: int, readers: Readers) -> Path:
+def brought(bundle: Path, folder: Path, max_bytes: int, readers: Readers) -> Path:
     """The bundle; one that only names a commit on a hub becomes the bundle of that model, made in
     `folder`."""
     manifest = readers.declared(bundle)
     if manifest.on_hub is None:
         return bundle
-    fetch(manifest.on_hub, folder / "fetched", most)
-    said = manifest.model_dump(mode="json", exclude={"files"})
-    return pack_model(folder / "fetched.zip", said, folder / "fetched")
+    fetch(manifest.on_hub, folder / "fetched", max_bytes)
+    declaration = manifest.model_dump(mode="json", exclude={"files"})
+    return pack_model(folder / "fetched.zip", declaration, folder / "fetched")
 
 
-def _hub(said: Any, where: str) -> Hub:
+def _hub(reference: Any, where: str) -> Hub:
     try:
-        return Hub.model_validate(said)
+        return Hub.model_validate(reference)
     except ValidationError:
         hint = "Write org/name@ and the 40 hexadecimal digits of a commit; a branch moves."
         raise refusal("E_REVISION", where, "This names no commit of a model.", hint) from None
 
 
-def fetch(hub: Hub, to: Path, most: int, seconds: float = SECONDS) -> None:
+def fetch(hub: Hub, to: Path, max_bytes: int, seconds: float = SECONDS) -> None:
     """Bring the model's weights, configs and tokenizer to a folder; IntakeError says why not.
 
     A child does it, for this process is offline for good, and it has a time limit. Unreachable: the
     hub fails.
     """
     to.mkdir(parents=True, exist_ok=True)
-    said = {
+    job = {
         "id": hub.id,
         "revision": hub.revision,
         "folder": str(to.resolve()),
-        "most": most,
+        "most": max_bytes,
         "allowed": ALLOWED,
     }
-    kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+    inherited = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
     clean = {
-        **kept,
+        **inherited,
         "PYTHONPATH": str(ROOT),
         "HF_HOME": str(to.resolve() / ".hub"),
         "HF_HUB_DISABLE_TELEMETRY": "1",
     }
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             COMMAND,
-            input=json.dumps(said),
+            input=json.dumps(job),
             env=clean,
             cwd="/",
             capture_output=True,
@@ -109,16 +109,16 @@ def fetch(hub: Hub, to: Path, most: int, seconds: float = SECONDS) -> None:
         raise Unreachable(
             f"Fetching {hub.id} takes over {seconds:g} seconds. Try again later."
         ) from None
-    code = done.stdout.strip()
-    if done.returncode == 0 and code == "done":
+    code = completed.stdout.strip()
+    if completed.returncode == 0 and code == "done":
         return
-    if code in SAID:
+    if code in REASONS:
         raise refusal(
             code,
             shown(f"{hub.id}@{hub.revision}"),
-            SAID[code],
+            REASONS[code],
             AGAIN,
-            most if code == "E_TOO_LARGE" else None,
+            max_bytes if code == "E_TOO_LARGE" else None,
         )
     raise Unreachable(
         f"The hub does not give {hub.id}. The fault is the hub's or the network's: try again later."

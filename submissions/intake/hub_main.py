@@ -1,5 +1,5 @@
-"""The child that fetches: `python -m submissions.intake.hub_main`. It reads one job, downloads, and
-says one word."""
+"""The child that fetches from a hub: `python -m submissions.intake.hub_main`. It reads one job,
+downloads, and prints `done` or a code."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def main() -> str:
         # Asked once and first: what follows is tried again for half a minute when the hub is down.
         if hub.repo_info(**place, timeout=FIRST_SECONDS).sha != job["revision"]:
             return "E_HUB_MISSING"  # a branch that is called like a commit
-        found = [
+        files = [
             file for file in hub.list_repo_tree(**place, recursive=True) if hasattr(file, "size")
         ]
-        wanted = {file.path: file.size for file in found if _is_wanted(file.path, job["allowed"])}
-        if sum(wanted.values()) > job["most"]:
+        sizes = {file.path: file.size for file in files if _is_needed(file.path, job["allowed"])}
+        if sum(sizes.values()) > job["most"]:
             return "E_TOO_LARGE"
-        if not any(name.endswith(".safetensors") for name in wanted):
+        if not any(name.endswith(".safetensors") for name in sizes):
             return "E_HUB_EMPTY"
-        for name in wanted:
+        for name in sizes:
             hf_hub_download(**place, filename=name, local_dir=folder)
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError):
         return "E_HUB_MISSING"
@@ -46,7 +46,7 @@ def main() -> str:
     return "done"
 
 
-def _is_wanted(path: str, allowed: list[str]) -> bool:
+def _is_needed(path: str, allowed: list[str]) -> bool:
     """Weights, configs and tokenizers; never anything hidden, never our own declaration."""
     parts = PurePosixPath(path)
     hidden = any(part.startswith(".") for part in parts.parts)

@@ -21,7 +21,7 @@ from infra.db import add_new, session
 from infra.settings import Settings
 from infra.store import BadKey, Store, Stored, StoreError, check_key, open_store
 from infra.tables import Team, now
-from infra.tables.door import Drop
+from infra.tables.intake import Drop
 from submissions.bundle.declarations import DECLARATION, read_declaration
 from submissions.bundle.pack import pack_model
 from submissions.bundle.reader_pool import readers_of
@@ -67,9 +67,9 @@ class Taken:
 def waiting(db: Session, settings: Settings, prefix: str = "") -> list[InboxItem]:
     """What lies in the inbox and has not been looked at since it was put there."""
     inbox = settings.inbox.rstrip("/")
-    found = list(_drops(inbox, _inbox(settings.inbox, settings.s3_endpoint).list(prefix)))
-    known = set(db.exec(select(Drop.uri, Drop.version)))
-    return [drop for drop in found if (drop.uri, drop.version) not in known]
+    drops = list(_drops(inbox, _inbox(settings.inbox, settings.s3_endpoint).list(prefix)))
+    handled = set(db.exec(select(Drop.uri, Drop.version)))
+    return [drop for drop in drops if (drop.uri, drop.version) not in handled]
 
 
 @lru_cache(maxsize=4)
@@ -80,54 +80,56 @@ def _inbox(inbox: str, endpoint: str | None) -> Store:
 
 def _drops(inbox: str, objects: Iterable[Stored]) -> Iterator[InboxItem]:
     """Bundles one by one; a model is all objects below the folder of its declaration."""
-    there = [one for one in objects if "/" in one.key and not one.key.endswith(REPORTS)]
+    candidates = [
+        stored for stored in objects if "/" in stored.key and not stored.key.endswith(REPORTS)
+    ]
     roots = {
-        str(PurePosixPath(one.key).parent)
-        for one in there
-        if PurePosixPath(one.key).name == DECLARATION
+        str(PurePosixPath(stored.key).parent)
+        for stored in candidates
+        if PurePosixPath(stored.key).name == DECLARATION
     }
     models: dict[str, list[Stored]] = {root: [] for root in roots if "/" in root}
-    for one in there:
-        root = next((str(up) for up in PurePosixPath(one.key).parents if str(up) in models), None)
+    for stored in candidates:
+        root = next(
+            (str(up) for up in PurePosixPath(stored.key).parents if str(up) in models), None
+        )
         if root is not None:
-            models[root].append(one)
-        elif one.key.endswith(".zip") or one.key.count("/") == 1:
-            yield _found(inbox, one.key, [one])
+            models[root].append(stored)
+        elif stored.key.endswith(".zip") or stored.key.count("/") == 1:
+            yield _found(inbox, stored.key, [stored])
     for root, parts in models.items():
         yield _found(inbox, f"{root}/{DECLARATION}", parts)
 
 
 def _found(inbox: str, key: str, parts: list[Stored]) -> InboxItem:
-    versions = json.dumps([(one.key, one.version) for one in parts])
+    versions = json.dumps([(stored.key, stored.version) for stored in parts])
     version = parts[0].version if len(parts) == 1 else hashlib.sha256(versions.encode()).hexdigest()
     return InboxItem(f"{inbox}/{key}", key.partition("/")[0], key, version, tuple(parts))
 
 
-def take(settings: Settings, found: InboxItem) -> Taken:
+def take(settings: Settings, drop: InboxItem) -> Taken:
     """Hand a drop in, write the report beside it, and note that it was looked at; again changes
     nothing."""
     warnings: tuple[Problem, ...] = ()
     try:
-        received = _hand_in(settings, found)
+        received = _hand_in(settings, drop)
         warnings = received.warnings
-        taken = Taken(found.uri, found.team, "received", received.submission_id, warnings)
+        outcome = Taken(drop.uri, drop.team, "received", received.submission_id, warnings)
     except IntakeError as error:
-        taken = Taken(found.uri, found.team, "rejected", None, error.problems)
+        outcome = Taken(drop.uri, drop.team, "rejected", None, error.problems)
     except StoreError as error:
-        later = Problem(
-            "E_STORE", shown(found.uri), str(error), "Nothing to do: it is tried again."
-        )
-        return Taken(found.uri, found.team, "later", None, (later,))
-    _report(_inbox(settings.inbox, settings.s3_endpoint), found, taken)
+        later = Problem("E_STORE", shown(drop.uri), str(error), "Nothing to do: it is tried again.")
+        return Taken(drop.uri, drop.team, "later", None, (later,))
+    _report(_inbox(settings.inbox, settings.s3_endpoint), drop, outcome)
     with session(settings.database) as db:
-        problems = [asdict(problem) for problem in taken.problems]
-        row = {"uri": found.uri, "version": found.version, "team": found.team, "state": taken.state}
+        problems = [asdict(problem) for problem in outcome.problems]
+        row = {"uri": drop.uri, "version": drop.version, "team": drop.team, "state": outcome.state}
         add_new(
             db,
             Drop,
-            [{**row, "submission_id": taken.submission_id, "problems": problems, "at": now()}],
+            [{**row, "submission_id": outcome.submission_id, "problems": problems, "at": now()}],
         )
-    return taken
+    return outcome
 
 
 def hand_in_now(settings: Settings, team: str, uri: str) -> Taken:
@@ -135,18 +137,18 @@ def hand_in_now(settings: Settings, team: str, uri: str) -> Taken:
     remote.place(uri, settings.inbox, team)
     key = uri.removeprefix(settings.inbox.rstrip("/") + "/")
     listed = _inbox(settings.inbox, settings.s3_endpoint).list(key)
-    one = next((stored for stored in listed if stored.key == key), None)
-    if one is None:
+    listed_object = next((stored for stored in listed if stored.key == key), None)
+    if listed_object is None:
         raise refusal(
             "E_S3_UNREADABLE",
             shown(uri),
             "It cannot be read: there is no such object.",
             "Check the address.",
         )
-    taken = take(settings, _found(settings.inbox.rstrip("/"), key, [one]))
-    if taken.state == "received":
-        return taken
-    raise IntakeError(taken.problems)
+    outcome = take(settings, _found(settings.inbox.rstrip("/"), key, [listed_object]))
+    if outcome.state == "received":
+        return outcome
+    raise IntakeError(outcome.problems)
 
 
 def _hand_in(settings: Settings, found: InboxItem) -> Received:
@@ -181,61 +183,66 @@ def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
     return brought(path, folder, settings.upload_bytes, readers_of(settings))
 
 
-def _model(settings: Settings, found: InboxItem, folder: Path) -> Path:
+def _model(settings: Settings, drop: InboxItem, folder: Path) -> Path:
     """The bundle of a model that lies in the inbox as a folder."""
-    size = sum(one.size for one in found.objects)
-    if size > settings.upload_bytes or len(found.objects) > MOST_FILES:
-        message = f"{len(found.objects)} files of {size} bytes."
+    size = sum(stored.size for stored in drop.objects)
+    if size > settings.upload_bytes or len(drop.objects) > MOST_FILES:
+        message = f"{len(drop.objects)} files of {size} bytes."
         hint = f"At most {MOST_FILES} files of {settings.upload_bytes} bytes in all."
         raise refusal("E_TOO_LARGE", "size", message, hint, settings.upload_bytes)
     store, root, model = (
         _inbox(settings.inbox, settings.s3_endpoint),
-        PurePosixPath(found.key).parent,
+        PurePosixPath(drop.key).parent,
         folder / "model",
     )
-    for one in found.objects:
+    for stored in drop.objects:
         try:
-            store.fetch(one.key, model / PurePosixPath(one.key).relative_to(root))
+            store.fetch(stored.key, model / PurePosixPath(stored.key).relative_to(root))
         except BadKey:
             raise refusal(
-                "E_S3_KEY", shown(one.key), "This is no name for a file.", "Use plain names."
+                "E_S3_KEY", shown(stored.key), "This is no name for a file.", "Use plain names."
             ) from None
-    _check_unchanged(store, found, f"{root}/")
+    _check_unchanged(store, drop, f"{root}/")
     declaration = read_declaration(model / DECLARATION, DECLARATION)
-    on_a_hub = hub_of(declaration) if len(found.objects) == 1 else None
+    on_a_hub = hub_of(declaration) if len(drop.objects) == 1 else None
     if on_a_hub:
         fetch_from_hub(on_a_hub, model, settings.upload_bytes)
     return pack_model(folder / "bundle.zip", declaration, model, model / DECLARATION)
 
 
-def _check_unchanged(store: Store, found: InboxItem, prefix: str) -> None:
-    now_there = {
-        one.key: one.version for one in store.list(prefix) if not one.key.endswith(REPORTS)
+def _check_unchanged(store: Store, drop: InboxItem, prefix: str) -> None:
+    versions = {
+        stored.key: stored.version
+        for stored in store.list(prefix)
+        if not stored.key.endswith(REPORTS)
     }
-    if now_there != {one.key: one.version for one in found.objects}:
+    if versions != {stored.key: stored.version for stored in drop.objects}:
         hint = "Put armillary.json there last."
         raise refusal(
-            "E_OBJECT_CHANGED", shown(found.uri), "The folder changed while it was read.", hint
+            "E_OBJECT_CHANGED", shown(drop.uri), "The folder changed while it was read.", hint
         )
 
 
-def _report(store: Store, found: InboxItem, taken: Taken) -> None:
+def _report(store: Store, drop: InboxItem, outcome: Taken) -> None:
     """Tell the team, in words and for programs, beside what they dropped."""
-    said = {**asdict(taken), "version": found.version}
+    document = {**asdict(outcome), "version": drop.version}
     try:
-        check_key(found.key + REPORTS[0])
+        check_key(drop.key + REPORTS[0])
     except BadKey:
         return  # where the name itself is the trouble, there is no place beside it
-    store.put(found.key + REPORTS[0], json.dumps(said, indent=1, sort_keys=True).encode())
-    store.put(found.key + REPORTS[1], report_text(taken).encode())
+    store.put(drop.key + REPORTS[0], json.dumps(document, indent=1, sort_keys=True).encode())
+    store.put(drop.key + REPORTS[1], report_text(outcome).encode())
 
 
-def report_text(taken: Taken) -> str:
+def report_text(outcome: Taken) -> str:
     """The report as a person reads it."""
     first = (
-        f"Received as {taken.submission_id}."
-        if taken.state == "received"
+        f"Received as {outcome.submission_id}."
+        if outcome.state == "received"
         else "Not taken; nothing was stored."
     )
-    lines = [f"{one.code} {one.where}: {one.message} {one.hint}" for one in taken.problems]
-    return "\n".join([taken.uri, first, *lines, ""])
+    lines = [
+        f"{problem.code} {problem.where}: {problem.message} {problem.hint}"
+        for problem in outcome.problems
+    ]
+    return "\n".join([outcome.uri, first, *lines, ""])

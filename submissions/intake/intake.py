@@ -105,8 +105,10 @@ def _read_facts(db: Session, suite: Suite) -> SuiteFacts:
         .execute(select(*columns).where(*ours, open_to_all).order_by(col(Sample.position)))  # type: ignore[call-overload]
         .all()
     )
-    asked = select(Sample.id, Sample.questions).where(*ours, col(Sample.modality).in_(SUFFIXES))
-    questions = {name: found[0] for name, found in db.exec(asked) if found}
+    query = select(Sample.id, Sample.questions).where(*ours, col(Sample.modality).in_(SUFFIXES))
+    questions = {
+        name: sample_questions[0] for name, sample_questions in db.exec(query) if sample_questions
+    }
     subsets = {
         name: frozenset(row.id for row in rows if name in row.subsets) for name in suite.subsets
     }
@@ -115,16 +117,16 @@ def _read_facts(db: Session, suite: Suite) -> SuiteFacts:
     return SuiteFacts(suite.name, suite.version, tuple(suite.accepts), items, subsets, rules)
 
 
-def _rule(row: Any, asked: Mapping[str, Any]) -> AnswerRule:
+def _rule(row: Any, question: Mapping[str, Any]) -> AnswerRule:
     """A sample's facets; where it asks for a value instead of media, its first question says which
     are possible."""
-    low, high = asked.get("low"), asked.get("high")
+    low, high = question.get("low"), question.get("high")
     return AnswerRule(
         scenario=row.scenario,
         task=row.task,
         setting=row.setting,
         modality=row.modality,
-        options=tuple(asked.get("options") or ()),
+        options=tuple(question.get("options") or ()),
         low=0.0 if low is None else low,
         high=1.0 if high is None else high,
     )

@@ -26,7 +26,7 @@ from sqlmodel import Session, col, select
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.tables import Event, Submission, Team, now
-from infra.tables.door import Notice
+from infra.tables.intake import Notice
 from submissions.teams.lifecycle import TERMINAL
 
 SIGNATURE = "X-Armillary-Signature"
@@ -96,11 +96,11 @@ def _owed(db: Session, channel: str) -> list[Message]:
         Submission, col(Submission.id) == col(Event.subject)
     )
     joined = joined.join(Team, col(Team.name) == col(Submission.team), isouter=True)
-    done = select(Notice.event_id).where(
+    settled = select(Notice.event_id).where(
         Notice.channel == channel,
         col(Notice.sent_at).is_not(None) | (col(Notice.tries) >= MOST_TRIES),
     )
-    rows = db.exec(joined.where(*recent, col(Event.id).not_in(done)).order_by(col(Event.id)))
+    rows = db.exec(joined.where(*recent, col(Event.id).not_in(settled)).order_by(col(Event.id)))
     return [_message(event, row, team) for event, row, team in rows]
 
 

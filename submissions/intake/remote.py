@@ -1,5 +1,5 @@
-"""A bundle that lies in S3: only in a team's own folder of the inbox, only one object, only the one
-we looked at."""
+"""Fetches a bundle from S3: only from the team's own folder of the inbox, one object, unchanged
+since it was looked at."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHANGED = ("412", "PreconditionFailed")
 
 
 def fetch(
-    uri: str, inbox: str, team: str, to: Path, endpoint: str | None = None, most: int = 1 << 40
+    uri: str, inbox: str, team: str, to: Path, endpoint: str | None = None, max_bytes: int = 1 << 40
 ) -> None:
     """Bring a team's object to a file of ours; IntakeError says why not, before any socket is
     opened if it can.
@@ -39,19 +39,23 @@ def fetch(
     from botocore.exceptions import BotoCoreError, ClientError
 
     try:
-        seen = client.head_object(Bucket=bucket, Key=key)
-        if seen["ContentLength"] > most:
+        head = client.head_object(Bucket=bucket, Key=key)
+        if head["ContentLength"] > max_bytes:
             raise refusal(
-                "E_TOO_LARGE", "size", f"{seen['ContentLength']} bytes.", f"At most {most}.", most
+                "E_TOO_LARGE",
+                "size",
+                f"{head['ContentLength']} bytes.",
+                f"At most {max_bytes}.",
+                max_bytes,
             )
-        body = client.get_object(Bucket=bucket, Key=key, IfMatch=seen["ETag"])["Body"]
+        body = client.get_object(Bucket=bucket, Key=key, IfMatch=head["ETag"])["Body"]
         with landing(to) as file:
             while chunk := body.read(CHUNK):
                 file.write(chunk)
     except ClientError as error:
-        found = explain(error, f"Could not read {shown(uri)}", key)
-        if isinstance(found, Unreachable):
-            raise found from None
+        explained = explain(error, f"Could not read {shown(uri)}", key)
+        if isinstance(explained, Unreachable):
+            raise explained from None
         raise _unreadable(uri, str(error.response.get("Error", {}).get("Code", ""))) from None
     except BotoCoreError as error:
         raise explain(error, f"Could not read {shown(uri)}", key) from None

@@ -1,5 +1,4 @@
-"""What was done for a submission and when, line by line, from its rows; it can be read while the
-work goes on."""
+"""The log of a submission, line by line from its rows; it can be read while the work goes on."""
 
 from __future__ import annotations
 
@@ -23,11 +22,11 @@ class LogLine:
     text: str
 
 
-def lines(db: Session, submission_id: str) -> list[LogLine]:
+def log_lines(db: Session, submission_id: str) -> list[LogLine]:
     """The whole log, oldest first."""
     owners = [submission_id, *db.exec(select(Run.id).where(Run.submission_id == submission_id))]
-    found = [*_events(db, submission_id), *_shards(db, owners), *_set_aside(db, owners)]
-    return sorted(found, key=lambda line: line.at)
+    entries = [*_events(db, submission_id), *_shards(db, owners), *_set_aside(db, owners)]
+    return sorted(entries, key=lambda line: line.at)
 
 
 def _events(db: Session, submission_id: str) -> Iterator[LogLine]:

@@ -74,10 +74,10 @@ def create(
 ) -> tuple[Upload, bool]:
     """Open an upload, once for a key; True if it is new."""
     request = _request_hash(promise)
-    known = db.exec(
+    existing = db.exec(
         select(Upload).where(Upload.team == team, Upload.idempotency_key == key)
     ).first()
-    if known is None:
+    if existing is None:
         _check_promise(db, settings, team, promise)
         moment = now()
         row = Upload(
@@ -94,10 +94,10 @@ def create(
         )
         if claim(db, Upload, row.model_dump()):
             return row, True
-        known = db.exec(
+        existing = db.exec(
             select(Upload).where(Upload.team == team, Upload.idempotency_key == key)
         ).one()
-    if known.request_sha256 != request:
+    if existing.request_sha256 != request:
         hint = "Use a new key for another bundle."
         raise refusal(
             "E_IDEMPOTENCY_CONFLICT",
@@ -105,14 +105,14 @@ def create(
             "This key was used for another request.",
             hint,
         )
-    return known, False
+    return existing, False
 
 
 def _request_hash(promise: Promise) -> str:
-    said = json.dumps(
+    request = json.dumps(
         [promise.manifest.model_dump(mode="json"), promise.size, promise.sha256], sort_keys=True
     )
-    return hashlib.sha256(said.encode()).hexdigest()
+    return hashlib.sha256(request.encode()).hexdigest()
 
 
 def _check_promise(db: Session, settings: Settings, team: str, promise: Promise) -> None:
@@ -153,12 +153,14 @@ def part_key(upload_id: str, number: int) -> str:
 
 def parts(store: Store, row: Upload) -> list[UploadPart]:
     """The parts of an upload, and which have come."""
-    here = {stored.key: stored.size for stored in store.list(f"uploads/{row.id}/")}
-    step, found = part_size(row.size), list[UploadPart]()
+    received_sizes = {stored.key: stored.size for stored in store.list(f"uploads/{row.id}/")}
+    step, upload_parts = part_size(row.size), list[UploadPart]()
     for number, offset in enumerate(range(0, row.size, step), 1):
         size = min(step, row.size - offset)
-        found.append(UploadPart(number, offset, size, here.get(part_key(row.id, number)) == size))
-    return found
+        upload_parts.append(
+            UploadPart(number, offset, size, received_sizes.get(part_key(row.id, number)) == size)
+        )
+    return upload_parts
 
 
 def put_part(store: Store, row: Upload, number: int, data: bytes) -> None:
@@ -246,10 +248,10 @@ def _take(settings: Settings, upload_id: str) -> bool:
 def _kept_fresh(settings: Settings, upload_id: str) -> Iterator[None]:
     """Say from time to time that the check goes on: fetching a large model from a hub takes a
     while."""
-    done = threading.Event()
+    stopped = threading.Event()
 
     def tell() -> None:
-        while not done.wait(STALE.total_seconds() / 3):
+        while not stopped.wait(STALE.total_seconds() / 3):
             _settle(settings, upload_id, state="checking")
 
     thread = threading.Thread(target=tell, daemon=True)
@@ -257,7 +259,7 @@ def _kept_fresh(settings: Settings, upload_id: str) -> Iterator[None]:
     try:
         yield
     finally:
-        done.set()
+        stopped.set()
         thread.join()
 
 

@@ -1,5 +1,5 @@
-"""One clip: its boxes walked, its one video stream decoded to the last frame. Runs in the decoding
-child."""
+"""Inspection of one clip: walks its boxes and decodes its video stream to the last frame. Runs in
+the decoding child."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ class DecodingProgress:
     first: bytes = b""
 
 
-def clip(data: bytes, container: str, asked: MediaRequirements) -> MediaFacts:
+def clip(data: bytes, container: str, requirements: MediaRequirements) -> MediaFacts:
     """What the clip is; Refused says what is wrong with it."""
     _check_container(data, container)
     try:
         with av.open(io.BytesIO(data), format=container) as file:
-            return _facts(file, container, asked)
+            return _facts(file, container, requirements)
     except Refused:
         raise
     except Exception:  # FFmpeg's errors, and what PyAV raises on values it did not foresee
@@ -107,7 +107,7 @@ def _check_boxes(data: bytes) -> None:
         raise broken("clip")
 
 
-def _facts(file: Any, container: str, asked: MediaRequirements) -> MediaFacts:
+def _facts(file: Any, container: str, requirements: MediaRequirements) -> MediaFacts:
     if len(file.streams) != 1 or len(file.streams.video) != 1:
         raise Refused(
             "E_VIDEO_STREAMS",
@@ -130,62 +130,65 @@ def _facts(file: Any, container: str, asked: MediaRequirements) -> MediaFacts:
         )
     check_size(context.width, context.height)
     context.thread_count = 1
-    seen = _decode(file, stream)
-    _check_count(len(seen.times), stream.frames)
-    _check_times(seen.times)
+    progress = _decode(file, stream)
+    _check_count(len(progress.times), stream.frames)
+    _check_times(progress.times)
     rate = float(stream.average_rate) if stream.average_rate else None
     facts = MediaFacts(
         f"video/{container}",
-        seen.width,
-        seen.height,
-        len(seen.times),
+        progress.width,
+        progress.height,
+        len(progress.times),
         rate,
-        seen.static,
+        progress.static,
         "YUV",
-        seen.black,
+        progress.black,
     )
-    _check_asked(facts, asked)
+    _check_requirements(facts, requirements)
     return facts
 
 
 def _decode(file: Any, stream: Any) -> DecodingProgress:
     """Decode every frame; note when each is shown and whether anything ever changes."""
-    seen = DecodingProgress([])
-    for frame in _frames(file, stream, seen):
+    progress = DecodingProgress([])
+    for frame in _frames(file, stream, progress):
         if frame.time is None:
             raise _timing()
-        seen.times.append(frame.time)
-        if (frame.width, frame.height) != (seen.width or frame.width, seen.height or frame.height):
+        progress.times.append(frame.time)
+        if (frame.width, frame.height) != (
+            progress.width or frame.width,
+            progress.height or frame.height,
+        ):
             raise Refused(
                 "E_VIDEO_SHAPE",
                 "The picture changes its size on the way.",
                 "Encode it at one size.",
             )
-        seen.width, seen.height = frame.width, frame.height
+        progress.width, progress.height = frame.width, frame.height
         check_size(frame.width, frame.height)
-        _note_light(seen, memoryview(frame.planes[0]))
-        if len(seen.times) > MOST_FRAMES:
+        _note_light(progress, memoryview(frame.planes[0]))
+        if len(progress.times) > MOST_FRAMES:
             break
-    return seen
+    return progress
 
 
-def _note_light(seen: DecodingProgress, plane: memoryview) -> None:
+def _note_light(progress: DecodingProgress, plane: memoryview) -> None:
     """Whether this frame differs from the first and is black; most are told at a glance once
     something has moved."""
-    if not seen.static and max(plane[::GLANCE]) > DARK:
+    if not progress.static and max(plane[::GLANCE]) > DARK:
         return
     light = bytes(plane[::STRIDE])
-    seen.first = seen.first or light
-    seen.static = seen.static and light == seen.first
-    seen.black += max(light) <= DARK
+    progress.first = progress.first or light
+    progress.static = progress.static and light == progress.first
+    progress.black += max(light) <= DARK
 
 
-def _frames(file: Any, stream: Any, seen: DecodingProgress) -> Iterator[Any]:
+def _frames(file: Any, stream: Any, progress: DecodingProgress) -> Iterator[Any]:
     """The frames; where they stop early, the count says so better than the decoder does."""
     try:
         yield from file.decode(stream)
     except av.error.FFmpegError:
-        if not seen.times or not stream.frames:
+        if not progress.times or not stream.frames:
             raise
 
 
@@ -213,9 +216,9 @@ def _check_times(times: Sequence[float]) -> None:
         raise _timing()
 
 
-def _check_asked(facts: MediaFacts, asked: MediaRequirements) -> None:
+def _check_requirements(facts: MediaFacts, requirements: MediaRequirements) -> None:
     for name in ("frames", "fps", "width", "height"):
-        want, got = getattr(asked, name), getattr(facts, name)
+        want, got = getattr(requirements, name), getattr(facts, name)
         if want is not None and (got is None or abs(got - want) > 0.01 * want * (name == "fps")):
             raise Refused(
                 "E_VIDEO_SHAPE",

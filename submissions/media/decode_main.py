@@ -1,5 +1,5 @@
-"""The child that decodes: `python -m submissions.media.decode_main`. It reads some jobs a line,
-answers one line, owns nothing.
+"""The child that decodes: `python -m submissions.media.decode_main`. Each line of stdin
+holds some jobs and is answered by one line.
 
 Its memory, time and open files are limited, it has no network and writes nowhere where the system
 lets us, and its environment is empty, so that a file made to hang, to crash or to take over a
@@ -26,6 +26,7 @@ from submissions.media.facts import MediaRequirements, Refused, broken, check_ki
 MEMORY = 2 << 30
 OPEN_FILES = 64
 DEFLATE = -15
+DHASH = "dhash:"
 MOST_DISTANCE = 3
 """Two pictures whose difference hashes differ in so many of 64 bits are the same picture."""
 
@@ -36,8 +37,8 @@ def main() -> None:
     cut_network()
     fence([])
     for line in sys.stdin:
-        asked = json.loads(line)
-        answer = json.dumps([_in_time(job, asked["seconds"]) for job in asked["jobs"]])
+        request = json.loads(line)
+        answer = json.dumps([_in_time(job, request["seconds"]) for job in request["jobs"]])
         sys.stdout.write(answer + "\n")
         sys.stdout.flush()
 
@@ -59,14 +60,14 @@ def _answer(job: dict[str, Any]) -> dict[str, Any]:
             return {"sha256": sha256}
         return {"sha256": sha256, **_look(data, sha256, job)}
     except Refused as refused:
-        said = {"code": refused.code, "message": refused.message, "hint": refused.hint}
+        refusal = {"code": refused.code, "message": refused.message, "hint": refused.hint}
     except MemoryError:
-        said = {
+        refusal = {
             "code": "E_MEDIA_PIXELS",
             "message": "It takes too much memory.",
             "hint": "Make it smaller.",
         }
-    return {"sha256": sha256, "refused": said}
+    return {"sha256": sha256, "refused": refusal}
 
 
 def _read(file: str, offset: int, packed: int, size: int, crc: int | None, deflated: bool) -> bytes:
@@ -86,27 +87,36 @@ def _read(file: str, offset: int, packed: int, size: int, crc: int | None, defla
 
 
 def _look(data: bytes, sha256: str, job: dict[str, Any]) -> dict[str, Any]:
-    asked = MediaRequirements(**{**job["asked"], "given": tuple(job["asked"]["given"])})
+    requirements = _requirements(job["asked"])
     if data.startswith(tuple(ARCHIVES)):
         raise Refused(
             "E_NESTED_ARCHIVE", "This member is itself an archive.", "Put its files in directly."
         )
     if not data:
         raise broken("file")
-    kind = check_kind(job["name"], job["modality"])
+    kind, input_hashes = check_kind(job["name"], job["modality"]), requirements.input_hashes
     if job["modality"] == "video":
-        return {"facts": fields_of(clips.clip(data, kind, asked)), "copied": sha256 in asked.given}
+        facts = clips.clip(data, kind, requirements)
+        return {"facts": fields_of(facts), "copied": sha256 in input_hashes}
     facts, image = images.picture(data, kind)
-    copied = bool(asked.given) and (
-        sha256 in asked.given or _near(images.difference_hash(image), asked.given)
+    copied = bool(input_hashes) and (
+        sha256 in input_hashes or _is_near(images.difference_hash(image), input_hashes)
     )
     return {"facts": fields_of(facts), "copied": copied}
 
 
-def _near(found: str, given: tuple[str, ...]) -> bool:
-    bits = int(found.removeprefix("dhash:"), 16)
-    known = (int(one.removeprefix("dhash:"), 16) for one in given if one.startswith("dhash:"))
-    return any((bits ^ one).bit_count() <= MOST_DISTANCE for one in known)
+def _requirements(fields: dict[str, Any]) -> MediaRequirements:
+    return MediaRequirements(**{**fields, "input_hashes": tuple(fields["input_hashes"])})
+
+
+def _is_near(difference_hash: str, input_hashes: tuple[str, ...]) -> bool:
+    bits = _dhash_bits(difference_hash)
+    inputs = (_dhash_bits(text) for text in input_hashes if text.startswith(DHASH))
+    return any((bits ^ input_bits).bit_count() <= MOST_DISTANCE for input_bits in inputs)
+
+
+def _dhash_bits(text: str) -> int:
+    return int(text.removeprefix(DHASH), 16)
 
 
 def _damaged() -> Refused:

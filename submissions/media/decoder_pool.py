@@ -81,7 +81,7 @@ class Decoders:
             return [_too_large()] if len(jobs) == 1 else [self.look(job) for job in jobs]
         answer = self.children.ask(self._question(jobs), self._wall * len(jobs))
         if isinstance(answer, bytes):
-            return [looked_of(one) for one in json.loads(answer)]
+            return [looked_of(fields) for fields in json.loads(answer)]
         return [_said(self._fate(answer))] if len(jobs) == 1 else [self.look(job) for job in jobs]
 
     def close(self) -> None:

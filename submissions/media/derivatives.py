@@ -44,7 +44,7 @@ class Canvas:
     seconds: int
 
 
-def shown(store: Store, sha256: str, media_type: str, folder: Path) -> PublicFile | None:
+def public_file(store: Store, sha256: str, media_type: str, folder: Path) -> PublicFile | None:
     """The derivative as a file in a folder; None if it is not media, is gone, or cannot be made
     now."""
     if not media_type.startswith(("image/", "video/")):
@@ -90,13 +90,14 @@ def blind(files: Sequence[tuple[Path, Path]], canvas: Canvas) -> list[bool]:
 
     A file that breaks the child costs only itself: the others go on in a new one.
     """
-    rest = list(files)
-    while rest:
-        _run(rest[:TOGETHER], canvas)
+    remaining = list(files)
+    while remaining:
+        _run(remaining[:TOGETHER], canvas)
         broken = next(
-            (at for at, (_, target) in enumerate(rest[:TOGETHER]) if not target.is_file()), None
+            (at for at, (_, target) in enumerate(remaining[:TOGETHER]) if not target.is_file()),
+            None,
         )
-        rest = rest[TOGETHER if broken is None else broken + 1 :]
+        remaining = remaining[TOGETHER if broken is None else broken + 1 :]
     return [target.is_file() for _, target in files]
 
 

@@ -31,9 +31,9 @@ def main() -> None:
     cut_network()
     fence(sorted({Path(job["target"]).parent for job in jobs}))
     for job in jobs:
-        made = f"{job['target']}.part"
-        (_clip if job["video"] else _picture)(job["source"], made, job.get("canvas"))
-        os.replace(made, job["target"])
+        partial = f"{job['target']}.part"
+        (_clip if job["video"] else _picture)(job["source"], partial, job.get("canvas"))
+        os.replace(partial, job["target"])
 
 
 def _picture(source: str, target: str, canvas: list[int] | None) -> None:
@@ -43,20 +43,20 @@ def _picture(source: str, target: str, canvas: list[int] | None) -> None:
     with Image.open(source, formats=FORMATS) as image:
         pixels = ImageOps.exif_transpose(image).convert("RGB")
     if canvas:
-        pixels = _on(pixels, canvas)
+        pixels = _fit_on_canvas(pixels, canvas)
     Image.frombytes("RGB", pixels.size, pixels.tobytes()).save(
         target, format="PNG", compress_level=6
     )
 
 
-def _on(picture: Any, canvas: list[int]) -> Any:
+def _fit_on_canvas(picture: Any, canvas: list[int]) -> Any:
     """The picture fitted into the canvas, the rest grey."""
     from PIL import Image, ImageOps
 
     fitted = ImageOps.contain(picture, (canvas[0], canvas[1]))
-    made = Image.new("RGB", (canvas[0], canvas[1]), GREY)
-    made.paste(fitted, ((canvas[0] - fitted.width) // 2, (canvas[1] - fitted.height) // 2))
-    return made
+    background = Image.new("RGB", (canvas[0], canvas[1]), GREY)
+    background.paste(fitted, ((canvas[0] - fitted.width) // 2, (canvas[1] - fitted.height) // 2))
+    return background
 
 
 def _clip(source: str, target: str, canvas: list[int] | None) -> None:
@@ -64,13 +64,22 @@ def _clip(source: str, target: str, canvas: list[int] | None) -> None:
     along."""
     import av
 
-    with av.open(source) as read, av.open(target, "w", format="mp4", options=_plain()) as written:
-        found = read.streams.video[0]
-        found.codec_context.thread_count = 1
-        rate = found.average_rate or Fraction(16)
-        frames = _resampled(read.decode(found), rate, canvas) if canvas else read.decode(found)
+    with (
+        av.open(source) as read,
+        av.open(target, "w", format="mp4", options=_mp4_options()) as written,
+    ):
+        source_stream = read.streams.video[0]
+        source_stream.codec_context.thread_count = 1
+        rate = source_stream.average_rate or Fraction(16)
+        frames = (
+            _resampled(read.decode(source_stream), rate, canvas)
+            if canvas
+            else read.decode(source_stream)
+        )
         size, rate = (
-            (canvas[:2], Fraction(canvas[2])) if canvas else ([found.width, found.height], rate)
+            (canvas[:2], Fraction(canvas[2]))
+            if canvas
+            else ([source_stream.width, source_stream.height], rate)
         )
         stream: Any = written.add_stream("libx264", rate=rate, options=ENCODER)
         stream.pix_fmt, stream.width, stream.height = "yuv420p", *map(_even, size)
@@ -94,12 +103,12 @@ def _resampled(frames: Any, rate: Fraction, canvas: list[int]) -> Iterator[Any]:
             return
         fitted = None
         while moment * rate < (number + 1) * fps and moment < fps * seconds:
-            fitted = fitted or _on(frame.to_image(), canvas)
+            fitted = fitted or _fit_on_canvas(frame.to_image(), canvas)
             yield framed(fitted)
             moment += 1
 
 
-def _plain() -> dict[str, str]:
+def _mp4_options() -> dict[str, str]:
     return {"movflags": "+faststart", "fflags": "+bitexact", "map_metadata": "-1"}
 
 

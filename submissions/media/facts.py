@@ -1,4 +1,4 @@
-"""Whether a handed-in picture or clip is what it says it is, all of it, and nothing more.
+"""Facts, requirements and refusals of media files, and the checks that pictures and clips share.
 
 Nothing is decoded in this process: a child with limits on memory and time does it
 (submissions/media/decode_main.py).
@@ -42,15 +42,15 @@ class MediaFacts:
 class MediaRequirements:
     """What a suite asks of one output beyond being sound; None asks nothing.
 
-    `given` are the SHA-256s and difference hashes (`dhash:` and 16 hex digits) of the pictures that
-    a model is shown.
+    `input_hashes` are the SHA-256s and difference hashes (`dhash:` and 16 hex digits) of the
+    pictures that a model is shown.
     """
 
     frames: int | None = None
     fps: float | None = None
     width: int | None = None
     height: int | None = None
-    given: tuple[str, ...] = ()
+    input_hashes: tuple[str, ...] = ()
 
 
 NOTHING = MediaRequirements()
@@ -93,14 +93,14 @@ def inspect(path: Path, name: str, modality: str) -> MediaFacts:
 def check_kind(name: str, modality: str) -> str:
     """The format that a file's ending promises, or Refused."""
     suffix = Path(name).suffix.lower()
-    known = IMAGES if modality == "image" else VIDEOS
-    if suffix not in known:
+    formats = IMAGES if modality == "image" else VIDEOS
+    if suffix not in formats:
         raise Refused(
             "E_MEDIA_KIND",
             f"{suffix or 'No ending'} is no {modality} we take.",
-            f"Use {', '.join(known)}.",
+            f"Use {', '.join(formats)}.",
         )
-    return known[suffix]
+    return formats[suffix]
 
 
 def check_size(width: int, height: int) -> None:
@@ -120,19 +120,19 @@ def too_many_pixels() -> Refused:
     return Refused("E_MEDIA_PIXELS", "The picture is too large.", f"At most {MOST_PIXELS} pixels.")
 
 
-def broken(what: str) -> Refused:
+def broken(noun: str) -> Refused:
     """The refusal of a file that does not decode to its end."""
     return Refused(
         "E_MEDIA_BROKEN",
-        f"The {what} is damaged or cut short.",
+        f"The {noun} is damaged or cut short.",
         "Make the file again and check that it opens.",
     )
 
 
-def extra(count: int, what: str) -> Refused:
+def extra(count: int, noun: str) -> Refused:
     """The refusal of a file with something glued behind it."""
     return Refused(
-        "E_MEDIA_EXTRA_DATA", f"{count} bytes stand behind the {what}.", f"Save the {what} again."
+        "E_MEDIA_EXTRA_DATA", f"{count} bytes stand behind the {noun}.", f"Save the {noun} again."
     )
 
 

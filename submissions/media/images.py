@@ -1,5 +1,5 @@
-"""One still picture: walked from its first byte to its last, then decoded. Runs in the decoding
-child."""
+"""Inspection of one still picture: walks its file format from the first byte to the last, then
+decodes it. Runs in the decoding child."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from submissions.media.facts import (
     check_size,
     extra,
     metadata,
+    too_many_pixels,
 )
-from submissions.media.facts import too_many_pixels as too_many
 
 MAGIC = {"PNG": b"\x89PNG\r\n\x1a\n", "JPEG": b"\xff\xd8\xff"}
 PNG_PIXELS = (b"IHDR", b"PLTE", b"IDAT", b"IEND", b"tRNS")
@@ -35,15 +35,17 @@ BARE = {0x01, *range(0xD0, 0xD9)}
 LOOKS = 16
 
 
-def picture(data: bytes, wanted: str) -> tuple[MediaFacts, Image.Image]:
+def picture(data: bytes, declared_kind: str) -> tuple[MediaFacts, Image.Image]:
     """What the picture is, and itself; Refused says what is wrong with it."""
     kind = _kind(data)
     if kind is None:
-        raise Refused("E_MEDIA_KIND", "This is not a picture we can read.", f"Save it as {wanted}.")
-    if kind != wanted:
+        raise Refused(
+            "E_MEDIA_KIND", "This is not a picture we can read.", f"Save it as {declared_kind}."
+        )
+    if kind != declared_kind:
         raise Refused(
             "E_MEDIA_MISMATCH",
-            f"The name says {wanted}, the bytes are {kind}.",
+            f"The name says {declared_kind}, the bytes are {kind}.",
             "Name files as they are.",
         )
     _check_parts(data, kind)
@@ -58,7 +60,7 @@ def picture(data: bytes, wanted: str) -> tuple[MediaFacts, Image.Image]:
     except Refused:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning):
-        raise too_many() from None
+        raise too_many_pixels() from None
     except Exception:  # Pillow's plugins raise a dozen kinds, and all mean the same here
         raise broken("picture") from None
     static = _one_colour(image)
@@ -90,11 +92,13 @@ def _one_colour(image: Image.Image) -> bool:
     """Whether all pixels are the same; a few along the diagonal nearly always tell that they are
     not."""
     width, height = image.size
-    few = {image.getpixel((width * step // LOOKS, height * step // LOOKS)) for step in range(LOOKS)}
-    if len(few) > 1:
+    diagonal = {
+        image.getpixel((width * step // LOOKS, height * step // LOOKS)) for step in range(LOOKS)
+    }
+    if len(diagonal) > 1:
         return False
-    found = (image if image.mode == "RGB" else image.convert("RGB")).getextrema()
-    return all(low == high for low, high in found)  # type: ignore[misc]
+    extrema = (image if image.mode == "RGB" else image.convert("RGB")).getextrema()
+    return all(low == high for low, high in extrema)  # type: ignore[misc]
 
 
 def _is_black(image: Image.Image) -> bool:
@@ -153,10 +157,10 @@ def _jpeg(data: bytes) -> Iterator[tuple[int, int]]:
     """Where each segment ends; the coded pixels run to the next marker."""
     at = 2
     while True:
-        found = MARKER.search(data, at)
-        if found is None:
+        match = MARKER.search(data, at)
+        if match is None:
             raise broken("picture")
-        marker, at = data[found.start() + 1], found.end()
+        marker, at = data[match.start() + 1], match.end()
         if marker == 0xD9:
             yield at, 0
             return

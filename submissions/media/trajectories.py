@@ -1,5 +1,5 @@
-"""Whether a handed-in rollout is an npz of plain arrays, in step with each other, and nothing
-more."""
+"""Inspection of a handed-in rollout: an npz of plain arrays with matching lengths, and nothing
+else."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from submissions.media.facts import MediaFacts, Refused
 
-TYPE = "application/x-npz"
+TRAJECTORY_TYPE = "application/x-npz"
 VIEWS = ("view_top", "view_front", "view_wrist")
 FLOATS = ("actions", "recovered", "u_chunk")
 NAMES = frozenset({"views", "line", *FLOATS, *VIEWS})
@@ -49,7 +49,7 @@ def trajectory_facts(data: bytes) -> MediaFacts:
         RuntimeError,
     ) as error:
         raise _refused(f"It cannot be read as one ({type(error).__name__}).") from None
-    return MediaFacts(TYPE, frames[3], frames[2], frames[1], None, False, "trajectory")
+    return MediaFacts(TRAJECTORY_TYPE, frames[3], frames[2], frames[1], None, False, "trajectory")
 
 
 def _headers(file: zipfile.ZipFile) -> dict[str, Header]:
@@ -84,9 +84,11 @@ def _check_kinds(headers: Mapping[str, Header]) -> None:
     if missing:
         raise _refused(f"The array {missing[0]} is missing.")
     for name, header in headers.items():
-        wanted = np.float32 if name in FLOATS else np.uint8
-        if header.dtype != wanted:
-            raise _refused(f"The array {name} is {header.dtype}; asked: {np.dtype(wanted)}.")
+        expected_dtype = np.float32 if name in FLOATS else np.uint8
+        if header.dtype != expected_dtype:
+            raise _refused(
+                f"The array {name} is {header.dtype}; asked: {np.dtype(expected_dtype)}."
+            )
     shape = headers["actions"].shape
     if len(shape) != 2 or shape[1] != ACTION_WIDTH:
         raise Refused(
@@ -120,8 +122,8 @@ def _frames(headers: Mapping[str, Header]) -> tuple[int, ...]:
 def _check_finite(file: zipfile.ZipFile, headers: Mapping[str, Header]) -> None:
     for name in FLOATS:
         with file.open(f"{name}.npy") as stream:
-            found = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
-        if found.shape != headers[name].shape or not np.isfinite(found).all():
+            array = np.lib.format.read_array(stream, allow_pickle=False)  # type: ignore[no-untyped-call, unused-ignore]
+        if array.shape != headers[name].shape or not np.isfinite(array).all():
             raise Refused(
                 "E_ACTIONS", f"The array {name} holds something that is no finite number.", HINT
             )

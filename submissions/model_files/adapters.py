@@ -1,5 +1,5 @@
-"""Adapters at the door: what peft wrote, or a LoRA's tensors by their names, and the base that they
-stand on."""
+"""Checks of adapters: peft's config, LoRA weights by the names of their tensors, and the base model
+that both name."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from submissions.format.errors import Problem, shown
 from submissions.format.manifest import Hub
 from submissions.model_files.classes import Rules
 from submissions.model_files.configs import danger_problems, unknown_settings
-from submissions.model_files.plain_data import ADDRESS, Danger, dangers
+from submissions.model_files.dangerous_settings import ADDRESS, Danger, dangers
 from submissions.model_files.quantised import quantised_settings
 
 BASES = frozenset(
@@ -36,7 +36,10 @@ FILE_KEY = re.compile(r"(?!base_model_name_or_path)(\w+_)?(file|path|dir|folder)
 MEGATRON = "megatron.core"
 """What peft writes into every LoRA's config; it is imported only beside a megatron_config."""
 CHECKED_APART = ("base_model_name_or_path", "megatron_core")
-BASE_HINT = 'Write it into the manifest: "model": {..., "base": {"id": "org/name", "revision": "<40 hex digits>"}}.'
+BASE_HINT = (
+    'Write it into the manifest: "model": {..., "base": {"id": "org/name", '
+    '"revision": "<40 hex digits>"}}.'
+)
 WEIGHTS_HINT = (
     "Save it as a LoRA with save_lora_weights, or with peft's save_pretrained beside its "
     "adapter_config.json."

@@ -153,11 +153,15 @@ def _is_part(key: str, value: Sequence[object], rules: Rules) -> bool:
 
 
 def _no_pipeline(path: str, name: object, rules: Rules, modalities: Sequence[str]) -> Problem:
-    asked = [form for modality in modalities for form in FORMS_OF.get(modality, ())] or list(FORMS)
+    possible_forms = [
+        form for modality in modalities for form in FORMS_OF.get(modality, ())
+    ] or list(FORMS)
     if isinstance(name, str) and name in rules["other_pipelines"]:
-        forms = " or ".join(FORMS[form] for form in asked)
+        forms = " or ".join(FORMS[form] for form in possible_forms)
         message = f"{shown(name)} has no {forms} form here."
     else:
         message = f"The class {shown(name)} is not in our list of pipelines."
-    known = "; ".join(f"{FORMS[form]}: {', '.join(sorted(rules[form]))}" for form in asked)
-    return Problem("E_ARCHITECTURE", shown(path), message, f"These have: {known}.")
+    listing = "; ".join(
+        f"{FORMS[form]}: {', '.join(sorted(rules[form]))}" for form in possible_forms
+    )
+    return Problem("E_ARCHITECTURE", shown(path), message, f"These have: {listing}.")

@@ -1,5 +1,5 @@
-"""A model's config files: settings are plain data, classes are ones of the libraries, templates lay
-out text."""
+"""Checks of a model's config files: settings are plain data, classes are ones of the libraries,
+templates lay out text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from submissions.format.errors import Problem, shown
 from submissions.model_files.chat_templates import template_problems
 from submissions.model_files.classes import Rules, is_setting, part_problems, pipeline_problems
-from submissions.model_files.plain_data import Danger, dangers, is_token, is_words
+from submissions.model_files.dangerous_settings import Danger, dangers, is_token, is_words
 from submissions.model_files.quantised import names_quantiser, quantised_settings
 
 DATA = frozenset(
@@ -124,15 +124,15 @@ def index_problems(path: str, index: Mapping[str, Any], names: Set[str]) -> Iter
         if isinstance(shards, dict) and all(map(_is_shard, shards.values()))
         else None
     )
-    absent = sorted(one for one in listed or () if f"{folder}/{one}" not in names)
+    absent = sorted(shard for shard in listed or () if f"{folder}/{shard}" not in names)
     if not listed or absent or index.keys() - {"metadata", "weight_map"}:
-        what = (
+        message = (
             f"The shard {shown(absent[0])} is not in the bundle."
             if absent
             else "It names other things than shards."
         )
         yield Problem(
-            "E_WEIGHTS_INDEX", shown(path), what, "Save the model again with save_pretrained."
+            "E_WEIGHTS_INDEX", shown(path), message, "Save the model again with save_pretrained."
         )
     metadata = index.get("metadata")
     yield from danger_problems(path, dangers({"metadata": metadata}))
@@ -141,17 +141,20 @@ def index_problems(path: str, index: Mapping[str, Any], names: Set[str]) -> Iter
 def sight_problems(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
     """A judge's judge.json says which frames it sees and under which mask, and nothing else."""
     frames, mask = config.get("frames", "uniform-8"), config.get("mask", "own")
-    known = isinstance(frames, str) and FRAMES.fullmatch(frames) and mask in ("own", "image_first")
-    if not known or config.keys() - {"frames", "mask"}:
-        hint = 'Write {"frames": "uniform-8", "mask": "own"}: uniform or first, 1 to 64; own or image_first.'
+    valid = isinstance(frames, str) and FRAMES.fullmatch(frames) and mask in ("own", "image_first")
+    if not valid or config.keys() - {"frames", "mask"}:
+        hint = (
+            'Write {"frames": "uniform-8", "mask": "own"}: uniform or first, 1 to 64; own or '
+            "image_first."
+        )
         yield Problem(
             "E_CONFIG_KEY", shown(path), "It says something else than frames and mask.", hint
         )
 
 
-def danger_problems(path: str, found: Iterable[Danger]) -> Iterator[Problem]:
+def danger_problems(path: str, dangerous: Iterable[Danger]) -> Iterator[Problem]:
     """The refusals of settings that are more than data."""
-    for danger in found:
+    for danger in dangerous:
         message = f"The setting {shown(danger.place)} is not taken: {danger.why}."
         hint = (
             f"Remove {shown(danger.place)} if the libraries load the model without it; nothing "
@@ -161,19 +164,19 @@ def danger_problems(path: str, found: Iterable[Danger]) -> Iterator[Problem]:
 
 
 def unknown_settings(
-    path: str, config: Mapping[str, Any], known: Set[str], closed: Set[str] = DATA
+    path: str, config: Mapping[str, Any], known_keys: Set[str], closed: Set[str] = DATA
 ) -> Iterator[Problem]:
     """One word about all settings of a file that are kept as they are without our knowing what they
     do.
 
     The inner keys of `closed` settings are not looked at.
     """
-    names = list(dict.fromkeys(_unknown(config, known, closed)))
+    names = list(dict.fromkeys(_unknown_keys(config, known_keys, closed)))
     if names:
-        more = f" and {len(names) - NAMED_AT_ONCE} more" if len(names) > NAMED_AT_ONCE else ""
+        beyond = f" and {len(names) - NAMED_AT_ONCE} more" if len(names) > NAMED_AT_ONCE else ""
         message = (
             "Plain settings that we do not know, kept as they are: "
-            f"{', '.join(names[:NAMED_AT_ONCE])}{more}."
+            f"{', '.join(names[:NAMED_AT_ONCE])}{beyond}."
         )
         yield Problem(
             "W_CONFIG_KEY",
@@ -183,16 +186,18 @@ def unknown_settings(
         )
 
 
-def _unknown(config: Mapping[str, Any], known: Set[str], closed: Set[str]) -> Iterator[str]:
+def _unknown_keys(
+    config: Mapping[str, Any], known_keys: Set[str], closed: Set[str]
+) -> Iterator[str]:
     for key, value in config.items():
         if key in closed or is_words(key) or names_quantiser(key):
             continue
-        if key not in known:
+        if key not in known_keys:
             yield shown(key)[1:-1]
             continue
         for part in value if isinstance(value, list) else [value]:
             if isinstance(part, dict) and not is_token(part):
-                yield from _unknown(part, known, closed)
+                yield from _unknown_keys(part, known_keys, closed)
 
 
 def _parts(index: Mapping[str, Any]) -> Set[str]:

@@ -72,9 +72,9 @@ def quantised_file(path: str) -> Problem | None:
 
 def quantised_tensors(path: str, names: Collection[str]) -> Iterator[Problem]:
     """Weights that can only be read with a quantiser."""
-    found = next((name for name in names if TENSORS.fullmatch(name)), None)
-    if found is not None:
-        yield _problem(path, f"These weights are quantised (tensor {shown(found)})")
+    tensor_name = next((name for name in names if TENSORS.fullmatch(name)), None)
+    if tensor_name is not None:
+        yield _problem(path, f"These weights are quantised (tensor {shown(tensor_name)})")
 
 
 def quantised_settings(path: str, config: Mapping[str, Any]) -> Iterator[Problem]:
@@ -107,5 +107,5 @@ def _method(value: object) -> str:
     return f": {method}" if isinstance(method, str) else ""
 
 
-def _problem(path: str, what: str) -> Problem:
-    return Problem("E_QUANTISED", shown(path), f"{what}; such weights are not taken.", HINT)
+def _problem(path: str, reason: str) -> Problem:
+    return Problem("E_QUANTISED", shown(path), f"{reason}; such weights are not taken.", HINT)

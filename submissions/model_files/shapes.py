@@ -1,4 +1,4 @@
-"""Whether weights fit the config beside them, by the few tensors that every model of a class
+"""Checks that weights fit the config beside them, by the few tensors that every model of a class
 has."""
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ sizes."""
 HINT = "Hand in the config that belongs to these weights."
 
 
-class Folders:
+class ShapesByFolder:
     """Configs and tensors by the folder they lie in."""
 
     def __init__(self) -> None:
@@ -45,8 +45,8 @@ class Folders:
     def add_tensors(self, path: str, tensors: Sequence[Tensor]) -> None:
         """Note the telling tensors of a folder's weights."""
         ends = tuple(end for names, _ in ANCHORS.values() for end in names)
-        found = self._shapes[str(PurePosixPath(path).parent)]
-        found.update(
+        shapes = self._shapes[str(PurePosixPath(path).parent)]
+        shapes.update(
             (tensor.name, tensor.shape) for tensor in tensors if tensor.name.endswith(ends)
         )
 
@@ -58,13 +58,13 @@ class Folders:
                 continue
             ends, keys = anchor
             shapes = [shape for name, shape in self._shapes[folder].items() if name.endswith(ends)]
-            wanted = _sizes(config, keys)
+            sizes = _sizes(config, keys)
             if not any(
-                all(_fits(got, want) for got, want in zip(shape, wanted, strict=False))
+                all(_fits(got, want) for got, want in zip(shape, sizes, strict=False))
                 for shape in shapes
             ):
-                found = f"found {list(shapes[0])}" if shapes else "found none"
-                message = f"{_class(config)} has a tensor {ends[0]} of sizes {wanted}; {found}."
+                observed = f"found {list(shapes[0])}" if shapes else "found none"
+                message = f"{_class(config)} has a tensor {ends[0]} of sizes {sizes}; {observed}."
                 yield Problem("E_WEIGHTS_SHAPE", shown(folder), message, HINT)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from submissions.format import strict_json
 from submissions.format.errors import Problem, shown
 from submissions.format.strict_json import BadJson
-from submissions.model_files.metadata import metadata_problems
 from submissions.model_files.quantised import quantised_tensors
+from submissions.model_files.safetensors_metadata import metadata_problems
 
 HINT = (
     "Save the model with save_pretrained(folder, safe_serialization=True) and remove everything "
@@ -120,9 +120,9 @@ class Scan:
             self._wrong = str(unsound)
             self._head.clear()
             return b""
-        rest = bytes(self._head[8 + length :])
+        first_bytes = bytes(self._head[8 + length :])
         self._head.clear()
-        return rest
+        return first_bytes
 
     def _scan(self, chunk: memoryview) -> None:
         """Look at each tensor's share of the bytes."""
@@ -170,7 +170,10 @@ def tensors_of(header: bytes, size: int) -> tuple[tuple[Tensor, ...], dict[str, 
     ):
         raise UnsoundWeights("The metadata is not text by name.")
     tensors = tuple(
-        sorted((_tensor(*entry) for entry in entries.items()), key=lambda one: (one.start, one.end))
+        sorted(
+            (_tensor(*entry) for entry in entries.items()),
+            key=lambda parsed: (parsed.start, parsed.end),
+        )
     )
     at = 0
     for tensor in tensors:

@@ -1,1 +1,2 @@
-"""Who hands in: tokens, quotas, rate limits, roles, and the life of a submission."""
+"""Teams: tokens, quotas, rate limits, roles, and the states of their submissions. May import
+bundle, media, model_files and format."""

@@ -1,4 +1,4 @@
-"""The life of a submission: one state machine, one timeline, one last state with its reason."""
+"""The states of a submission, the moves between them, and the timeline that records each move."""
 
 from __future__ import annotations
 

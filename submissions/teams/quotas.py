@@ -1,5 +1,5 @@
-"""How many submissions of a team are scored: counted when scoring starts, given back when the fault
-is ours."""
+"""Quotas: how many submissions of a team are scored; counted when scoring starts, returned when the
+fault is ours."""
 
 from __future__ import annotations
 
@@ -50,20 +50,20 @@ def allowance(db: Session, settings: Settings, team: str, suite: str) -> Allowan
 
 def check_quota(db: Session, settings: Settings, team: str, suite: str) -> None:
     """Refuse a submission that could not be scored now; the message says when it could."""
-    found = allowance(db, settings, team, suite)
-    if not found.left:
-        raise over_quota(found, settings)
+    quota = allowance(db, settings, team, suite)
+    if not quota.left:
+        raise over_quota(quota, settings)
 
 
-def over_quota(found: Allowance, settings: Settings) -> IntakeError:
+def over_quota(quota: Allowance, settings: Settings) -> IntakeError:
     """The refusal, with the moment at which the next place is free."""
     when = (
-        f"The next place is free at {found.renews_at:%Y-%m-%d %H:%M} UTC."
-        if found.renews_at
+        f"The next place is free at {quota.renews_at:%Y-%m-%d %H:%M} UTC."
+        if quota.renews_at
         else "Ask us."
     )
-    message = f"{found.used} scored submissions in {settings.quota_days:g} days."
-    return refusal("E_QUOTA", "team", message, when, found.limit)
+    message = f"{quota.used} scored submissions in {settings.quota_days:g} days."
+    return refusal("E_QUOTA", "team", message, when, quota.limit)
 
 
 def start(db: Session, settings: Settings, submission_id: str) -> bool:
@@ -76,15 +76,15 @@ def start(db: Session, settings: Settings, submission_id: str) -> bool:
     row = db.get(Submission, submission_id)
     if row is None:
         raise refusal("E_NOT_FOUND", "submission", "There is no such submission.", "Check the id.")
-    known = db.get(QuotaUse, submission_id)
-    if known is not None and known.returned_at is None:
+    earlier_use = db.get(QuotaUse, submission_id)
+    if earlier_use is not None and earlier_use.returned_at is None:
         return True
     # Two workers that start at once must count one after the other.
     db.connection().execute(update(Team).where(col(Team.name) == row.team).values(name=row.team))
-    found = allowance(db, settings, row.team, row.suite)
-    if not found.left:
-        raise over_quota(found, settings)
-    if found.running >= settings.quota_running and found.limited:
+    quota = allowance(db, settings, row.team, row.suite)
+    if not quota.left:
+        raise over_quota(quota, settings)
+    if quota.running >= settings.quota_running and quota.limited:
         return False
     use = QuotaUse(submission_id=submission_id, team=row.team, suite=row.suite).model_dump()
     if not claim(db, QuotaUse, use):

@@ -1,5 +1,4 @@
-"""Teams and the keys they come with: shown once, kept as hashes, limited in what they open and for
-how long."""
+"""Teams and their API tokens: shown once, stored as hashes, limited by scope and time."""
 
 from __future__ import annotations
 
@@ -101,16 +100,16 @@ def caller(db: Session, secret: str | None, address: str, wrong_a_minute: int) -
             "There is no token.",
             "Send Authorization: Bearer TOKEN.",
         )
-    found = _find(db, secret)
-    if found is None:
+    token = _find(db, secret)
+    if token is None:
         spend(db, f"wrong token {address}", wrong_a_minute, MINUTE)
         raise _invalid()
-    team = _team(db, found.team)
+    team = _team(db, token.team)
     if team.state != "active":
         raise team_blocked()
-    found.last_used_at = now()
-    db.add(found)
-    return Caller(found.team, found.prefix, tuple(found.scopes))
+    token.last_used_at = now()
+    db.add(token)
+    return Caller(token.team, token.prefix, tuple(token.scopes))
 
 
 def need(who: Caller, scope: str) -> None:
@@ -137,8 +136,8 @@ def team_blocked() -> IntakeError:
 
 def check_team(db: Session, name: str) -> None:
     """Refuse a team that is blocked, by whichever way it comes."""
-    found = db.get(Team, name)
-    if found is not None and found.state != "active":
+    row = db.get(Team, name)
+    if row is not None and row.state != "active":
         raise team_blocked()
 
 
@@ -169,15 +168,15 @@ def _invalid() -> IntakeError:
 
 
 def _team(db: Session, name: str) -> Team:
-    found = db.get(Team, name)
-    if found is None:
+    row = db.get(Team, name)
+    if row is None:
         raise refusal(
             "E_TEAM_UNKNOWN",
             "team",
             f"There is no team {shown(name)}.",
             "Add it: armillary operate team add NAME.",
         )
-    return found
+    return row
 
 
 def _hash(secret: str) -> str:

@@ -57,7 +57,7 @@ class Server:
             )
         self._parts, self._token = parts, token
 
-    def hand_in(self, bundle: Path, progress: Progress = lambda _done, _all: None) -> HandedIn:
+    def hand_in(self, bundle: Path, progress: Progress = lambda _sent, _size: None) -> HandedIn:
         """Send a bundle and have it checked; what the server has already is not sent again."""
         with bundle.open("rb") as file:
             sha256 = hashlib.file_digest(file, "sha256").hexdigest()
@@ -66,22 +66,22 @@ class Server:
             f"{sha256} {manifest['suite']} {manifest['suite_version']}".encode()
         ).hexdigest()
         size = bundle.stat().st_size
-        said = json.dumps({"manifest": manifest, "size": size, "sha256": sha256}).encode()
+        body = json.dumps({"manifest": manifest, "size": size, "sha256": sha256}).encode()
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-        upload = self.ask("POST", "/v1/submissions", said, headers)["upload"]
+        upload = self.ask("POST", "/v1/submissions", body, headers)["upload"]
         self._send(bundle, upload, progress)
         return self._finish(upload["id"], manifest["suite"])
 
     def _send(self, bundle: Path, upload: Mapping[str, Any], progress: Progress) -> None:
-        done = sum(part["size"] for part in upload["parts"] if part["received"])
-        progress(done, upload["size"])
+        sent = sum(part["size"] for part in upload["parts"] if part["received"])
+        progress(sent, upload["size"])
         with bundle.open("rb") as file:
             for part in upload["parts"]:
                 if not part["received"]:
                     file.seek(part["offset"])
                     self._send_part(part, file.read(part["size"]))
-                    done += part["size"]
-                    progress(done, upload["size"])
+                    sent += part["size"]
+                    progress(sent, upload["size"])
 
     def _send_part(self, part: Mapping[str, Any], data: bytes) -> None:
         if part["link"]:
@@ -138,12 +138,12 @@ def _request(
     try:
         connection.request(method, parts.path.rstrip("/") + path, body, dict(headers))
         answer = connection.getresponse()
-        found = answer.status, answer.read()
+        status_and_body = answer.status, answer.read()
     finally:
         connection.close()
-    if found[0] >= 500:
+    if status_and_body[0] >= 500:
         raise _Failing
-    return found
+    return status_and_body
 
 
 def _put(url: str, data: bytes, headers: Mapping[str, str]) -> Answer:

@@ -18,18 +18,18 @@ LINE = 'Write {"sample": "...", "answer": "..."}.'
 
 
 def import_answers(
-    to: Path, declaration: Mapping[str, Any], answers: Path, known: Set[str]
+    to: Path, declaration: Mapping[str, Any], answers: Path, sample_ids: Set[str]
 ) -> Path:
     """Bundle the answers, unless anything at all is wrong with them; every problem at once."""
-    found: dict[str, str] = {}
+    text_by_sample: dict[str, str] = {}
     problems: list[Problem] = []
     for where, line in _lines(answers):
-        row = _row(where, line, known, found)
+        row = _row(where, line, sample_ids, text_by_sample)
         if isinstance(row, Problem):
             problems.append(row)
         else:
-            found[row[0]] = row[1]
-    if not found and not problems:
+            text_by_sample[row[0]] = row[1]
+    if not text_by_sample and not problems:
         problems.append(
             Problem("E_IMPORT_EMPTY", shown(str(answers)), "There is no answer in it.", LINE)
         )
@@ -37,7 +37,9 @@ def import_answers(
         raise IntakeError(problems)
     with tempfile.TemporaryDirectory(prefix="armillary-answers-") as folder:
         return pack_outputs(
-            to, declaration, {name: _file(Path(folder), name, text) for name, text in found.items()}
+            to,
+            declaration,
+            {name: _file(Path(folder), name, text) for name, text in text_by_sample.items()},
         )
 
 
@@ -54,7 +56,7 @@ def _lines(answers: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _row(
-    where: str, line: bytes, known: Set[str], found: Mapping[str, str]
+    where: str, line: bytes, sample_ids: Set[str], answered: Mapping[str, str]
 ) -> tuple[str, str] | Problem:
     try:
         row = strict_json.read(line)
@@ -67,10 +69,10 @@ def _row(
             "E_ANSWERS", where, "It is no object with a sample and an answer in words.", LINE
         )
     sample = row["sample"]
-    if sample not in known:
-        hint = did_you_mean(sample, known) or "List the ids with `armillary samples SUITE`."
+    if sample not in sample_ids:
+        hint = did_you_mean(sample, sample_ids) or "List the ids with `armillary samples SUITE`."
         return Problem("E_ITEM_UNKNOWN", where, f"There is no sample {shown(sample)}.", hint)
-    if sample in found:
+    if sample in answered:
         return Problem(
             "E_ITEM_DUPLICATE", where, f"{sample} was answered before.", "Keep one of them."
         )

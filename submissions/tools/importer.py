@@ -48,12 +48,12 @@ def in_order(items: Sequence[ImportableSample], first: int = 1) -> dict[int, str
 
 def read_tasks(table: Path, items: Sequence[ImportableSample]) -> dict[int, str]:
     """Another numbering of the tasks, from a CSV with the columns number and task."""
-    known = {item.task for item in items}
+    task_ids = {item.task for item in items}
     rows = _rows(table, TASK_COLUMNS)
     bad = [
         (line, row)
         for line, row in rows
-        if not row["number"].isdecimal() or row["task"] not in known
+        if not row["number"].isdecimal() or row["task"] not in task_ids
     ]
     if bad:
         hint = "A line is a whole number and one of our task ids."
@@ -75,12 +75,16 @@ def import_named(
 ) -> Path:
     """Bundle a folder whose files are named by the authors' rule; `tasks` maps their numbers to our
     task ids."""
-    known = {(item.task, item.instance, item.setting, item.modality): item for item in items}
+    samples_by_address = {
+        (item.task, item.instance, item.setting, item.modality): item for item in items
+    }
     numbers = in_order(items) if tasks is None else tasks
-    found = [(path, _match(path, known, numbers)) for path in _files(folder)]
-    problems = [result for _, result in found if isinstance(result, Problem)]
+    matches = [(path, _match(path, samples_by_address, numbers)) for path in _files(folder)]
+    problems = [result for _, result in matches if isinstance(result, Problem)]
     outputs = [
-        (path.name, item.sample, path) for path, item in found if isinstance(item, ImportableSample)
+        (path.name, item.sample, path)
+        for path, item in matches
+        if isinstance(item, ImportableSample)
     ]
     return _bundle(to, declaration, outputs, problems, folder)
 
@@ -150,55 +154,58 @@ def _files(folder: Path) -> list[Path]:
                 )
             ]
         )
-    found = (
+    paths = (
         path
         for path in folder.iterdir()
         if path.name not in LEFT_OVERS and not path.name.startswith(".")
     )
-    return sorted(found)
+    return sorted(paths)
 
 
 def _match(
-    path: Path, known: Mapping[Address, ImportableSample], tasks: Mapping[int, str]
+    path: Path, samples_by_address: Mapping[Address, ImportableSample], tasks: Mapping[int, str]
 ) -> ImportableSample | Problem:
     """The sample that a file is for, or what keeps it from being for any."""
-    said = NAME.fullmatch(path.name)
-    if not said or not path.is_file():
+    name_parts = NAME.fullmatch(path.name)
+    if not name_parts or not path.is_file():
         return Problem(
             "E_IMPORT_NAME",
             shown(path.name),
             "The name does not follow the rule.",
             f"Name it {RULE}.",
         )
-    task = tasks.get(int(said["task"]))
+    task = tasks.get(int(name_parts["task"]))
     if task is None:
         numbers = f"{min(tasks)} to {max(tasks)}" if tasks else "none"
         hint = f"Known are {numbers}; give a table that maps your numbers to our tasks."
-        return Problem("E_IMPORT_TASK", shown(path.name), f"There is no task {said['task']}.", hint)
-    item = known.get((task, int(said["instance"]), said["setting"], said["modality"]))
-    if item is None:
-        message = (
-            f"{task} has no instance {said['instance']}, {said['setting']}, {said['modality']}."
+        return Problem(
+            "E_IMPORT_TASK", shown(path.name), f"There is no task {name_parts['task']}.", hint
         )
+    item = samples_by_address.get(
+        (task, int(name_parts["instance"]), name_parts["setting"], name_parts["modality"])
+    )
+    if item is None:
+        address = (name_parts["instance"], name_parts["setting"], name_parts["modality"])
+        message = f"{task} has no instance {', '.join(address)}."
         return Problem(
             "E_ITEM_UNKNOWN", shown(path.name), message, "Instances are numbered from 0 to 4."
         )
-    return _disagreement(path.name, said, item) or item
+    return _disagreement(path.name, name_parts, item) or item
 
 
-def _disagreement(name: str, said: re.Match[str], item: ImportableSample) -> Problem | None:
+def _disagreement(name: str, name_parts: re.Match[str], item: ImportableSample) -> Problem | None:
     """A name that says another type or tool belongs to another prompt, whatever its numbers are."""
-    if said["scenario"] != item.scenario:
+    if name_parts["scenario"] != item.scenario:
         message = (
-            f"It says {said['scenario']}; instance {item.instance} of {item.task} is "
+            f"It says {name_parts['scenario']}; instance {item.instance} of {item.task} is "
             f"{item.scenario}."
         )
         return Problem(
             "E_IMPORT_TYPE", shown(name), message, "Check the numbers, or the table of tasks."
         )
-    if _plain(said["tool"]) != _plain(item.tool):
+    if _plain(name_parts["tool"]) != _plain(item.tool):
         message = (
-            f"It says {shown(said['tool'])}; instance {item.instance} of {item.task} uses "
+            f"It says {shown(name_parts['tool'])}; instance {item.instance} of {item.task} uses "
             f"{item.tool!r}."
         )
         return Problem(
@@ -241,10 +248,13 @@ def _refused(code: str, table: Path, message: str, hint: str) -> IntakeError:
 
 
 def _row_problems(
-    where: str, row: Mapping[str, str], folder: Path, known: Set[str]
+    where: str, row: Mapping[str, str], folder: Path, sample_ids: Set[str]
 ) -> Iterator[Problem]:
-    if row["sample"] not in known:
-        hint = did_you_mean(row["sample"], known) or "List the ids with `armillary samples SUITE`."
+    if row["sample"] not in sample_ids:
+        hint = (
+            did_you_mean(row["sample"], sample_ids)
+            or "List the ids with `armillary samples SUITE`."
+        )
         yield Problem("E_ITEM_UNKNOWN", where, f"There is no sample {shown(row['sample'])}.", hint)
     file = folder / row["file"]
     if not row["file"] or not file.resolve().is_relative_to(folder.resolve()):

@@ -13,7 +13,7 @@ from sqlalchemy import delete
 from infra.db import session
 from infra.store import open_store
 from infra.tables import Submission
-from infra.tables.door import Drop
+from infra.tables.intake import Drop
 from submissions.intake import uploads
 from submissions.tools.client import Server
 from tests.servers.s3 import S3Server

@@ -12,7 +12,7 @@ from flows.run.case import open_case
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.tables import CurationCall, Draft
-from infra.tables.failures import FailureRow
+from infra.tables.findings import FailureRow
 from infra.tables.study import Rater, Study
 from submissions.teams.tokens import add_team, create
 from tests.boards import stock

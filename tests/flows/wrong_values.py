@@ -88,7 +88,7 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
             yield from (*UNREADABLE, "warm", "nan", "inf", "-1", "1e9")
         case cli_paths.Place():
             yield from (*_wrong(kind.local, files), *BAD_S3)
-        case cli_paths.File():
+        case cli_paths.ExistingFile():
             yield from (
                 *UNREADABLE,
                 LONG,
@@ -97,7 +97,7 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
                 str(files.garbage),
                 str(files.words),
             )
-        case cli_paths.Folder():
+        case cli_paths.ExistingFolder():
             paths = (files.missing, files.words, files.empty, files.folder)
             yield from (*UNREADABLE, LONG, *map(str, paths))
         case cli_paths.NewFile():
@@ -160,9 +160,9 @@ def right(command: Command, parameter: Parameter, home: Home, files: Files) -> s
             return kind.words[0]
         case names.NameInCode():
             return next(iter(kind.names()))
-        case cli_paths.File():
+        case cli_paths.ExistingFile():
             return str(files.words)
-        case cli_paths.Folder():
+        case cli_paths.ExistingFolder():
             return str(files.folder)
         case cli_paths.NewFile() | cli_paths.NewFolder():
             return str(files.written / command.function)

@@ -27,7 +27,7 @@ from infra.db import (
     put,
     session,
 )
-from infra.tables.indexes import has
+from infra.tables.columns import index_exists_on
 from infra.tables.standing import Standing
 from leaderboard.queries import entries
 from tests.servers.postgres import PostgresServer
@@ -56,7 +56,7 @@ def test_migrated_tables_are_the_declared_ones(url: str) -> None:
     migrate(url)
 
     with engine(url).connect() as connection:
-        ours = {"include_object": has(connection.dialect.name)}
+        ours = {"include_object": index_exists_on(connection.dialect.name)}
         differences = compare_metadata(
             MigrationContext.configure(connection, opts=ours), SQLModel.metadata
         )

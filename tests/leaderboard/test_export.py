@@ -12,8 +12,7 @@ import pytest
 
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.export import cells as cell_files
-from leaderboard.export import static_site
+from leaderboard.export import cells, static_site
 from leaderboard.export.text import as_csv, frame_as_csv, frame_as_json, frame_as_parquet
 from leaderboard.queries import ranking
 from leaderboard.queries.entries import Figure
@@ -26,9 +25,9 @@ def test_no_cell_of_an_exported_ranking_is_a_formula(board: Settings) -> None:
     with session(board.database) as db:
         text = as_csv(ranking.ranking(db, "tailor", None, BoardAddress()))
 
-    cells = [cell for row in csv.reader(io.StringIO(text)) for cell in row]
-    assert any("HYPERLINK" in cell for cell in cells)
-    assert not [cell for cell in cells if cell.startswith(START) and not _is_number(cell)]
+    values = [value for row in csv.reader(io.StringIO(text)) for value in row]
+    assert any("HYPERLINK" in value for value in values)
+    assert not [value for value in values if value.startswith(START) and not _is_number(value)]
 
 
 def test_a_table_survives_each_format_with_its_gaps() -> None:
@@ -64,14 +63,14 @@ def test_the_static_board_is_whole_and_the_same_twice(
 def test_cells_written_part_by_part_are_the_same_as_written_at_once(tmp_path: Path) -> None:
     bare, full = _figure("a", None, None), _figure("b", 0.5, 60)
 
-    parts = cell_files.write(tmp_path / "parts", [[bare], [], [full, bare], [full]])
-    whole = cell_files.write(tmp_path / "whole", [[bare, full, bare, full]])
+    parts = cells.write(tmp_path / "parts", [[bare], [], [full, bare], [full]])
+    whole = cells.write(tmp_path / "whole", [[bare, full, bare, full]])
 
     assert [path.read_bytes() for path in parts[:2]] == [path.read_bytes() for path in whole[:2]]
     pd.testing.assert_frame_equal(pd.read_parquet(parts[2]), pd.read_parquet(whole[2]))
     assert [row["n_scored"] for row in json.loads(parts[1].read_text())] == [None, 60, None, 60]
     assert parts[0].read_text().splitlines()[2] == "b,auto,B,index,*,*,*,*,0.5,,,,60,60,,,run,board"
-    assert cell_files.write(tmp_path / "none", [[]]) == []
+    assert cells.write(tmp_path / "none", [[]]) == []
 
 
 def test_the_static_page_shows_hostile_names_as_text(exported: list[Path]) -> None:

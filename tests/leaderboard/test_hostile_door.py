@@ -21,7 +21,7 @@ from infra.settings import Settings
 from infra.store import open_store
 from leaderboard.api.app import create
 from leaderboard.cache import on_publish
-from leaderboard.export import text as export
+from leaderboard.export.text import as_csv
 from leaderboard.queries import ranking
 from leaderboard.queries.ranking import BoardAddress
 from submissions.format.errors import IntakeError
@@ -134,9 +134,7 @@ def test_what_was_let_through_is_inert_in_csv_json_and_api(
             one for one in ranking.ranking(db, "tailor", None, BoardAddress()) if one.trust != "C"
         ]
 
-    cells = [
-        cell for line in csv.reader(io.StringIO(export.as_csv(rows), newline="")) for cell in line
-    ]
+    cells = [cell for line in csv.reader(io.StringIO(as_csv(rows), newline="")) for cell in line]
     answer = TestClient(create(settings)).get("/v1/suites/tailor/ranking")
 
     assert {one.submission_id for one in rows} == set(taken)

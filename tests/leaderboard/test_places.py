@@ -19,7 +19,7 @@ from flows.run.tables_io import cell_row
 from infra import tables
 from infra.db import engine, migrate, session
 from infra.settings import Settings
-from infra.tables import board as tables_board
+from infra.tables.board import FigurePlace
 from leaderboard.queries import addresses, entries, ranking
 from leaderboard.queries.ranking import FACETS, BoardAddress
 from leaderboard.selection import settle
@@ -156,9 +156,9 @@ def _asked(db: Session) -> Iterator[list[str]]:
     event.remove(db.get_bind(), "before_cursor_execute", keep)
 
 
-def _places(db: Session) -> list[tables_board.FigurePlace]:
+def _places(db: Session) -> list[FigurePlace]:
     db.expunge_all()
-    found = db.exec(select(tables_board.FigurePlace)).all()
+    found = db.exec(select(FigurePlace)).all()
     return sorted(found, key=lambda row: (row.suite, row.metric, *_at(row)))
 
 

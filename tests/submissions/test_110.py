@@ -90,7 +90,7 @@ def test_row_75_an_output_that_is_the_given_picture_is_marked(
 
     given = noise((64, 64)).resize((512, 512))
     handed = saved(given.resize((512 // scale, 512 // scale)))
-    suite = _asking(rows, "image", MediaRequirements(given=(difference_hash(given),)))
+    suite = _asking(rows, "image", MediaRequirements(input_hashes=(difference_hash(given),)))
     whole = bundle(spot, {"outputs/0.png": (ids("image")[0], handed)})
 
     found = check(whole, suite)
@@ -126,7 +126,9 @@ def _asking(rows: Catalogue, modality: str, asked: MediaRequirements) -> Catalog
 
     tailor: SuiteFacts = rows["tailor"]
     sample = ids(modality)[0]
-    return {"tailor": replace(tailor, rules={sample: replace(tailor.rules[sample], asked=asked)})}
+    return {
+        "tailor": replace(tailor, rules={sample: replace(tailor.rules[sample], requirements=asked)})
+    }
 
 
 def test_row_94_a_file_that_keeps_the_decoder_busy_is_refused_in_time(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ import pytest
 from submissions.bundle.check import Catalogue, check
 from submissions.format.errors import IntakeError
 from submissions.format.pickles import is_pickle
-from submissions.model_files.models import ALLOWED
+from submissions.model_files.model_folder import ALLOWED
 from tests.submissions.bad.case import bundle, ids
 from tests.submissions.bad.models import ADAPTER, CLIP, INDEX, model_bundle, template
 

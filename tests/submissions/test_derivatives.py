@@ -50,7 +50,7 @@ def test_a_picture_keeps_its_pixels_and_loses_its_tags(
     assert MARK.encode() in data
     sha256 = kept(store, tmp_path, data)
 
-    found = derivatives.shown(store, sha256, f"image/{kind.lower()}", tmp_path / "page")
+    found = derivatives.public_file(store, sha256, f"image/{kind.lower()}", tmp_path / "page")
 
     assert (
         found and found.media_type == "image/png" and MARK.encode() not in found.path.read_bytes()
@@ -71,7 +71,7 @@ def test_a_clip_keeps_its_frames_and_loses_its_tags(store: Store, tmp_path: Path
     assert MARK.encode() in source.read_bytes()
     sha256 = kept(store, tmp_path, source.read_bytes())
 
-    found = derivatives.shown(store, sha256, "video/mp4", tmp_path / "page")
+    found = derivatives.public_file(store, sha256, "video/mp4", tmp_path / "page")
 
     assert found and MARK.encode() not in found.path.read_bytes()
     with av.open(str(found.path)) as read:
@@ -83,10 +83,10 @@ def test_it_is_made_once_and_found_again_from_another_machine(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sha256 = kept(store, tmp_path, tagged("PNG"))
-    first = derivatives.shown(store, sha256, "image/png", tmp_path / "page")
+    first = derivatives.public_file(store, sha256, "image/png", tmp_path / "page")
     monkeypatch.setattr(derivatives, "COMMAND", ("false",))
 
-    second = derivatives.shown(store, sha256, "image/png", tmp_path / "another page")
+    second = derivatives.public_file(store, sha256, "image/png", tmp_path / "another page")
 
     assert first and second and first.path.read_bytes() == second.path.read_bytes()
     assert [one.key for one in store.list("shown/")] == [f"shown/1/{sha256}.png"]
@@ -95,7 +95,7 @@ def test_it_is_made_once_and_found_again_from_another_machine(
 def test_what_cannot_be_read_or_is_no_media_is_not_shown(store: Store, tmp_path: Path) -> None:
     broken = kept(store, tmp_path, b"\x89PNG\r\n\x1a\nnothing")
 
-    assert derivatives.shown(store, broken, "image/png", tmp_path / "page") is None
-    assert derivatives.shown(store, broken, "text/plain", tmp_path / "page") is None
-    assert derivatives.shown(store, "0" * 64, "image/png", tmp_path / "page") is None
+    assert derivatives.public_file(store, broken, "image/png", tmp_path / "page") is None
+    assert derivatives.public_file(store, broken, "text/plain", tmp_path / "page") is None
+    assert derivatives.public_file(store, "0" * 64, "image/png", tmp_path / "page") is None
     assert not list((tmp_path / "page").glob("derive-*"))

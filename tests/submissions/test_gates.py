@@ -97,7 +97,7 @@ def test_too_many_still_black_or_repeated_outputs_are_told_and_stop_nothing(
     )
 
     assert [(one.column, one.severity) for one in found] == [(column, "warning")]
-    assert report.result("generation", [], found, {}).passed
+    assert report.build_result("generation", [], found, {}).passed
 
 
 def test_a_score_is_in_range_just_where_something_was_scored() -> None:
@@ -136,17 +136,17 @@ def test_the_report_reads_worst_first_and_survives_the_store(tmp_path: Path) -> 
     found = findings(gates.after_generation(rows, NAMES[:4], OUTCOMES))
     notes = {"sample-2": ["W_STATIC: One colour."]}
 
-    made = report.result("generation", rows, found, notes)
+    made = report.build_result("generation", rows, found, notes)
     store = open_store(str(tmp_path))
-    report.keep(store, "sub-1", made)
+    report.store_result(store, "sub-1", made)
 
-    assert report.kept(store, "sub-1") == [made] and not made.passed
-    shown = report.worst([made], 10)
+    assert report.load_results(store, "sub-1") == [made] and not made.passed
+    shown = report.worst_lines([made], 10)
     assert [(one["file"], one["state"]) for one in shown] == [
         ("sample-1", "wrong"), ("sample-3", "wrong"), ("sample-2", "warned")
     ]  # fmt: skip
     assert "width" in shown[1]["why"] and "W_STATIC" in shown[2]["why"]
-    assert [row["state"] for row in report.summary([made])] == ["critical"]
+    assert [row["state"] for row in report.finding_rows([made])] == ["critical"]
 
 
 def test_data_docs_are_written_on_request(tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import Store, open_store
 from infra.tables import QuotaUse, Submission, Team
-from infra.tables.door import Drop
+from infra.tables.intake import Drop
 from submissions.format.errors import IntakeError
 from submissions.intake import inbox
 from submissions.teams import tokens

@@ -15,7 +15,7 @@ import pytest
 
 from submissions.bundle.check import Catalogue, check
 from submissions.format.errors import IntakeError
-from submissions.model_files.models import Wanted
+from submissions.model_files.model_folder import DeclaredModel
 from tests.submissions.bad.case import bundle
 from tests.submissions.bad.models import ADAPTER, EMBEDDING, with_header
 from tests.submissions.published import families
@@ -115,7 +115,7 @@ def configs() -> dict[str, Any]:
 
 def answered(path: str, data: bytes) -> None:
     """Both with and without a base in the manifest there is an answer, in whole sentences."""
-    for wanted in (Wanted(), Wanted(BASE, ("video",))):
+    for wanted in (DeclaredModel(), DeclaredModel(BASE, ("video",))):
         for problem in problems_of({path: data}, wanted):
             assert problem.code[:2] in ("E_", "W_") and problem.message and problem.hint
 
@@ -225,7 +225,7 @@ def test_a_long_text_is_looked_through_in_no_time(name: str) -> None:
     }
     began = time.process_time()
 
-    problems_of(files, Wanted(BASE))
+    problems_of(files, DeclaredModel(BASE))
 
     assert time.process_time() - began < 20, (
         "a search whose time grows with the square of the text takes minutes"
@@ -239,6 +239,6 @@ def test_a_template_deeper_than_python_goes_is_refused(
     source = "{{ " + join.join("a" * 20_000) + " }}"
     files = {"model/chat_template.jinja": source[:99_000].encode()}
 
-    found = problems_of(files, Wanted())
+    found = problems_of(files, DeclaredModel())
 
     assert all(problem.message for problem in found)

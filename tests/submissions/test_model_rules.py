@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from submissions.model_files.classes import rules
-from submissions.model_files.plain_data import ATTENTION, CACHES
+from submissions.model_files.dangerous_settings import ATTENTION, CACHES
 from tests.submissions import make_model_rules
 
 

@@ -22,7 +22,7 @@ from sqlmodel import select
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.tables import Event, Submission, Suite, Team, now
-from infra.tables.door import Notice
+from infra.tables.intake import Notice
 from submissions.intake import notices
 from submissions.teams.lifecycle import State, advance
 

@@ -14,7 +14,7 @@ import pytest
 from submissions.bundle.check import Catalogue, check
 from submissions.format.errors import IntakeError, Problem
 from submissions.model_files.adapters import layout_of
-from submissions.model_files.models import Wanted
+from submissions.model_files.model_folder import DeclaredModel
 from tests.bundles import declaration
 from tests.submissions.bad.case import bundle
 from tests.submissions.bad.models import safetensors
@@ -195,7 +195,7 @@ NOT_RUN: dict[str, tuple[Files, str]] = {
 def test_a_model_that_cannot_run_here_is_told_so_at_once(name: str) -> None:
     files, words = NOT_RUN[name]
 
-    found = refusals(problems_of(as_bytes(files), Wanted(modalities=("video",))))
+    found = refusals(problems_of(as_bytes(files), DeclaredModel(modalities=("video",))))
 
     assert {problem.code for problem in found} == {"E_ARCHITECTURE"}
     assert words in said(found, "E_ARCHITECTURE")
@@ -207,8 +207,8 @@ def test_a_part_s_tokenizer_may_call_itself_by_a_name_that_is_gone_and_a_judge_s
     )
     alone = changed(families.qwen_vl(), "tokenizer_config.json", tokenizer_class="MT5Tokenizer")
 
-    found = problems_of(as_bytes(inside), Wanted())
-    other = refusals(problems_of(as_bytes(alone), Wanted()))
+    found = problems_of(as_bytes(inside), DeclaredModel())
+    other = refusals(problems_of(as_bytes(alone), DeclaredModel()))
 
     assert "'MT5Tokenizer', which is no class here" in said(
         found, "W_ARCHITECTURE"
@@ -219,7 +219,7 @@ def test_a_part_s_tokenizer_may_call_itself_by_a_name_that_is_gone_and_a_judge_s
 def test_no_config_escapes_by_the_case_of_its_name() -> None:
     files = {**families.flux(), "transformer/Config.JSON": {"auto_map": {"AutoModel": "x.Y"}}}
 
-    found = refusals(problems_of(as_bytes(files), Wanted()))
+    found = refusals(problems_of(as_bytes(files), DeclaredModel()))
 
     assert [(problem.code, problem.where) for problem in found] == [
         ("E_CONFIG_KEY", "'model/transformer/Config.JSON'")
@@ -264,7 +264,7 @@ def test_the_manifest_s_base_counts_and_a_contradiction_is_told(
         "adapter_model.safetensors": families.tensors(a=(1, 2)),
     }
 
-    found = problems_of(as_bytes(files), Wanted(BASE))
+    found = problems_of(as_bytes(files), DeclaredModel(BASE))
 
     assert {problem.code for problem in found} - {"W_CONFIG_KEY"} == ({code} if code else set())
 
@@ -340,7 +340,7 @@ def test_a_lora_without_a_config_is_known_by_its_tensors(
 def test_a_pair_is_for_high_and_low_noise(names: tuple[str, ...], code: str) -> None:
     files = {name: lora(*LAYOUTS["ai-toolkit"]) for name in names}
 
-    found = problems_of(as_bytes(files), Wanted(BASE))
+    found = problems_of(as_bytes(files), DeclaredModel(BASE))
 
     assert {problem.code for problem in found} == ({code} if code else set())
 
@@ -356,7 +356,9 @@ def test_a_pair_is_for_high_and_low_noise(names: tuple[str, ...], code: str) -> 
     ],
 )
 def test_adapters_that_would_load_in_part_or_not_at_all_are_told(name: str, code: str) -> None:
-    found = problems_of(as_bytes({"x.safetensors": lora(*LAYOUTS["kohya"], name)}), Wanted(BASE))
+    found = problems_of(
+        as_bytes({"x.safetensors": lora(*LAYOUTS["kohya"], name)}), DeclaredModel(BASE)
+    )
 
     assert {problem.code for problem in found} == {code}
 
@@ -385,7 +387,8 @@ def test_adapters_of_every_kind_that_peft_publishes_are_taken() -> None:
     }
 
     found = {
-        name: refusals(problems_of(read(path), Wanted(BASE))) for name, path in folders.items()
+        name: refusals(problems_of(read(path), DeclaredModel(BASE)))
+        for name, path in folders.items()
     }
 
     assert len(found) > 20
@@ -410,12 +413,12 @@ def test_loras_are_known_by_the_published_lists_of_their_tensors() -> None:
         assert next((kind for word, kind in names.items() if word in stem), layout) == layout, stem
 
 
-def wanted_for(folder: Path) -> Wanted:
-    return Wanted(BASE if (folder / "adapter_config.json").is_file() else None)
+def wanted_for(folder: Path) -> DeclaredModel:
+    return DeclaredModel(BASE if (folder / "adapter_config.json").is_file() else None)
 
 
 def test_the_families_of_the_table_are_restated_for_machines_without_the_folders() -> None:
     builders: list[Callable[[], Files]] = list(families.TAKEN.values())
 
     assert len(builders) > 10
-    assert all(refusals(problems_of(as_bytes(make()), Wanted())) == [] for make in builders)
+    assert all(refusals(problems_of(as_bytes(make()), DeclaredModel())) == [] for make in builders)

@@ -20,14 +20,14 @@ from flows.cli.app import app
 from infra.settings import Settings
 from submissions.bundle import reader_pool as own_readers
 from submissions.bundle.check import Catalogue, check
-from submissions.bundle.reader_pool import Bounds, ReaderFault, Readers
+from submissions.bundle.reader_pool import ReaderBounds, ReaderFault, Readers
 from submissions.format.errors import IntakeError
 from submissions.media.decoder_pool import Decoders
 from tests.submissions.bad.case import Case, bundle, pictures
 from tests.submissions.bad.costly import heavy_bundle, slow_bundle
 from tests.submissions.bad.table import ONE_A_ROW, ONE_IDS, made
 
-TIGHT = Bounds(memory=768 << 20, cpu_seconds=2, wall_seconds=60)
+TIGHT = ReaderBounds(memory=768 << 20, cpu_seconds=2, wall_seconds=60)
 HOSTILE = {
     "spins": "E_INTAKE_TIME",
     "sleeps": "E_INTAKE_TIME",
@@ -54,7 +54,7 @@ def reading() -> Iterator[Callable[..., Readers]]:
     """Makes readers that end with the test."""
     opened: list[Readers] = []
 
-    def make(bounds: Bounds = TIGHT, reader: str = "", count: int = 1) -> Readers:
+    def make(bounds: ReaderBounds = TIGHT, reader: str = "", count: int = 1) -> Readers:
         opened.append(Readers(bounds, count, command(reader) if reader else own_readers.COMMAND))
         return opened[-1]
 
@@ -83,7 +83,7 @@ def test_whatever_becomes_of_the_child_the_next_bundle_goes_through(
     reader: str, reading: Callable[..., Readers], two: tuple[Path, Path], rows: Catalogue
 ) -> None:
     hostile, sound = two
-    bounds = Bounds(768 << 20, 1, 3) if reader == "sleeps" else TIGHT
+    bounds = ReaderBounds(768 << 20, 1, 3) if reader == "sleeps" else TIGHT
     readers = reading(bounds, reader)
 
     codes = [_refusal(readers, hostile, rows) for _ in range(2)]
@@ -142,7 +142,7 @@ def test_bundles_that_hang_do_not_keep_a_manifest_waiting(
     reading: Callable[..., Readers], two: tuple[Path, Path], rows: Catalogue
 ) -> None:
     hostile, sound = two
-    readers = reading(Bounds(768 << 20, 20, 8), "sleeps")
+    readers = reading(ReaderBounds(768 << 20, 20, 8), "sleeps")
     text = zipfile.ZipFile(sound).read("manifest.json").decode()
     codes: list[str] = []
     hanging = threading.Thread(target=lambda: codes.append(_refusal(readers, hostile, rows)))
@@ -158,8 +158,10 @@ def test_bundles_that_hang_do_not_keep_a_manifest_waiting(
 
 
 def test_the_time_grows_with_the_bundle() -> None:
-    assert Bounds().cpu(64 << 30) > 10 * Bounds().cpu(1 << 30) > 10 * Bounds().cpu(0)
-    assert Bounds().wall(1 << 30) > Bounds().cpu(1 << 30)
+    assert (
+        ReaderBounds().cpu(64 << 30) > 10 * ReaderBounds().cpu(1 << 30) > 10 * ReaderBounds().cpu(0)
+    )
+    assert ReaderBounds().wall(1 << 30) > ReaderBounds().cpu(1 << 30)
 
 
 SLOW_DECODER = """
@@ -175,7 +177,7 @@ def test_decoding_too_ends_when_the_bundle_s_time_is_over(
 ) -> None:
     path = bundle(tmp_path / "many.zip", pictures(24))
     decoders = Decoders(1, (sys.executable, "-c", SLOW_DECODER))
-    readers = reading(Bounds(768 << 20, 5, 2))
+    readers = reading(ReaderBounds(768 << 20, 5, 2))
     readers.declared(path)
     start = time.monotonic()
 
@@ -201,8 +203,8 @@ def test_a_real_bundle_beyond_the_bounds_is_refused_and_within_them_it_is_read(
 ) -> None:
     path = REAL[code](spot)
 
-    small = _refusal(reading(Bounds(512 << 20, 0.5, 60)), path, rows)
-    usual = _outcome(reading(Bounds()).check, path, rows)
+    small = _refusal(reading(ReaderBounds(512 << 20, 0.5, 60)), path, rows)
+    usual = _outcome(reading(ReaderBounds()).check, path, rows)
 
     assert small == code
     assert code not in str(usual)

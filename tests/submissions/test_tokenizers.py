@@ -9,7 +9,7 @@ import pytest
 
 from submissions.bundle.check import Catalogue, check
 from submissions.format.errors import IntakeError
-from submissions.model_files.models import _is_pieces
+from submissions.model_files.model_folder import _is_pieces
 from tests.submissions.bad.models import model_bundle
 
 PIECE = b"\x0a\x03abc"

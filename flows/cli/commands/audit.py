@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.parameters.names import JUDGE, SUBMISSION_OR_RECEIPT, SubmissionId, SuiteName
-from flows.cli.parameters.paths import File
+from flows.cli.parameters.paths import ExistingFile
 from flows.cli.parameters.values import SHA256, Seed
 from flows.cli.terminal import (
     AsJson,
@@ -108,7 +108,7 @@ def rejudge(
     changelog: Annotated[
         Path | None,
         typer.Option(
-            parser=File("a changelog"), help="A changelog to write the `Scores:` line into."
+            parser=ExistingFile("a changelog"), help="A changelog to write the `Scores:` line into."
         ),
     ] = None,
     as_json: AsJson = False,

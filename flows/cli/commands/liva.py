@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.commands.tailor import review
 from flows.cli.parameters.names import SCENARIO
-from flows.cli.parameters.paths import CASES, Folder, NewCases, NewFolder
+from flows.cli.parameters.paths import CASES, ExistingFolder, NewCases, NewFolder
 from flows.cli.parameters.values import Name
 from flows.cli.terminal import fail, plain, reporting_errors, say
 
@@ -26,8 +26,8 @@ Curation = Annotated[
     str,
     typer.Argument(parser=Name("a curation"), help="The same name again goes on where it stopped."),
 ]
-PHOTOS = Folder("a folder with photos and intentions.csv", ("intentions.csv",))
-IMAGE_MODEL = Folder("a diffusers text-to-image folder", ("model_index.json",))
+PHOTOS = ExistingFolder("a folder with photos and intentions.csv", ("intentions.csv",))
+IMAGE_MODEL = ExistingFolder("a diffusers text-to-image folder", ("model_index.json",))
 Side = Annotated[int, typer.Option(min=64, max=8192, help="Of the pictures.")]
 
 

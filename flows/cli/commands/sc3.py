@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from flows.cli.parameters.names import POLICY_SERVER, TRAINING_MODE
-from flows.cli.parameters.paths import File, Folder, Manifest, NewBundle, NewFolder
+from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle, NewFolder
 from flows.cli.parameters.values import Seed
 from flows.cli.terminal import plain, progress, reporting_errors, say
 
@@ -18,8 +18,8 @@ sc3 = typer.Typer(
     no_args_is_help=True,
 )
 
-SIZES = File("a JSON file of sizes")
-MODEL = Folder("a dynamics model's folder", ("config.json",))
+SIZES = ExistingFile("a JSON file of sizes")
+MODEL = ExistingFolder("a dynamics model's folder", ("config.json",))
 MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "online")}
 
 
@@ -137,7 +137,8 @@ def pack(
     folder: Annotated[
         Path,
         typer.Argument(
-            parser=Folder("a folder that `armillary sc3 rollout` wrote"), help="The rollouts."
+            parser=ExistingFolder("a folder that `armillary sc3 rollout` wrote"),
+            help="The rollouts.",
         ),
     ],
     to: NewBundle,

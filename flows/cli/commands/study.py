@@ -9,12 +9,12 @@ from typing import Annotated
 import typer
 
 from flows.cli.parameters.names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
-from flows.cli.parameters.paths import File, NewFile
+from flows.cli.parameters.paths import ExistingFile, NewFile
 from flows.cli.parameters.values import NEW_STUDY, Port, Seed, Url, Words
 from flows.cli.terminal import AsJson, fail, plain, reporting_errors, say, show_rows, show_tables
 
-ITEMS = File("a JSONL file of items")
-RATINGS = File("a JSONL file of ratings: item, rater, answers")
+ITEMS = ExistingFile("a JSONL file of items")
+RATINGS = ExistingFile("a JSONL file of ratings: item, rater, answers")
 HEADINGS = {"all": "All raters:", "kept": "Without the raters that the quality rule excludes:"}
 
 studies = typer.Typer(

@@ -22,8 +22,8 @@ from flows.cli.parameters.names import (
 from flows.cli.parameters.paths import (
     BUNDLE,
     MANIFEST,
-    File,
-    Folder,
+    ExistingFile,
+    ExistingFolder,
     Manifest,
     NewBundle,
     NewFolder,
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from infra.settings import Settings
 
 SENT_BUNDLE = Place(BUNDLE, "s3://bucket/path/bundle.zip")
-SENT_MODEL = Place(Folder("the folder that save_pretrained made"), "s3://bucket/prefix")
+SENT_MODEL = Place(ExistingFolder("the folder that save_pretrained made"), "s3://bucket/prefix")
 
 
 def samples(
@@ -147,20 +147,22 @@ def submit(
 
 
 def import_outputs(
-    folder: Annotated[Path, typer.Argument(parser=Folder("the folder that holds the outputs"))],
+    folder: Annotated[
+        Path, typer.Argument(parser=ExistingFolder("the folder that holds the outputs"))
+    ],
     to: NewBundle,
     manifest: Manifest,
     listed: Annotated[
         Path | None,
         typer.Option(
-            parser=File("a CSV with the columns sample and file"),
+            parser=ExistingFile("a CSV with the columns sample and file"),
             help="CSV sample,file. Default: TailOR's names.",
         ),
     ] = None,
     tasks: Annotated[
         Path | None,
         typer.Option(
-            parser=File("a CSV with the columns number and task"),
+            parser=ExistingFile("a CSV with the columns number and task"),
             help="CSV number,task. Default: our order, from 1.",
         ),
     ] = None,
@@ -209,16 +211,15 @@ def report(
     The files with the worst findings come first.
     """
     from infra.store import open_store
-    from submissions.gates.report import kept as stored_reports
-    from submissions.gates.report import summary, worst
+    from submissions.gates.report import finding_rows, load_results, worst_lines
 
     with reporting_errors() as settings:
         store = open_store(settings.objects, settings.s3_endpoint)
-        reports = stored_reports(store, submission)
+        reports = load_results(store, submission)
         if not reports:
             fail(f"No gate has seen {submission} yet. `armillary status` lists the submissions.")
-        files = worst(reports, limit)
-        tables = {"gates": summary(reports), "files": files}
+        files = worst_lines(reports, limit)
+        tables = {"gates": finding_rows(reports), "files": files}
         show_tables(tables if files or as_json else {"gates": tables["gates"]}, as_json)
         if docs:
             path = _write_docs(settings, submission, docs)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from flows.cli.parameters.names import ACTION, DRAFT, RUN, CurationName, NameWithin
-from flows.cli.parameters.paths import File, NewFolder
+from flows.cli.parameters.paths import ExistingFile, NewFolder
 from flows.cli.parameters.values import REASON, By, Name, NumberOrDefault, Pair, Url, Words
 from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 MOST_FINDINGS = 20
 ENDPOINT = Url("an OpenAI-compatible endpoint")
-GRAPH = File("ConceptNet's assertions, plain or gzip", text=False)
+GRAPH = ExistingFile("ConceptNet's assertions, plain or gzip", text=False)
 
 tailor = typer.Typer(help="Curate an item bank, review its drafts.", no_args_is_help=True)
 

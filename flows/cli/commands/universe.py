@@ -9,18 +9,18 @@ from typing import Annotated, Literal
 import typer
 
 from flows.cli.parameters.names import ENVIRONMENT, FRAME_RULE, UNIVERSE_SUBSET
-from flows.cli.parameters.paths import File, Folder, Manifest, NewBundle, NewFolder
+from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle, NewFolder
 from flows.cli.parameters.values import Name, Seed
 from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
 
 universe = typer.Typer(help="Adapt a judge, write data, import answers.", no_args_is_help=True)
 
-ADAPTED_ON = Folder(
+ADAPTED_ON = ExistingFolder(
     "a folder with annotations.jsonl and human-gameplay-segments", ("annotations.jsonl",)
 )
-BASE = Folder("a PaliGemma folder as save_pretrained wrote it", ("config.json",))
-CLIP = Folder("a CLIP folder as save_pretrained wrote it", ("config.json",))
-ANSWERS = File("a JSONL file of answers")
+BASE = ExistingFolder("a PaliGemma folder as save_pretrained wrote it", ("config.json",))
+CLIP = ExistingFolder("a CLIP folder as save_pretrained wrote it", ("config.json",))
+ANSWERS = ExistingFile("a JSONL file of answers")
 Strategy = Literal[
     "zero_shot",
     "full",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from flows.cli.parameters.paths import File
+from flows.cli.parameters.paths import ExistingFile
 from flows.cli.parameters.values import Checked, printable
 from flows.cli.terminal import refuse, reporting_errors
 
@@ -91,7 +91,7 @@ class SubmissionOrReceipt:
     """The id of a submission, or a receipt's file."""
 
     submission: NameInDatabase
-    receipt: File
+    receipt: ExistingFile
 
     def __call__(self, value: str) -> str:
         """The id or the path."""
@@ -268,7 +268,7 @@ RATER_OR_STUDY = NameInDatabase(
     _columns("infra.tables.study", "Rater.id", "Study.id"),
     "`armillary study export` names the raters.",
 )
-RECEIPT = File("a receipt from an export's receipts folder, or name a submission's id")
+RECEIPT = ExistingFile("a receipt from an export's receipts folder, or name a submission's id")
 SUBMISSION_OR_RECEIPT = SubmissionOrReceipt(SUBMISSION, RECEIPT)
 
 JUDGE = Checked("the judge", _judge)

@@ -20,7 +20,7 @@ CHUNK = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class ExistingFile:
     """A file that exists and can be read; `text`: in UTF-8."""
 
     content: str
@@ -46,7 +46,7 @@ class File:
 
 
 @dataclass(frozen=True, slots=True)
-class Folder:
+class ExistingFolder:
     """A folder that exists and holds at least one of the files that tell what it is."""
 
     content: str
@@ -108,7 +108,7 @@ class NewFolder:
 class Place:
     """Something on this machine, or in S3 under an address like the example."""
 
-    local: File | Folder | NewFolder
+    local: ExistingFile | ExistingFolder | NewFolder
     example: str
 
     def __call__(self, value: str) -> str:
@@ -161,10 +161,10 @@ def _decodes(path: Path) -> bool:
     return True
 
 
-MANIFEST = File("a manifest without its files (submissions/README.md shows one)")
-BUNDLE = File("a bundle (a zip file)", text=False)
-BACKUP = File("a file that `armillary operate backup` wrote", text=False)
-CASES = Folder("a folder with a .yaml sidecar beside each picture")
+MANIFEST = ExistingFile("a manifest without its files (submissions/README.md shows one)")
+BUNDLE = ExistingFile("a bundle (a zip file)", text=False)
+BACKUP = ExistingFile("a file that `armillary operate backup` wrote", text=False)
+CASES = ExistingFolder("a folder with a .yaml sidecar beside each picture")
 NEW_BUNDLE = NewFile("the bundle")
 NEW_CASES = NewFolder("the finished cases")
 

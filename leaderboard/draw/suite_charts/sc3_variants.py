@@ -17,8 +17,10 @@ def family(model: str) -> tuple[str, str]:
     """The stem that a model shares with its variants, and which variant it is; the whole model is
     none.
 
-    >>> family("Small dynamics, without cross-view"), family("forward only"), family("Small dynamics (full)")
-    (('small dynamics', 'without cross-view'), ('', 'forward only'), ('small dynamics', ''))
+    >>> family("Small dynamics, without cross-view"), family("Small dynamics (full)")
+    (('small dynamics', 'without cross-view'), ('small dynamics', ''))
+    >>> family("forward only")
+    ('', 'forward only')
     >>> family("SC3-Eval"), family("SC3-Eval, tau 0.05")
     (('sc3-eval', ''), ('sc3-eval, tau 0.05', ''))
     """

@@ -15,7 +15,7 @@ import pytest
 from submissions.format.archive import Archive
 from submissions.format.errors import Problem
 from submissions.format.manifest import File, Hub
-from submissions.model_files.models import Wanted, read_model
+from submissions.model_files.model_folder import DeclaredModel, read_model
 from tests.command import ROOT
 
 BASE = Hub(id="somebody/base", revision="4" * 40)
@@ -46,7 +46,7 @@ def as_bytes(files: Mapping[str, Any]) -> dict[str, bytes]:
     }
 
 
-def problems_of(files: Mapping[str, bytes], wanted: Wanted) -> list[Problem]:
+def problems_of(files: Mapping[str, bytes], wanted: DeclaredModel) -> list[Problem]:
     """Everything that the door says of a model."""
     listed = [File(path=name, sha256="0" * 64) for name in files]
     found = read_model(listed, cast(Archive, InMemory(files)), wanted)

@@ -1,5 +1,5 @@
-"""What a safetensors file says about itself: words for people, and the few entries that a library
-acts on."""
+"""Checks of a safetensors file's metadata: most entries are notes for people, a few are read by a
+library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from submissions.format.pickles import is_pickle
 from submissions.format.strict_json import BadJson
 from submissions.model_files.adapters import setting_dangers
 from submissions.model_files.configs import danger_problems
-from submissions.model_files.plain_data import PLACES, Danger, dangers
+from submissions.model_files.dangerous_settings import PLACES, Danger, dangers
 
 FORMATS = frozenset({"pt", "np", "numpy", "mlx"})
 ADAPTER = "lora_adapter_metadata"
@@ -47,9 +47,9 @@ def _beyond_words(key: str, text: str) -> Iterator[Danger]:
         return
     value = _read(text)
     adapter = key == ADAPTER and isinstance(value, dict)
-    for found in _settings_of_an_adapter(value) if adapter else dangers({key: value}):
-        if found.by_name or key in ACTED_ON:
-            yield Danger(f"metadata.{found.place}", found.why)
+    for danger in _settings_of_an_adapter(value) if adapter else dangers({key: value}):
+        if danger.by_name or key in ACTED_ON:
+            yield Danger(f"metadata.{danger.place}", danger.why)
 
 
 def _settings_of_an_adapter(config: Mapping[str, Any]) -> Iterator[Danger]:

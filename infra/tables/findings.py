@@ -1,11 +1,14 @@
-"""The rows of the second look: what went wrong in outputs that did badly."""
+"""Rows of what was noticed about outputs beside their scores: failure modes of weak outputs, and
+flags."""
 
 from __future__ import annotations
+
+from datetime import datetime
 
 from sqlalchemy import JSON
 from sqlmodel import Column, Field, SQLModel
 
-from infra.tables.columns import text_column
+from infra.tables.columns import text_column, time_column
 
 
 class FailureRow(SQLModel, table=True):
@@ -21,3 +24,14 @@ class FailureRow(SQLModel, table=True):
     modes: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
     decided_by: str = ""
     reason: str = text_column()
+
+
+class Flag(SQLModel, table=True):
+    """One remark about one output. It changes no score; a reader can filter by it."""
+
+    __tablename__ = "flag"
+    submission_id: str = Field(primary_key=True, foreign_key="submission.id")
+    sample_id: str = Field(primary_key=True)
+    kind: str = Field(primary_key=True)
+    text: str = text_column()
+    at: datetime = time_column()

@@ -1,4 +1,5 @@
-"""Plain data or not: what in a config could run code or reach out, found at any depth."""
+"""Finds the settings of a config, at any depth, that could run code or load something from
+elsewhere."""
 
 from __future__ import annotations
 
@@ -123,15 +124,15 @@ def is_words(key: str) -> bool:
 
 def _inside(config: Mapping[str, Any], place: str, words: bool) -> Iterator[Danger]:
     for key, value in config.items():
-        here = f"{place}.{key}" if place else key
+        key_path = f"{place}.{key}" if place else key
         if is_quantised(key, value):
             continue
         why = _wrong_key(key, value, config)
         if why:
-            yield Danger(here, why)
+            yield Danger(key_path, why)
         else:
             name = key.rpartition(".")[2]
-            yield from _value(name, value, here, words or is_words(name))
+            yield from _value(name, value, key_path, words or is_words(name))
 
 
 def _value(key: str, value: object, place: str, words: bool) -> Iterator[Danger]:

@@ -1,4 +1,5 @@
-"""Whether a handed-in model folder holds only weights, configs and tokenizers of kinds we know."""
+"""Checks a handed-in model folder: only weights, configs and tokenizers of kinds that the libraries
+here read."""
 
 from __future__ import annotations
 
@@ -24,9 +25,9 @@ from submissions.model_files.configs import (
     is_index,
     sight_problems,
 )
-from submissions.model_files.leftovers import left_out, note
 from submissions.model_files.quantised import quantised_file
-from submissions.model_files.shapes import Folders
+from submissions.model_files.shapes import ShapesByFolder
+from submissions.model_files.unread_files import left_out, note
 from submissions.model_files.weights import HINT, Scan
 
 ALLOWED = (".safetensors", ".json", ".txt", ".model", ".md", ".jinja")
@@ -41,33 +42,35 @@ ADAPTER = "adapter_config.json"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """What the manifest says of a model: the base it stands on, and what it is to make."""
+class DeclaredModel:
+    """What the manifest says of a model: its base, and the modalities it is to generate."""
 
     base: Hub | None = None
     modalities: tuple[str, ...] = ()
 
 
-PLAIN = Wanted()
+UNDECLARED = DeclaredModel()
 
 
 @dataclass(slots=True)
-class Folder:
+class ModelFolder:
     """What was found in a model's files so far."""
 
     names: frozenset[str]
-    wanted: Wanted
-    fits: Folders = field(default_factory=Folders)
+    declared: DeclaredModel
+    shapes: ShapesByFolder = field(default_factory=ShapesByFolder)
     top_config: dict[str, Any] | None = None
     top_tensors: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def read_model(
-    files: Sequence[File], archive: Archive, wanted: Wanted = PLAIN
+    files: Sequence[File], archive: Archive, declared: DeclaredModel = UNDECLARED
 ) -> Iterator[tuple[File, str, list[Problem]]]:
     """Every file of the model read once: its hash, and what is wrong with it; last, whether all fit
     together."""
-    folder = Folder(frozenset(file.path for file in files if not left_out(file.path)), wanted)
+    folder = ModelFolder(
+        frozenset(file.path for file in files if not left_out(file.path)), declared
+    )
     for file in files:
         digest = hashlib.sha256()
         problems: list[Problem] = []
@@ -78,10 +81,10 @@ def read_model(
             yield file, file.sha256, problems
             continue
         yield file, digest.hexdigest(), problems
-    yield files[0], files[0].sha256, [*folder.fits.problems(), *_whole_problems(folder)]
+    yield files[0], files[0].sha256, [*folder.shapes.problems(), *_whole_problems(folder)]
 
 
-def _read(path: str, archive: Archive, digest: Any, folder: Folder) -> list[Problem]:
+def _read(path: str, archive: Archive, digest: Any, folder: ModelFolder) -> list[Problem]:
     if why := left_out(path):
         for chunk in archive.chunks(path):
             digest.update(chunk)
@@ -99,19 +102,19 @@ def _read(path: str, archive: Archive, digest: Any, folder: Folder) -> list[Prob
     return list(_small_problems(path, suffix, data, folder))
 
 
-def _weights(path: str, archive: Archive, digest: Any, folder: Folder) -> list[Problem]:
+def _weights(path: str, archive: Archive, digest: Any, folder: ModelFolder) -> list[Problem]:
     scan = Scan(path, archive.members[path].file_size)
     for chunk in archive.chunks(path):
         digest.update(chunk)
         scan.feed(chunk)
     if scan.tensors is not None:
-        folder.fits.add_tensors(path, scan.tensors)
+        folder.shapes.add_tensors(path, scan.tensors)
         if _is_top(path):
             folder.top_tensors[path] = tuple(tensor.name for tensor in scan.tensors)
     return list(scan.problems())
 
 
-def _small_problems(path: str, suffix: str, data: bytes, folder: Folder) -> Iterator[Problem]:
+def _small_problems(path: str, suffix: str, data: bytes, folder: ModelFolder) -> Iterator[Problem]:
     if suffix == ".model":
         if not _is_pieces(data):
             yield Problem("E_FORBIDDEN_TYPE", shown(path), "This is no SentencePiece model.", HINT)
@@ -123,7 +126,7 @@ def _small_problems(path: str, suffix: str, data: bytes, folder: Folder) -> Iter
         yield from template_problems(path, data.decode())
 
 
-def _json_problems(path: str, data: bytes, folder: Folder) -> Iterator[Problem]:
+def _json_problems(path: str, data: bytes, folder: ModelFolder) -> Iterator[Problem]:
     try:
         value = strict_json.read(data)
     except BadJson as bad:
@@ -140,28 +143,28 @@ def _json_problems(path: str, data: bytes, folder: Folder) -> Iterator[Problem]:
     elif name == "judge.json":
         yield from sight_problems(path, value)
     else:
-        folder.fits.add_config(path, value)
+        folder.shapes.add_config(path, value)
         if path == f"{TOP}/config.json":
             folder.top_config = value
-        yield from config_problems(path, value, rules(), folder.wanted.modalities)
+        yield from config_problems(path, value, rules(), folder.declared.modalities)
 
 
-def _adapter_problems(path: str, config: dict[str, Any], folder: Folder) -> Iterator[Problem]:
+def _adapter_problems(path: str, config: dict[str, Any], folder: ModelFolder) -> Iterator[Problem]:
     """Beside a part of a pipeline it would make the loader look for a base of that part."""
     if not _is_top(path):
         hint = "Hand in the adapter as a folder of its own, with its base in the manifest."
         yield Problem("E_ADAPTER", shown(path), "An adapter's config lies inside a model.", hint)
-    yield from adapter_problems(path, config, rules(), folder.wanted.base)
+    yield from adapter_problems(path, config, rules(), folder.declared.base)
 
 
-def _whole_problems(folder: Folder) -> Iterator[Problem]:
+def _whole_problems(folder: ModelFolder) -> Iterator[Problem]:
     """Whether the folder is a pipeline, a model or an adapter, with weights."""
     has_index = f"{TOP}/model_index.json" in folder.names
     adapters = {path: names for path, names in folder.top_tensors.items() if layout_of(names)}
     if f"{TOP}/{ADAPTER}" in folder.names or has_index:
         pass
     elif adapters:
-        yield from weights_problems(adapters, folder.wanted.base)
+        yield from weights_problems(adapters, folder.declared.base)
     elif folder.top_config is not None:
         yield from entry_problems(f"{TOP}/config.json", folder.top_config, rules())
     elif f"{TOP}/config.json" not in folder.names:

@@ -1,4 +1,5 @@
-"""Files of a model's folder that no loader reads: they are left out with a word, never refused."""
+"""Recognises the files of a model's folder that no loader reads: they are left out with a note,
+never refused."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rows of the door beside the submissions: what was dropped into the inbox, and who was told
-what."""
+"""Rows of the intake beside the submissions: what was dropped into the inbox, and which notices
+were sent."""
 
 from __future__ import annotations
 
