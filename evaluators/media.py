@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.metrics.sampling import sample_frames as choose
+from evaluators.metrics.sampling import choose_frames
 
 if TYPE_CHECKING:
     from av.container import InputContainer
@@ -100,8 +100,8 @@ def probe(path: Path) -> MediaProperties:
     with _clip(path) as container:
         stream = container.streams.video[0]
         fps = float(stream.average_rate or 0)
-        width, height, said = stream.width, stream.height, stream.frames
-    frames = said or sum(1 for _ in _decode(path))
+        width, height, declared_frames = stream.width, stream.height, stream.frames
+    frames = declared_frames or sum(1 for _ in _decode(path))
     return MediaProperties("video", width, height, frames, fps, frames / fps if fps else 0.0)
 
 
@@ -117,7 +117,7 @@ def frame_indices(rule: str, total: int) -> tuple[int, ...]:
             f"The frame rule {rule!r} is not known. Use 'uniform-n' or 'first-n', for example "
             "'uniform-8'."
         )
-    return choose(total, int(number), "first_n" if how == "first" else "uniform_n")
+    return choose_frames(total, int(number), "first_n" if how == "first" else "uniform_n")
 
 
 def sample_frames(path: Path, rule: str, modality: str) -> Pixels:
@@ -127,12 +127,14 @@ def sample_frames(path: Path, rule: str, modality: str) -> Pixels:
     if _is_picture(path):
         raise Unreadable(f"{path.name} is a picture where a clip was expected. Send an mp4.")
     total = _count(path)
-    wanted = frame_indices(rule, total)
-    kept = {i: _rgb(frame) for i, frame in _until(path, max(wanted, default=-1)) if i in wanted}
-    if len(kept) < len(set(wanted)):
+    indices = frame_indices(rule, total)
+    pixels_by_index = {
+        i: _rgb(frame) for i, frame in _until(path, max(indices, default=-1)) if i in indices
+    }
+    if len(pixels_by_index) < len(set(indices)):
         frames = read_frames(path)
         return frames[list(frame_indices(rule, len(frames)))]
-    return _stack(path, [kept[i] for i in wanted])
+    return _stack(path, [pixels_by_index[i] for i in indices])
 
 
 def _even(pixels: Pixels) -> Pixels:

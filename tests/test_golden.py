@@ -20,7 +20,7 @@ from evaluators.metrics.outcomes import MatchedOutcome, ObjectOutcome, reproduct
 from evaluators.metrics.ranking import Ballot, bws, mmrv, pearson
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, afs, pps, tsr
 from evaluators.metrics.rubric import PartAnswers, score_rubric
-from evaluators.metrics.sampling import allocate, sample_frames
+from evaluators.metrics.sampling import allocate, choose_frames
 from evaluators.metrics.text import exact_match, rouge
 from evaluators.metrics.uncertainty import ActionChunk, terminate
 from evaluators.metrics.voting import Ticket, majority_vote
@@ -102,7 +102,7 @@ def run_em_rouge(given: Fields) -> Fields:
 
 
 def run_frame_sampling(given: Fields) -> Fields:
-    return {"indices": list(sample_frames(given["length"], given["n"], given["policy"]))}
+    return {"indices": list(choose_frames(given["length"], given["n"], given["policy"]))}
 
 
 def run_graded_strict(given: Fields) -> Fields:

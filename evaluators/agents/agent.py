@@ -1,5 +1,5 @@
-"""What a suite gets that runs an agent around a handed-in model: somebody to talk to, a memory,
-limits for a case."""
+"""What a suite that runs an agent around a handed-in model is given: a vision-language model, a
+journal, and limits per case."""
 
 from __future__ import annotations
 

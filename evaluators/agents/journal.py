@@ -1,5 +1,5 @@
-"""What a long piece of work has finished, kept thing by thing: after a kill it goes on and does
-nothing twice."""
+"""A journal of finished work: records and files kept one by one, so that a killed run resumes and
+repeats nothing."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Scores as matrices and the addresses they are averaged at: the ground that cells and comparisons
-stand on."""
+"""Scores as matrices, and the addresses at which they are averaged; cells and comparisons are
+computed from these."""
 
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ UNKNOWN = OUR_FAILURES | {Outcome.OUTPUT_MISSING}
 
 @dataclass(frozen=True, slots=True)
 class ScoreMatrix:
-    """Scores as matrices, one row a sample and one column a metric; NaN is: not in the mean."""
+    """Scores as matrices, one row a sample and one column a metric; NaN values are left out of the
+    mean."""
 
     values: Floats
     scored: Counts
@@ -46,7 +47,7 @@ class AddressRows:
     """An address with the rows of its samples."""
 
     facets: Facets
-    kept: tuple[str, ...]
+    fixed: tuple[str, ...]
     members: Counts
 
 
@@ -60,7 +61,7 @@ class Codes:
 
 
 @dataclass(frozen=True, slots=True)
-class Ground:
+class ScoreLayout:
     """A run's scores as matrices, its addresses, and for each the means with what clusters add to
     their error."""
 
@@ -70,14 +71,14 @@ class Ground:
     estimates: tuple[Estimates, ...]
 
 
-def ground_of(
+def lay_out(
     metrics: Sequence[Metric], samples: Sequence[Sample], scores: Sequence[Score]
-) -> Ground:
-    """Lay a run's scores out, once for all that is made of them."""
+) -> ScoreLayout:
+    """Build the layout of a run's scores, which cells, columns and summaries share."""
     table, codes = table_of(metrics, samples, scores), codes_of(samples)
     places = tuple(places_of(codes))
-    found = (estimates_at(metrics, table.values, codes, place) for place in places)
-    return Ground(table, codes, places, tuple(found) if metrics else ())
+    estimates = (estimates_at(metrics, table.values, codes, place) for place in places)
+    return ScoreLayout(table, codes, places, tuple(estimates) if metrics else ())
 
 
 def table_of(
@@ -126,15 +127,15 @@ def codes_of(samples: Sequence[Sample]) -> Codes:
 
 
 def places_of(codes: Codes) -> Iterator[AddressRows]:
-    """All addresses, those that share what they keep apart in the order of their first sample."""
+    """All addresses, ordered by the facets they fix and then by their first sample."""
     for size in range(len(FACETS) + 1):
-        for kept in combinations(FACETS, size):
-            keys = _keys(codes, kept)
+        for fixed in combinations(FACETS, size):
+            keys = _keys(codes, fixed)
             _, first, group = np.unique(keys, return_index=True, return_inverse=True)
             order = np.argsort(group, kind="stable")
             members = np.split(order, np.cumsum(np.bincount(group))[:-1])
             for number in np.argsort(first):
-                yield AddressRows(_facets(codes, int(first[number]), kept), kept, members[number])
+                yield AddressRows(_facets(codes, int(first[number]), fixed), fixed, members[number])
 
 
 def _keys(codes: Codes, facets: Sequence[str]) -> Counts:
@@ -146,20 +147,20 @@ def _keys(codes: Codes, facets: Sequence[str]) -> Counts:
     return keys
 
 
-def _facets(codes: Codes, row: int, kept: tuple[str, ...]) -> Facets:
+def _facets(codes: Codes, row: int, fixed: tuple[str, ...]) -> Facets:
     named = (codes.names[number][codes.facets[row, number]] for number in range(len(FACETS)))
     return Facets(
-        *(name if facet in kept else ALL for facet, name in zip(FACETS, named, strict=True))
+        *(name if facet in fixed else ALL for facet, name in zip(FACETS, named, strict=True))
     )
 
 
-def alike(
+def metric_groups(
     metrics: Sequence[Metric], codes: Codes, place: AddressRows
 ) -> Iterator[tuple[Counts, Counts | None]]:
-    """The columns that are averaged together at an address, with the parts that weigh alike in
-    them."""
+    """The metrics (as columns) that are averaged in the same way at an address, with the parts that
+    get equal weight."""
     spanned = [
-        tuple(facet for facet in metric.macro if facet not in place.kept) for metric in metrics
+        tuple(facet for facet in metric.macro if facet not in place.fixed) for metric in metrics
     ]
     for facets in dict.fromkeys(spanned):
         parts = _numbered(_keys(codes, facets)[place.members]) if facets else None
@@ -171,19 +172,21 @@ def _numbered(keys: Counts) -> Counts:
 
 
 def means_at(metrics: Sequence[Metric], values: Floats, codes: Codes, place: AddressRows) -> Floats:
-    found = np.full(len(metrics), np.nan)
-    for columns, parts in alike(metrics, codes, place):
-        found[columns] = macro_mean(values[np.ix_(place.members, columns)], parts)
-    return found
+    means = np.full(len(metrics), np.nan)
+    for columns, parts in metric_groups(metrics, codes, place):
+        means[columns] = macro_mean(values[np.ix_(place.members, columns)], parts)
+    return means
 
 
 def estimates_at(
     metrics: Sequence[Metric], values: Floats, codes: Codes, place: AddressRows
 ) -> Estimates:
     clusters = _numbered(codes.clusters[place.members])
-    groups = tuple(alike(metrics, codes, place))
-    made = [
+    groups = tuple(metric_groups(metrics, codes, place))
+    estimates_by_group = [
         estimate(values[np.ix_(place.members, columns)], clusters, parts)
         for columns, parts in groups
     ]
-    return join(made).take(np.argsort(np.concatenate([columns for columns, _ in groups])))
+    return join(estimates_by_group).take(
+        np.argsort(np.concatenate([columns for columns, _ in groups]))
+    )

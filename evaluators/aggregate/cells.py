@@ -1,5 +1,5 @@
-"""From scores to cells: every metric at every address, with how many samples there are and should
-be, and how sure."""
+"""From scores to cells: every metric at every address, with the samples scored and expected, and an
+interval."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from evaluators.aggregate.addresses import (
     NOT_EXPECTED,
     AddressRows,
     Floats,
-    Ground,
+    ScoreLayout,
     ScoreMatrix,
     codes_of,
-    ground_of,
+    lay_out,
     means_at,
     places_of,
     table_of,
@@ -42,26 +42,26 @@ def cells(
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
-    ground: Ground | None = None,
+    layout: ScoreLayout | None = None,
 ) -> tuple[Cell, ...]:
     """All cells of a run: each metric for each combination of facet values and of `*`; 0 resamples,
     no intervals.
 
-    `ground` is what these scores were laid out as, where that is known.
+    `layout` is the layout of these scores, where the caller has it.
     """
-    if ground is None and resamples:
-        ground = ground_of(metrics, samples, scores)
-    if ground:
+    if layout is None and resamples:
+        layout = lay_out(metrics, samples, scores)
+    if layout:
         table, places, means = (
-            ground.table,
-            ground.places,
-            [found.values for found in ground.estimates],
+            layout.table,
+            layout.places,
+            [address_estimates.values for address_estimates in layout.estimates],
         )
     else:
         table, codes = table_of(metrics, samples, scores), codes_of(samples)
         places = tuple(places_of(codes))
         means = [means_at(metrics, table.values, codes, place) for place in places]
-    ends = _intervals(metrics, ground.estimates, resamples, seed) if ground and resamples else {}
+    ends = _intervals(metrics, layout.estimates, resamples, seed) if layout and resamples else {}
     pooled = _by_sample(scores) if any(metric.pool for metric in metrics) else {}
     return tuple(
         cell
@@ -106,21 +106,23 @@ def bounds(
 def _intervals(
     metrics: Sequence[Metric], estimates: Sequence[Estimates], resamples: int, seed: int
 ) -> dict[int, Intervals]:
-    """The intervals of each address; those with as many clusters share their draws, and so one
-    matrix product."""
+    """The intervals of each address; addresses with equally many clusters share their resamples and
+    one matrix product."""
     if not metrics:
         return {}
-    least, most = np.sort([(metric.worst, metric.best) for metric in metrics]).astype(float).T
+    lowest, highest = np.sort([(metric.worst, metric.best) for metric in metrics]).astype(float).T
     alike: dict[int, dict[int, Estimates]] = {}
-    for number, found in enumerate(estimates):
-        alike.setdefault(len(found.influence), {})[number] = found
-    made: dict[int, Intervals] = {}
+    for number, address_estimates in enumerate(estimates):
+        alike.setdefault(len(address_estimates.influence), {})[number] = address_estimates
+    intervals_by_address: dict[int, Intervals] = {}
     for group in alike.values():
-        limits = np.tile(least, len(group)), np.tile(most, len(group))
+        limits = np.tile(lowest, len(group)), np.tile(highest, len(group))
         wide = intervals(join(list(group.values())), *limits, resamples=resamples, seed=seed)
         low, high = (ends.reshape(len(group), len(metrics)) for ends in (wide.low, wide.high))
-        made |= {number: Intervals(low[at], high[at]) for at, number in enumerate(group)}
-    return made
+        intervals_by_address |= {
+            number: Intervals(low[at], high[at]) for at, number in enumerate(group)
+        }
+    return intervals_by_address
 
 
 def _cells_of(
@@ -160,8 +162,8 @@ def _pool(
     pooled: dict[tuple[str, str], Score],
 ) -> float | None:
     assert metric.pool is not None
-    found = (pooled.get((samples[number].id, metric.name)) for number in place.members)
-    return metric.pool([score for score in found if score])
+    scores = (pooled.get((samples[number].id, metric.name)) for number in place.members)
+    return metric.pool([score for score in scores if score])
 
 
 def _or_none(value: np.float64) -> float | None:

@@ -1,5 +1,5 @@
-"""What a run brings to a ranking: for each modality, its ranked cells with what each task adds to
-them."""
+"""A run's part in a ranking: for each modality, its ranked cells with the influence of each
+cluster."""
 
 from __future__ import annotations
 
@@ -41,18 +41,22 @@ class Summary:
 
 
 def summaries(
-    suite: Suite, samples: Sequence[Sample], scores: Sequence[Score], known: Columns | None = None
+    suite: Suite,
+    samples: Sequence[Sample],
+    scores: Sequence[Score],
+    known_columns: Columns | None = None,
 ) -> tuple[Summary, ...]:
     """One summary over all samples and one a modality; runs are comparable where `samples_sha256`
     agrees.
 
-    `known` are these scores' columns, where they were made before.
+    `known_columns` are the columns of these scores, where the caller has them.
     """
-    found = known or columns(suite, samples, scores)
+    run_columns = known_columns or columns(suite, samples, scores)
     unit, codes = units(suite, samples), codes_of(samples)
     modalities = dict.fromkeys(sample.facets.modality for sample in samples)
     return tuple(
-        _summary(suite, samples, codes, unit, found, modality) for modality in (ALL, *modalities)
+        _summary(suite, samples, codes, unit, run_columns, modality)
+        for modality in (ALL, *modalities)
     )
 
 
@@ -61,24 +65,30 @@ def _summary(
     samples: Sequence[Sample],
     codes: Codes,
     unit: Counts,
-    found: Columns,
+    run_columns: Columns,
     modality: str,
 ) -> Summary:
-    asked = [sample for sample in samples if modality in (ALL, sample.facets.modality)]
-    slots, made = [], []
-    for facets in _addresses(modality, asked):
+    modality_samples = [sample for sample in samples if modality in (ALL, sample.facets.modality)]
+    slots, summary_columns = [], []
+    for facets in _addresses(modality, modality_samples):
         ids = np.unique(unit[members(codes, facets)])
         for metric in suite.metrics:
             slots.append(Slot(metric.name, facets, len(ids)))
-            made.append(_spread(found.get((metric.name, facets)), ids))
-    return Summary(modality, _sha256(asked), len(asked), tuple(slots), tuple(made))
+            summary_columns.append(_spread(run_columns.get((metric.name, facets)), ids))
+    return Summary(
+        modality,
+        _sha256(modality_samples),
+        len(modality_samples),
+        tuple(slots),
+        tuple(summary_columns),
+    )
 
 
-def _addresses(modality: str, asked: Sequence[Sample]) -> Iterator[Facets]:
+def _addresses(modality: str, samples: Sequence[Sample]) -> Iterator[Facets]:
     whole = Facets(ALL, ALL, ALL, modality)
     yield whole
     for facet in FREE:
-        for value in dict.fromkeys(getattr(sample.facets, facet) for sample in asked):
+        for value in dict.fromkeys(getattr(sample.facets, facet) for sample in samples):
             yield replace(whole, **{facet: value})
 
 
@@ -91,6 +101,6 @@ def _spread(column: Column | None, ids: Counts) -> Column | None:
     return Column(column.value, ids, influence, column.clusters)
 
 
-def _sha256(asked: Sequence[Sample]) -> str:
-    named = [(sample.id, sample.cluster) for sample in asked]
+def _sha256(samples: Sequence[Sample]) -> str:
+    named = [(sample.id, sample.cluster) for sample in samples]
     return hashlib.sha256(json.dumps(named, separators=(",", ":")).encode()).hexdigest()

@@ -1,5 +1,5 @@
-"""What identifies a judge and a judgement: keys that miss as soon as anything changes that could
-change a verdict.
+"""Keys of judges and judgements: they change as soon as anything changes that could change a
+verdict.
 
 A verdict is known by four things: the judge's fingerprint, the SHA-256 of the file, the key of the
 question, and which repeat it is.
@@ -29,8 +29,8 @@ def fingerprint(card: JudgeCard) -> str:
 def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> str:
     """The hash of all a judge is told about an output beside the output: the prompt and every
     question."""
-    asked = [prompt, modality, list(map(_asked, questions))]
-    return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+    judge_input = [prompt, modality, list(map(_judge_visible_fields, questions))]
+    return hashlib.sha256(json.dumps(judge_input, sort_keys=True).encode()).hexdigest()
 
 
 def question_key(request: str, question_id: str) -> str:
@@ -38,6 +38,6 @@ def question_key(request: str, question_id: str) -> str:
     return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
 
 
-_asked = attrgetter("id", "text", "kind", "part", "options", "low", "high")
+_judge_visible_fields = attrgetter("id", "text", "kind", "part", "options", "low", "high")
 """Everything a judge may see of a question. (asdict is a hundred times slower, and there are 30,000
 of them.)"""

@@ -30,8 +30,8 @@ def parse_body(body: str) -> Completion:
     page = _object(body)
     choices = page.get("choices")
     if not isinstance(choices, list) or len(choices) != 1:
-        found = f"{len(choices)} choices" if isinstance(choices, list) else "no list of choices"
-        raise Malformed(f"the endpoint gave {found} instead of one choice")
+        received = f"{len(choices)} choices" if isinstance(choices, list) else "no list of choices"
+        raise Malformed(f"the endpoint gave {received} instead of one choice")
     choice = choices[0] if isinstance(choices[0], dict) else {}
     message = choice.get("message")
     if not isinstance(message, dict):

@@ -42,8 +42,8 @@ class TextReader(Protocol):
 
 def find_writing(media: Path, modality: str, frames: str = "uniform-3") -> Writing:
     """Read what is written in a picture, or in some frames of a clip."""
-    found = [line for pixels in sample_frames(media, frames, modality) for line in _read(pixels)]
-    return Writing(tuple(dict.fromkeys(found)))
+    lines = [line for pixels in sample_frames(media, frames, modality) for line in _read(pixels)]
+    return Writing(tuple(dict.fromkeys(lines)))
 
 
 def _read(pixels: Pixels) -> list[str]:
@@ -66,5 +66,5 @@ def reader() -> TextReader:
     need_reader()
     from rapidocr_onnxruntime import RapidOCR  # type: ignore[import-not-found, import-untyped, unused-ignore]
 
-    made: TextReader = RapidOCR()
-    return made
+    ocr: TextReader = RapidOCR()
+    return ocr

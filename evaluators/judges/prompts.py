@@ -46,10 +46,10 @@ def prompt_sha256(*, structured: bool) -> str:
 def render(request: Request, frames: str, *, structured: bool) -> list[Message]:
     """The messages of a request: the instruction, then what was asked for, the pictures, and the
     questions."""
-    shown = sample_frames(request.media, frames, request.modality)
+    pixels_shown = sample_frames(request.media, frames, request.modality)
     kind = "picture" if request.modality == "image" else "clip"
-    lead = _fill(kind, prompt=quoted(request.prompt), frames=len(shown))
-    pictures: list[Json] = [_picture(pixels, lossless=kind == "picture") for pixels in shown]
+    lead = _fill(kind, prompt=quoted(request.prompt), frames=len(pixels_shown))
+    pictures: list[Json] = [_picture(pixels, lossless=kind == "picture") for pixels in pixels_shown]
     content: list[Json] = [_text(lead), *pictures, _text(_ask(request.questions))]
     return [
         {"role": "system", "content": instruction(len(request.questions), structured=structured)},
@@ -64,10 +64,10 @@ def instruction(count: int, *, structured: bool) -> str:
     return _fill("instruction", reply=reply)
 
 
-def correction(said: str, reason: str, count: int) -> list[Message]:
+def correction(reply: str, reason: str, count: int) -> list[Message]:
     """What follows a reply that could not be read: the reply, and why it could not."""
     return [
-        {"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
+        {"role": "assistant", "content": unmarked(reply.strip()[-LONGEST_ECHO:]) or "(nothing)"},
         {"role": "user", "content": _fill("retry", reason=unmarked(reason), count=count)},
     ]
 
@@ -82,7 +82,8 @@ def data_url(pixels: Pixels, *, lossless: bool) -> str:
         image.save(buffer, format="PNG", compress_level=1)
     else:
         image.save(buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0)
-    return f"data:image/{'png' if lossless else 'jpeg'};base64,{base64.b64encode(buffer.getvalue()).decode()}"
+    encoded = base64.b64encode(buffer.getvalue()).decode()
+    return f"data:image/{'png' if lossless else 'jpeg'};base64,{encoded}"
 
 
 def _ask(questions: Sequence[Question]) -> str:

@@ -63,10 +63,12 @@ def ask_again(judge: Judge, requests: Sequence[Request], times: int) -> Iterator
     repeats = [replace(request, repeat=number) for request in requests for number in range(times)]
     replies = judge.judge(repeats)
     for request in requests:
-        given = list(islice(replies, times))
+        repeated_replies = list(islice(replies, times))
         for place, question in enumerate(request.questions):
             yield Repeated(
-                request.sample_id, question.id, tuple(reply.answers[place] for reply in given)
+                request.sample_id,
+                question.id,
+                tuple(reply.answers[place] for reply in repeated_replies),
             )
 
 
@@ -74,13 +76,14 @@ def flip_rate(repeated: Sequence[Repeated]) -> FlipRate:
     """How often a judge does not give one answer, compared after normalisation as votes are.
 
     >>> yes, no = (Answer("q", Outcome.SCORED, value) for value in ("yes", "no"))
-    >>> flip_rate([Repeated("a", "q", (yes, yes)), Repeated("b", "q", (yes, no)), Repeated("c", "q", (no,))]).value
+    >>> repeated = [("a", (yes, yes)), ("b", (yes, no)), ("c", (no,))]
+    >>> flip_rate([Repeated(sample, "q", answers) for sample, answers in repeated]).value
     0.5
     """
-    asked = [
+    distinct_answers = [
         {normalise(value) for value in item.values} for item in repeated if len(item.values) > 1
     ]
-    flipped, n = sum(len(different) > 1 for different in asked), len(asked)
+    flipped, n = sum(len(different) > 1 for different in distinct_answers), len(distinct_answers)
     return FlipRate(flipped / n if n else None, wilson(flipped, n), flipped, n, len(repeated) - n)
 
 
@@ -105,12 +108,12 @@ def wilson(hits: int, n: int, z: float = NINETY_FIVE) -> Interval | None:
 def vote(item: Repeated, seed: int) -> tuple[Answer, Vote]:
     """The answer most repeats gave, ties drawn by the seed, in the words in which it was first
     given."""
-    found = majority_vote(item.values, Ticket(seed, item.sample_id, item.question_id))
-    won = next((value for value in item.values if normalise(value) == found.answer), None)
+    majority = majority_vote(item.values, Ticket(seed, item.sample_id, item.question_id))
+    won = next((value for value in item.values if normalise(value) == majority.answer), None)
     if won is None:
         bad = next((answer for answer in item.answers if answer.outcome != Outcome.SCORED), None)
         return (
             bad
             or Answer(item.question_id, Outcome.JUDGE_UNPARSABLE, reason="no repeat gave an answer")
-        ), found
-    return Answer(item.question_id, Outcome.SCORED, won), found
+        ), majority
+    return Answer(item.question_id, Outcome.SCORED, won), majority

@@ -59,20 +59,20 @@ def read_completion(
 def usable_part(
     completion: Completion, questions: Sequence[Question], *, structured: bool = False
 ) -> dict[str, Answer]:
-    """The answers on their menus in a reply that as a whole is none: one whole object that knows
-    only our keys."""
+    """The answers on their menus in a reply that is not usable as a whole: it must be one whole
+    object with known keys only."""
     if completion.refusal or completion.finish not in FINISHED:
         return {}
     try:
-        found = find_object(completion.text)
+        reply = find_object(completion.text)
         if structured:
-            _drop_reasoning(found)
+            _drop_reasoning(reply)
     except BadReply:
         return {}
     by_key = {f"q{number}": question for number, question in enumerate(questions, 1)}
-    if found.keys() - by_key.keys():
+    if reply.keys() - by_key.keys():
         return {}
-    good = {key: value for key, value in found.items() if _fits(by_key[key], value)}
+    good = {key: value for key, value in reply.items() if _fits(by_key[key], value)}
     return {
         by_key[key].id: Answer(by_key[key].id, Outcome.SCORED, _on_menu(by_key[key], good[key]))
         for key in good
@@ -96,15 +96,15 @@ def parse_reply(
     >>> parse_reply('It holds. {"q1": "Yes"}', [ask])[0].value
     'yes'
     """
-    found = find_object(text)
+    reply = find_object(text)
     if structured:
-        _drop_reasoning(found)
+        _drop_reasoning(reply)
     keys = [f"q{number}" for number in range(1, len(questions) + 1)]
-    _check_keys(found, keys)
+    _check_keys(reply, keys)
     values, problems = [], []
     for key, question in zip(keys, questions, strict=True):
         try:
-            values.append(_on_menu(question, found[key]))
+            values.append(_on_menu(question, reply[key]))
         except BadReply as problem:
             problems.append(f"{key} {problem}")
     if problems:
@@ -125,18 +125,18 @@ def find_object(text: str) -> dict[str, Json]:
     start = OPENING.search(text)
     if start is None:
         raise BadReply("there is no JSON object in the reply")
-    before, rest = text[: start.start()], text[start.start() :]
+    before, json_text = text[: start.start()], text[start.start() :]
     if before.count("<think>") > before.count("</think>"):
         raise BadReply("the JSON object stands inside reasoning that was never closed")
-    found, end = _decode(rest)
-    _check_surroundings(before, rest[end:].strip())
-    return found
+    decoded, end = _decode(json_text)
+    _check_surroundings(before, json_text[end:].strip())
+    return decoded
 
 
 def _decode(text: str) -> tuple[dict[str, Json], int]:
     decoder = json.JSONDecoder(object_pairs_hook=_once, parse_constant=_no_constant)
     try:
-        found, end = decoder.raw_decode(text)
+        decoded, end = decoder.raw_decode(text)
     except BadReply:
         raise
     except json.JSONDecodeError as error:
@@ -146,17 +146,17 @@ def _decode(text: str) -> tuple[dict[str, Json], int]:
         raise BadReply(
             "the JSON object holds a number that is too long or is nested too deeply"
         ) from None
-    return cast(dict[str, Json], found), end
+    return cast(dict[str, Json], decoded), end
 
 
 def _once(pairs: Sequence[tuple[str, Json]]) -> dict[str, Json]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    mapping = dict(pairs)
+    if len(mapping) < len(pairs):
         keys = [key for key, _ in pairs]
         raise BadReply(
             f"the key {_short(next(key for key in keys if keys.count(key) > 1))} is there twice"
         )
-    return found
+    return mapping
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -179,15 +179,15 @@ def _check_surroundings(before: str, after: str) -> None:
         raise BadReply("there is a code fence that does not hold the JSON object")
 
 
-def _drop_reasoning(found: dict[str, Json]) -> None:
-    if not isinstance(found.get(REASONING), str):
+def _drop_reasoning(reply: dict[str, Json]) -> None:
+    if not isinstance(reply.get(REASONING), str):
         raise BadReply(f'the key "{REASONING}" is missing or not a string')
-    del found[REASONING]
+    del reply[REASONING]
 
 
-def _check_keys(found: Mapping[str, Json], keys: Sequence[str]) -> None:
-    missing = [key for key in keys if key not in found]
-    extra = [_short(key) for key in found if key not in keys]
+def _check_keys(reply: Mapping[str, Json], keys: Sequence[str]) -> None:
+    missing = [key for key in keys if key not in reply]
+    extra = [_short(key) for key in reply if key not in keys]
     problems = [f"{_list(missing, ', ')} missing"] if missing else []
     problems += [f"{_list(extra, ', ')} not asked for"] if extra else []
     if problems:
@@ -236,6 +236,6 @@ def _short(value: Json) -> str:
     return words if len(words) <= SHOWN else f"{words[: SHOWN // 2]} ... {words[-SHOWN // 4 :]}"
 
 
-def _list(things: Sequence[str], joint: str = "; ") -> str:
-    more = f" and {len(things) - NAMED} more" if len(things) > NAMED else ""
-    return joint.join(things[:NAMED]) + more
+def _list(texts: Sequence[str], joint: str = "; ") -> str:
+    remainder = f" and {len(texts) - NAMED} more" if len(texts) > NAMED else ""
+    return joint.join(texts[:NAMED]) + remainder

@@ -39,7 +39,7 @@ def psnr(*, reference: Frames, generated: Frames) -> Psnr:
     """
     _check(reference, generated)
     pairs = zip(_flat(reference), _flat(generated), strict=True)
-    errors = [_squared_error(real, made) for real, made in pairs]
+    errors = [_squared_error(real, fake) for real, fake in pairs]
     frames = tuple(_decibel(error) for error in errors)
     capped = tuple(CAP_DB if frame is None else min(frame, CAP_DB) for frame in frames)
     pooled = mean(errors)

@@ -74,11 +74,11 @@ def categorise(objects: Sequence[ObjectOutcome]) -> Category:
         raise ValueError(
             "The trajectory has 0 annotated objects. Give at least one to have a category."
         )
-    if not all(thing.language_following for thing in objects):
+    if not all(outcome.language_following for outcome in objects):
         return Category.LANGUAGE_FOLLOWING_FAILURE
-    if not all(thing.object_lifting for thing in objects):
+    if not all(outcome.object_lifting for outcome in objects):
         return Category.OBJECT_LIFTING_FAILURE
-    if not all(thing.object_placing for thing in objects):
+    if not all(outcome.object_placing for outcome in objects):
         return Category.OBJECT_PLACING_FAILURE
     return Category.NO_FAILURE
 
@@ -88,7 +88,8 @@ def reproduction(pairs: Sequence[MatchedOutcome]) -> Reproduction:
     counted.
 
     >>> done, dropped = ObjectOutcome(True, True, True), ObjectOutcome(True, True, False)
-    >>> result = reproduction([Pair((done,), (done,)), Pair((done,), (dropped,)), Pair((dropped,))])
+    >>> sides = [((done,), (done,)), ((done,), (dropped,)), ((dropped,),)]
+    >>> result = reproduction([MatchedOutcome(*pair) for pair in sides])
     >>> result.average, result.n_missing
     (0.25, 1)
     """

@@ -13,7 +13,7 @@ import numpy.typing as npt
 class Ballot:
     """One evaluator's best and worst of the methods shown."""
 
-    shown: tuple[str, ...]
+    methods: tuple[str, ...]
     best: str | None
     worst: str | None
     unable_to_label: bool = False
@@ -42,14 +42,15 @@ def bws(methods: Sequence[str], ballots: Sequence[Ballot]) -> BestWorst:
     """Score each method by how much more often it is best than worst where it is shown; equal
     scores share a rank.
 
-    >>> result = bws(["a", "b", "c"], [Ballot(("a", "b", "c"), "a", "b"), Ballot(("a", "b"), "a", "a")])
+    >>> ballots = [Ballot(("a", "b", "c"), "a", "b"), Ballot(("a", "b"), "a", "a")]
+    >>> result = bws(["a", "b", "c"], ballots)
     >>> [(s.method, s.score, s.rank) for s in result.standings], result.n_invalid
     ([('a', 100.0, 1), ('b', -100.0, 3), ('c', 0.0, 2)], 1)
     """
     valid = [ballot for ballot in ballots if _counts(ballot)]
     scores = [_score(method, valid) for method in methods]
-    shown = [sum(method in ballot.shown for ballot in valid) for method in methods]
-    standings = map(BwsRank, methods, scores, competition_ranks(scores), shown)
+    times_shown = [sum(method in ballot.methods for ballot in valid) for method in methods]
+    standings = map(BwsRank, methods, scores, competition_ranks(scores), times_shown)
     return BestWorst(tuple(standings), len(valid), len(ballots) - len(valid))
 
 
@@ -86,8 +87,9 @@ def pearson_p(predicted: Sequence[float], real: Sequence[float]) -> float | None
     """Give how often unrelated sides would correlate as strongly; undefined where Pearson is, and
     of two points.
 
-    >>> round(pearson_p([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0]), 3), pearson_p([1.0, 2.0], [0.0, 1.0])
-    (0.2, None)
+    >>> round(pearson_p([1.0, 2.0, 3.0, 4.0], [1.0, 3.0, 2.0, 4.0]), 3)
+    0.2
+    >>> pearson_p([1.0, 2.0], [0.0, 1.0])
     """
     x, y = _points(predicted, real)
     if x.size < 3 or not _vary(x, y):
@@ -132,15 +134,15 @@ def mmrv(*, sim: Sequence[float], real: Sequence[float]) -> float | None:
 
 def _counts(ballot: Ballot) -> bool:
     named = {ballot.best, ballot.worst}
-    return not ballot.unable_to_label and len(named) == 2 and named <= set(ballot.shown)
+    return not ballot.unable_to_label and len(named) == 2 and named <= set(ballot.methods)
 
 
 def _score(method: str, ballots: Sequence[Ballot]) -> float | None:
-    seen = [ballot for ballot in ballots if method in ballot.shown]
-    lead = sum(ballot.best == method for ballot in seen) - sum(
-        ballot.worst == method for ballot in seen
+    comparisons = [ballot for ballot in ballots if method in ballot.methods]
+    lead = sum(ballot.best == method for ballot in comparisons) - sum(
+        ballot.worst == method for ballot in comparisons
     )
-    return 100 * lead / len(seen) if seen else None
+    return 100 * lead / len(comparisons) if comparisons else None
 
 
 def _points(

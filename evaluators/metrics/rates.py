@@ -87,7 +87,8 @@ def pps(ratings: Sequence[PlausibilityRating]) -> Plausibility:
     """Average the ratings over videos, evaluators within a video first; ratings outside 1 to 5 are
     left out.
 
-    >>> pps([PlausibilityRating("a", "e1", 5), PlausibilityRating("b", "e1", 2), PlausibilityRating("b", "e2", 6)])
+    >>> rows = [("a", "e1", 5), ("b", "e1", 2), ("b", "e2", 6)]
+    >>> pps([PlausibilityRating(*row) for row in rows])
     Plausibility(value=3.5, n_videos=2, n_ratings=2, n_left_out=1)
     """
     usable = [

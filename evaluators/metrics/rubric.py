@@ -47,18 +47,18 @@ class RubricScore:
 def score_rubric(parts: Sequence[PartAnswers], modality: Modality) -> RubricScore:
     """Score one sample's checklist; a part that is not given has no items.
 
-    >>> given = [Part("entity_completeness", ("yes", "unclear")), Part("scene_validity", ("yes", None))]
-    >>> score = score_rubric(given, "image")
+    >>> completeness = PartAnswers("entity_completeness", ("yes", "unclear"))
+    >>> score = score_rubric([completeness, PartAnswers("scene_validity", ("yes", None))], "image")
     >>> score.instruction_adherence, score.interaction_accuracy, score.missing_answers
     (75.0, None, 1)
     """
     _check(parts, modality)
-    given = {part.name: part.answers for part in parts}
+    answers_by_part = {part.name: part.answers for part in parts}
     if modality == "image":
         # A still shows no motion; TailOR tolerates such items in an image rubric and never scores
         # them.
-        given["motion_plausibility"] = ()
-    scores = tuple(_score_part(name, given.get(name, ())) for name in PARTS)
+        answers_by_part["motion_plausibility"] = ()
+    scores = tuple(_score_part(name, answers_by_part.get(name, ())) for name in PARTS)
     return RubricScore(
         parts=scores,
         instruction_adherence=_dimension(scores, INSTRUCTION_ADHERENCE),
@@ -97,5 +97,5 @@ def _score_part(name: str, answers: Sequence[str | None]) -> PartScore:
 def _dimension(scores: Sequence[PartScore], names: Sequence[str]) -> float | None:
     """Average the parts that have items, unless one of them has no answer at all."""
     values = [score.value for score in scores if score.name in names and score.n_items]
-    known = [value for value in values if value is not None]
-    return mean(known) if len(known) == len(values) else None
+    answered = [value for value in values if value is not None]
+    return mean(answered) if len(answered) == len(values) else None

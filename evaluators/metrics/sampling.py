@@ -30,11 +30,11 @@ class Share:
         return f"{self.task}/{self.format}"
 
 
-def sample_frames(length: int, n: int, policy: Policy) -> tuple[int, ...]:
+def choose_frames(length: int, n: int, policy: Policy) -> tuple[int, ...]:
     """Choose n frames of a clip, or all if it has fewer: the first ones, or evenly from first to
     last.
 
-    >>> sample_frames(14, 4, "uniform_n"), sample_frames(3, 8, "first_n")
+    >>> choose_frames(14, 4, "uniform_n"), choose_frames(3, 8, "first_n")
     ((0, 4, 9, 13), (0, 1, 2))
     """
     if length < 0 or n < 0:
@@ -43,17 +43,18 @@ def sample_frames(length: int, n: int, policy: Policy) -> tuple[int, ...]:
         )
     if policy not in ("first_n", "uniform_n"):
         raise ValueError(f"The sampling policy is {policy!r}. Give 'first_n' or 'uniform_n'.")
-    wanted = min(n, length)
+    count = min(n, length)
     if policy == "first_n":
-        return tuple(range(wanted))
-    return tuple(floor(place + 0.5) for place in np.linspace(0, length - 1, wanted).tolist())
+        return tuple(range(count))
+    return tuple(floor(place + 0.5) for place in np.linspace(0, length - 1, count).tolist())
 
 
 def allocate(n: int, tasks: Mapping[str, float], formats: Mapping[str, float]) -> tuple[Share, ...]:
     """Divide n by task weight times format weight, what is left going to the largest remainders,
     then by name.
 
-    >>> [(share.key, share.count) for share in allocate(3, {"AR": 0.5, "CR": 0.5}, {"binary": 0.8, "open": 0.2})]
+    >>> shares = allocate(3, {"AR": 0.5, "CR": 0.5}, {"binary": 0.8, "open": 0.2})
+    >>> [(share.key, share.count) for share in shares]
     [('AR/binary', 1), ('AR/open', 1), ('CR/binary', 1), ('CR/open', 0)]
     """
     if n < 0:
@@ -68,14 +69,14 @@ def allocate(n: int, tasks: Mapping[str, float], formats: Mapping[str, float]) -
     return tuple(Share(s.task, s.format, s.count + (s in raised)) for s in exact)
 
 
-def _weights(name: str, given: Mapping[str, float]) -> dict[str, Fraction]:
+def _weights(name: str, weights: Mapping[str, float]) -> dict[str, Fraction]:
     """Read the weights as the decimals they were written as, so that 0.8 is four fifths."""
-    for key, weight in given.items():
+    for key, weight in weights.items():
         if not isfinite(weight) or weight < 0:
             raise ValueError(
                 f"The {name} weight of {key!r} is {weight}. Give a number from 0 to 1."
             )
-    exact = {key: Fraction(str(weight)) for key, weight in given.items()}
+    exact = {key: Fraction(str(weight)) for key, weight in weights.items()}
     total = sum(exact.values(), Fraction(0))
     if abs(total - 1) > ROUNDING:
         raise ValueError(

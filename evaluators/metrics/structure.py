@@ -33,15 +33,15 @@ def ssim(*, reference: Frames, generated: Frames) -> float | None:
             f"The frames are {reference.shape[1:3]}. Give at least {WINDOW} x {WINDOW} pixels."
         )
     return mean(
-        [_frame(real @ GREY, made @ GREY) for real, made in zip(reference, generated, strict=True)]
+        [_frame(real @ GREY, fake @ GREY) for real, fake in zip(reference, generated, strict=True)]
     )
 
 
-def _frame(real: Floats, made: Floats) -> float:
-    a, b = _windows(real), _windows(made)
+def _frame(real: Floats, fake: Floats) -> float:
+    a, b = _windows(real), _windows(fake)
     freedom = WINDOW**2 / (WINDOW**2 - 1)
-    spread_a, spread_b = (freedom * (_windows(x * x) - m * m) for x, m in ((real, a), (made, b)))
-    shared = freedom * (_windows(real * made) - a * b)
+    spread_a, spread_b = (freedom * (_windows(x * x) - m * m) for x, m in ((real, a), (fake, b)))
+    shared = freedom * (_windows(real * fake) - a * b)
     alike = (2 * a * b + LIGHT) * (2 * shared + CONTRAST)
     return float(np.mean(alike / ((a * a + b * b + LIGHT) * (spread_a + spread_b + CONTRAST))))
 
@@ -50,7 +50,7 @@ def _windows(values: Floats) -> Floats:
     """The mean of every whole window, by sums along both axes."""
     sums = np.pad(values, ((1, 0), (1, 0))).cumsum(0).cumsum(1)
     size = WINDOW
-    found: Floats = (
+    window_sums: Floats = (
         sums[size:, size:] - sums[:-size, size:] - sums[size:, :-size] + sums[:-size, :-size]
     )
-    return found / size**2
+    return window_sums / size**2

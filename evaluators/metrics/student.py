@@ -1,4 +1,4 @@
-"""Student's t, without which few clusters look surer than they are."""
+"""Student's t quantiles, for intervals from few clusters."""
 
 from __future__ import annotations
 

@@ -46,7 +46,8 @@ def chunk_uncertainty(chunk: ActionChunk, horizon: int) -> float:
     """Average the distance between commanded and recovered actions over the steps that are
     executed.
 
-    >>> chunk_uncertainty(Chunk([[0.0, 0.0], [0.0, 0.0], [9.0, 9.0]], [[3.0, 4.0], [0.0, 0.0]]), horizon=2)
+    >>> commanded, recovered = [[0.0, 0.0], [0.0, 0.0], [9.0, 9.0]], [[3.0, 4.0], [0.0, 0.0]]
+    >>> chunk_uncertainty(ActionChunk(commanded, recovered), horizon=2)
     2.5
     """
     steps = _n_steps(chunk, horizon)
@@ -75,18 +76,18 @@ def exceeds(uncertainty: float, tau: float | None) -> bool:
 def terminate(chunks: Sequence[ActionChunk], tau: float | None, horizon: int) -> Termination:
     """Keep the chunks before the first whose uncertainty exceeds tau.
 
-    >>> good, bad = Chunk([[0.0]], [[0.0]]), Chunk([[0.0]], [[1.0]])
+    >>> good, bad = ActionChunk([[0.0]], [[0.0]]), ActionChunk([[0.0]], [[1.0]])
     >>> terminate([good, bad, good], tau=0.5, horizon=1)
     Termination(u_chunk=(0.0, 1.0), stopped_at=1, kept_chunks=1, kept_frames=1)
     """
-    seen: list[float] = []
+    uncertainties: list[float] = []
     frames = 0
     for index, chunk in enumerate(chunks):
-        seen.append(chunk_uncertainty(chunk, horizon))
-        if exceeds(seen[-1], tau):
-            return Termination(tuple(seen), index, index, frames)
+        uncertainties.append(chunk_uncertainty(chunk, horizon))
+        if exceeds(uncertainties[-1], tau):
+            return Termination(tuple(uncertainties), index, index, frames)
         frames += _n_steps(chunk, horizon)
-    return Termination(tuple(seen), None, len(seen), frames)
+    return Termination(tuple(uncertainties), None, len(uncertainties), frames)
 
 
 def _n_steps(chunk: ActionChunk, horizon: int) -> int:

@@ -25,7 +25,7 @@ def open_clip(
     processor = read_processor(folder, local_files_only=True)
 
     def compare(frames: Pixels, texts: Sequence[str]) -> NDArray[np.float64]:
-        given = processor(
+        inputs = processor(
             images=list(frames),
             text=list(texts),
             return_tensors="pt",
@@ -33,7 +33,7 @@ def open_clip(
             truncation=True,
         )
         with torch.inference_mode():
-            found = model(**given.to(device))
-        return np.asarray((found.image_embeds @ found.text_embeds.T).cpu(), dtype=np.float64)
+            outputs = model(**inputs.to(device))
+        return np.asarray((outputs.image_embeds @ outputs.text_embeds.T).cpu(), dtype=np.float64)
 
     return compare

@@ -394,9 +394,11 @@ def _t5_tokenizer(sentences: Sequence[str]) -> Words:
     pieces = Counter(f"▁{word}" for sentence in sentences for word in sentence.split())
     pieces.update(letter for sentence in sentences for letter in sentence if letter != " ")
     total = sum(pieces.values())
-    known = sorted((piece, log(count / total)) for piece, count in pieces.items())
+    vocabulary = sorted((piece, log(count / total)) for piece, count in pieces.items())
     special = [("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), ("▁", -10.0)]
-    return _transformers().T5Tokenizer(vocab=special + known, extra_ids=0, model_max_length=512)
+    return _transformers().T5Tokenizer(
+        vocab=special + vocabulary, extra_ids=0, model_max_length=512
+    )
 
 
 def _transformers() -> Any:
@@ -421,11 +423,11 @@ def _seeded(seed: int) -> Iterator[None]:
         yield
 
 
-def _save(folder: Path, what: str, *parts: Any) -> Path:
+def _save(folder: Path, description: str, *parts: Any) -> Path:
     """Save the parts as safetensors with a card that says what this is."""
     for part in parts:
         if hasattr(part, "eval"):
             part.eval()
         part.save_pretrained(folder)
-    (folder / "README.md").write_text(CARD.format(what=what))
+    (folder / "README.md").write_text(CARD.format(what=description))
     return folder

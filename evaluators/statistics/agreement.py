@@ -76,9 +76,9 @@ def cohen_kappa(
             f"The raters gave {len(first)} and {len(second)} ratings. Give one of each per item."
         )
     table = np.zeros((len(categories), len(categories)))
-    for one, other in zip(first, second, strict=True):
-        if one is not None and other is not None:
-            table[_position(one, categories), _position(other, categories)] += 1
+    for first_rating, second_rating in zip(first, second, strict=True):
+        if first_rating is not None and second_rating is not None:
+            table[_position(first_rating, categories), _position(second_rating, categories)] += 1
     squares = np.square(np.subtract.outer(np.arange(len(categories)), np.arange(len(categories))))
     n = int(table.sum())
     raw = float(np.trace(table)) / n if n else None

@@ -56,8 +56,9 @@ def difference(a: Floats, b: Floats, clusters: Ints, parts: Ints | None = None) 
 
     The error is that of the paired difference between clusters, with n - 1 for n.
 
-    >>> found = difference(np.array([3.0, 5.0, np.nan]), np.array([1.0, 1.0, 9.0]), np.array([0, 1, 2]))
-    >>> found.value, round(found.error, 9), found.clusters, found.n
+    >>> a, b = np.array([3.0, 5.0, np.nan]), np.array([1.0, 1.0, 9.0])
+    >>> result = difference(a, b, np.array([0, 1, 2]))
+    >>> result.value, round(result.error, 9), result.clusters, result.n
     (3.0, 1.0, 2, 2)
     """
     return _difference(_paired(a, b, clusters, parts), int((~np.isnan(a - b)).sum()))
@@ -80,20 +81,22 @@ def compare(
     clusters, and never 0.
 
     >>> a, b = np.array([3.0, 5.0, 4.0, 4.0]), np.array([1.0, 1.0, 2.0, 4.0])
-    >>> found = compare(a, b, np.arange(4))
-    >>> found.difference.value, found.p, (found.wins, found.ties, found.losses)
+    >>> result = compare(a, b, np.arange(4))
+    >>> result.difference.value, result.p, (result.wins, result.ties, result.losses)
     (2.0, 0.25, (3, 1, 0))
     """
     gap = a - b
-    there = ~np.isnan(gap)
+    present = ~np.isnan(gap)
     paired = _paired(a, b, clusters, parts)
     ends = intervals(paired, resamples=resamples, seed=seed)
-    signs = np.sign(gap[there]) * (1 if higher else -1)
+    signs = np.sign(gap[present]) * (1 if higher else -1)
     return Comparison(
-        _difference(paired, int(there.sum())),
+        _difference(paired, int(present.sum())),
         _or_none(ends.low[0]),
         _or_none(ends.high[0]),
-        _p(_given(gap, clusters, parts), resamples, seed) if paired.clusters[0] >= 2 else None,
+        _p(_contributions(gap, clusters, parts), resamples, seed)
+        if paired.clusters[0] >= 2
+        else None,
         *(int((signs == sign).sum()) for sign in (1, 0, -1)),
     )
 
@@ -118,23 +121,23 @@ def _or_none(value: np.float64) -> float | None:
     return None if np.isnan(value) else float(value)
 
 
-def _given(gap: Floats, clusters: Ints, parts: Ints | None) -> Floats:
+def _contributions(gap: Floats, clusters: Ints, parts: Ints | None) -> Floats:
     """What each cluster gives of the difference: its influence with the mean left in."""
-    there = ~np.isnan(gap)
+    present = ~np.isnan(gap)
     part = np.zeros(len(gap), np.int64) if parts is None else parts
-    size = np.bincount(part[there], minlength=int(part.max()) + 1)
-    return sums(clusters[there], (gap[there] / size[part[there]])[:, None])[:, 0]
+    size = np.bincount(part[present], minlength=int(part.max()) + 1)
+    return sums(clusters[present], (gap[present] / size[part[present]])[:, None])[:, 0]
 
 
-def _p(given: Floats, resamples: int, seed: int) -> float:
+def _p(contributions: Floats, resamples: int, seed: int) -> float:
     """The share of sign flips that give a difference as far from zero, the one that happened among
     them."""
-    seen = abs(float(given.sum())) - ROUNDING * float(np.abs(given).sum())
+    observed = abs(float(contributions.sum())) - ROUNDING * float(np.abs(contributions).sum())
     far = total = 0
-    for signs in _signs(len(given), resamples, seed):
-        far += int((np.abs(signs @ given) >= seen).sum())
+    for signs in _signs(len(contributions), resamples, seed):
+        far += int((np.abs(signs @ contributions) >= observed).sum())
         total += len(signs)
-    return far / total if len(given) <= EXACT_UP_TO else (far + 1) / (total + 1)
+    return far / total if len(contributions) <= EXACT_UP_TO else (far + 1) / (total + 1)
 
 
 def _signs(clusters: int, resamples: int, seed: int) -> Iterator[Floats]:

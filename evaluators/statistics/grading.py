@@ -62,7 +62,8 @@ def accuracy(items: Sequence[GradedItem]) -> Accuracy:
     """Score the final labels, half a point for partially correct; unclear and pending items leave
     the denominator.
 
-    >>> result = accuracy([GradedItem("correct", "correct"), GradedItem("partially_correct", "partially_correct")])
+    >>> labels = ("correct", "partially_correct")
+    >>> result = accuracy([GradedItem(label, label) for label in labels])
     >>> result.graded, result.strict
     (75.0, 50.0)
     """
@@ -83,7 +84,8 @@ def primary_agreement(items: Sequence[GradedItem]) -> Kappa:
     """Compare the two primaries on the items that neither calls unclear; the adjudicator has no
     part in it.
 
-    >>> primary_agreement([GradedItem("correct", "correct"), GradedItem("incorrect", "correct", "correct")]).value
+    >>> disputed = GradedItem("incorrect", "correct", "correct")
+    >>> primary_agreement([GradedItem("correct", "correct"), disputed]).value
     0.0
     """
     firsts = [_answerable(item.first) for item in items]

@@ -1,5 +1,5 @@
-"""A ranking that grows: a new entry is compared with each that is there, and nobody else is
-compared again."""
+"""A ranking that grows: a new entry is compared with every present one, and these are not compared
+again."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def on_steps(influence: Floats, scale: float) -> npt.NDArray[np.int32]:
 
 
 def empty(clusters: int) -> Field:
-    """A field of nobody, on so many clusters."""
+    """A field without entries, over so many clusters."""
     none = np.zeros(0, np.int64)
     return Field(
         np.zeros(0), np.zeros((0, 0)), clusters, 0.0, np.zeros(BINS, np.int64), none, none, none
@@ -105,8 +105,8 @@ def grow(
     scale: float,
     higher: bool = True,
 ) -> Field:
-    """Add one entry. The others are compared again only if the bar moved, which it does ever more
-    seldom.
+    """Add one entry. The others are compared again only if the critical value moved, which becomes
+    rarer as the field grows.
 
     >>> one = np.array([3.0, -3.0] * 20) * 2**16
     >>> first = grow(empty(40), 0.9, one, 40, scale=1.0)
@@ -155,8 +155,8 @@ def ranks(field: Field, *, higher: bool = True) -> list[int]:
     for head, stop in _groups(surely):
         heads[head:stop] = head
     ahead = np.concatenate([[0], np.cumsum(np.bincount(order, minlength=count))])
-    found: list[int] = (1 + ahead[heads[order]]).tolist()
-    return found
+    shared_ranks: list[int] = (1 + ahead[heads[order]]).tolist()
+    return shared_ranks
 
 
 def _groups(surely: Ints) -> Iterator[tuple[int, int]]:
@@ -205,8 +205,10 @@ def _sizes(values: Floats, influence: Floats, rows: Ints, clusters: int, scale: 
     own = np.einsum("ij,ij->i", influence, influence)
     spread = own[rows][:, None] + own[None, :] - 2 * (influence[rows] @ influence.T)
     error = np.sqrt(np.maximum(spread, 0.0) * clusters / (clusters - 1)) / GRID
-    found: Floats = np.divide(gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error > 0)
-    return found
+    standardised: Floats = np.divide(
+        gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error > 0
+    )
+    return standardised
 
 
 def _bins(sizes: Floats) -> Ints:
@@ -221,15 +223,15 @@ def _bar(sizes: Ints, clusters: int) -> float:
     rest. Here all beyond the bar are taken at once and the bar is lowered, until nothing more
     passes: the same pairs, without sorting them.
     """
-    pairs, taken = int(sizes.sum()), 0
+    pairs, separated = int(sizes.sum()), 0
     if not pairs or clusters < FEWEST:
         return float("inf")
     while True:
-        step = _step(clusters, pairs - taken)
+        step = _step(clusters, pairs - separated)
         passed = int(sizes[step + 1 :].sum())
-        if passed in (taken, pairs):
+        if passed in (separated, pairs):
             return float(EDGES[step]) if step < len(EDGES) else float("inf")
-        taken = passed
+        separated = passed
 
 
 @lru_cache(maxsize=1 << 16)

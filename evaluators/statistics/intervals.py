@@ -67,9 +67,9 @@ def macro_mean(values: Floats, parts: Ints | None = None) -> Floats:
     ([4.0], [5.0])
     """
     part = np.zeros(len(values), np.int64) if parts is None else parts
-    there = ~np.isnan(values)
+    present = ~np.isnan(values)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = sums(part, np.where(there, values, 0.0)) / sums(part, there.astype(np.float64))
+        means = sums(part, np.where(present, values, 0.0)) / sums(part, present.astype(np.float64))
     return means.sum(axis=0) / len(means) if len(means) else np.full(values.shape[1], np.nan)
 
 
@@ -82,17 +82,17 @@ def estimate(values: Floats, clusters: Ints, parts: Ints | None = None) -> Estim
     ([4.0], [-1.333, 1.333])
     """
     part = np.zeros(len(values), np.int64) if parts is None else parts
-    there = ~np.isnan(values)
+    present = ~np.isnan(values)
     value = macro_mean(values, parts)
-    known = ~np.isnan(value)
+    defined = ~np.isnan(value)
     with np.errstate(invalid="ignore", divide="ignore"):
-        share = 1.0 / sums(part, there.astype(np.float64))
-        filled = np.where(there, values, 0.0)
-        weight = np.where(there & known, share[part] / max(len(share), 1), 0.0)
+        share = 1.0 / sums(part, present.astype(np.float64))
+        filled = np.where(present, values, 0.0)
+        weight = np.where(present & defined, share[part] / max(len(share), 1), 0.0)
         influence = sums(clusters, (filled - (sums(part, filled) * share)[part]) * weight)
         effective = np.rint(1.0 / (sums(clusters, weight) ** 2).sum(axis=0))
     return Estimates(
-        value, np.where(known, influence, 0.0), np.where(known, effective, 0).astype(np.int64)
+        value, np.where(defined, influence, 0.0), np.where(defined, effective, 0).astype(np.int64)
     )
 
 
@@ -118,22 +118,22 @@ def join(several: Sequence[Estimates]) -> Estimates:
     >>> join([one, one]).values.tolist()
     [2.0, 2.0]
     """
-    counts = sorted({len(each.influence) for each in several})
+    counts = sorted({len(estimates.influence) for estimates in several})
     if len(counts) != 1:
         raise ValueError(
             f"The estimates have {counts} clusters. Put only those side by side that have as many."
         )
     return Estimates(
-        np.concatenate([each.values for each in several]),
-        np.concatenate([each.influence for each in several], axis=1),
-        np.concatenate([each.clusters for each in several]),
+        np.concatenate([estimates.values for estimates in several]),
+        np.concatenate([estimates.influence for estimates in several], axis=1),
+        np.concatenate([estimates.clusters for estimates in several]),
     )
 
 
 def intervals(
     estimates: Estimates,
-    least: Floats | float = -np.inf,
-    most: Floats | float = np.inf,
+    lowest: Floats | float = -np.inf,
+    highest: Floats | float = np.inf,
     *,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -160,18 +160,18 @@ def intervals(
     >>> intervals(estimate(np.ones((80, 1)), np.arange(80)), 0.0, 1.0).low.round(3).tolist()
     [0.955]
     """
-    values, known = estimates.values, estimates.clusters >= 2
-    least, most = np.broadcast_to(least, values.shape), np.broadcast_to(most, values.shape)
+    values, defined = estimates.values, estimates.clusters >= 2
+    lowest, highest = np.broadcast_to(lowest, values.shape), np.broadcast_to(highest, values.shape)
     stretch = np.array([widening(int(n)) if n >= 2 else np.nan for n in estimates.clusters])
     below, above = _tails(estimates.influence, resamples, seed)
     left, right = tail_arms(estimates)
-    low = np.clip(values + stretch * below - left, least, most)
-    high = np.clip(values + stretch * above + right, least, most)
-    unmet = _unmet(estimates, least, most)
+    low = np.clip(values + stretch * below - left, lowest, highest)
+    high = np.clip(values + stretch * above + right, lowest, highest)
+    unmet = _unmet(estimates, lowest, highest)
     with np.errstate(invalid="ignore"):
-        low = np.where(unmet > 0, values - unmet * (values - least), np.minimum(low, values))
-        high = np.where(unmet > 0, values + unmet * (most - values), np.maximum(high, values))
-    return Intervals(np.where(known, low, np.nan), np.where(known, high, np.nan))
+        low = np.where(unmet > 0, values - unmet * (values - lowest), np.minimum(low, values))
+        high = np.where(unmet > 0, values + unmet * (highest - values), np.maximum(high, values))
+    return Intervals(np.where(defined, low, np.nan), np.where(defined, high, np.nan))
 
 
 def tail_arms(estimates: Estimates) -> tuple[Floats, Floats]:
@@ -181,7 +181,8 @@ def tail_arms(estimates: Estimates) -> tuple[Floats, Floats]:
     + 1 standard errors. The percentile interval has t^2 - 1 of these; the rest is added. The other
     arm is left as it is: of few clusters the skewness is known too badly to shorten anything by it.
 
-    >>> [arm.round(3).tolist() for arm in tail_arms(estimate(np.array([[9.0], [9.0], [8.0], [2.0]]), np.arange(4)))]
+    >>> skewed = estimate(np.array([[9.0], [9.0], [8.0], [2.0]]), np.arange(4))
+    >>> [arm.round(3).tolist() for arm in tail_arms(skewed)]
     [[1.853], [0.0]]
     """
     influence, count = estimates.influence, np.maximum(estimates.clusters, 2)
@@ -192,8 +193,8 @@ def tail_arms(estimates: Estimates) -> tuple[Floats, Floats]:
     skewness = np.divide(
         cubes * np.sqrt(count), squares * spread, out=np.zeros_like(cubes), where=squares > 0
     )
-    known = {int(n): student(int(n) - 1, 1 - 2 * TAIL) for n in set(count.tolist())}
-    t = np.array([known[n] for n in count.tolist()])
+    quantiles = {int(n): student(int(n) - 1, 1 - 2 * TAIL) for n in set(count.tolist())}
+    t = np.array([quantiles[n] for n in count.tolist()])
     arm = skewness * (t * t + 2) / (6 * np.sqrt(count)) * spread * np.sqrt(count / (count - 1))
     return np.maximum(-arm, 0.0), np.maximum(arm, 0.0)
 
@@ -208,11 +209,11 @@ def _total(values: Floats) -> Floats:
     )
 
 
-def _unmet(estimates: Estimates, least: Floats, most: Floats) -> Floats:
+def _unmet(estimates: Estimates, lowest: Floats, highest: Floats) -> Floats:
     """How frequent a kind of cluster can be that was not met: 0 unless all clusters agree and the
     range is known."""
-    bounded = np.isfinite(least) & np.isfinite(most)
-    size = np.where(bounded, most - least, np.abs(estimates.values))
+    bounded = np.isfinite(lowest) & np.isfinite(highest)
+    size = np.where(bounded, highest - lowest, np.abs(estimates.values))
     flat = np.abs(estimates.influence).max(axis=0, initial=0.0) <= NO_SPREAD * size
     return np.where(bounded & flat, 1 - TAIL ** (1 / np.maximum(estimates.clusters, 1)), 0.0)
 

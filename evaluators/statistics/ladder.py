@@ -27,7 +27,7 @@ def climb(new_minus_best: Difference, *, higher: bool = True, attempt: int = 2) 
     climbed by patience alone: it grows with the attempts.
 
     >>> climb(Difference(value=1.5, error=1.0, clusters=80, n=1600))
-    Rung(moves=True, step=1.0, gain=1.5)
+    LadderStep(moves=True, step=1.0, gain=1.5)
     >>> climb(Difference(value=1.5, error=1.0, clusters=80, n=1600), attempt=20).moves
     False
     """

@@ -1,5 +1,5 @@
-"""Public against private samples: a score that is higher where everybody could look is a warning;
-this says when."""
+"""Public against private samples: when a public score is higher than the private one by more than
+chance."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def gap(public: Mean, private: Mean, *, higher: bool = True) -> Gap | None:
     if public.clusters < 2 or private.clusters < 2:
         return None
     value = (public.value - private.value) * (1 if higher else -1)
-    parts = [(one.error**2, one.clusters - 1) for one in (public, private)]
+    parts = [(side.error**2, side.clusters - 1) for side in (public, private)]
     error = sqrt(sum(square for square, _ in parts))
     if not error:
         return Gap(value, 0.0, value, value, value > 0)
-    freedom = error**4 / sum(square**2 / rest for square, rest in parts)
+    freedom = error**4 / sum(square**2 / degrees for square, degrees in parts)
     arm = error * student(max(int(freedom), 1), 0.95)
     return Gap(value, error, value - arm, value + arm, value > MARK * error)

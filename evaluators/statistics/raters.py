@@ -1,5 +1,5 @@
-"""How far measuring again moves a mean for all outputs at once: a judge's mood on a day, or a
-rater's strictness.
+"""The error that all outputs share when they are measured again: a judge that drifts, or a rater's
+strictness.
 
 What changes from output to output by itself is in the spread between tasks already. What all
 outputs share is not: it moves the whole mean, and no number of tasks averages it away. That part is
@@ -44,45 +44,50 @@ def shared(values: Floats, used: int | None = 1) -> Shared | None:
     >>> round(shared(table).error, 6), round(shared(table, used=None).error, 6)
     (0.707107, 0.5)
     """
-    there = ~np.isnan(values)
-    pairs = [found for pair in combinations(values.T, 2) if (found := _apart(*pair))]
+    present = ~np.isnan(values)
+    pairs = [
+        excess_and_count
+        for pair in combinations(values.T, 2)
+        if (excess_and_count := _apart(*pair))
+    ]
     if not pairs:
         return None
     variance = max(sum(n * excess for excess, n in pairs) / sum(n for _, n in pairs), 0.0)
-    part = 1 / used if used else float((_weights(there) ** 2).sum())
+    part = 1 / used if used else float((_weights(present) ** 2).sum())
     return Shared(
-        sqrt(variance * part), int((there.sum(axis=1) > 1).sum()), int(there.any(axis=0).sum())
+        sqrt(variance * part), int((present.sum(axis=1) > 1).sum()), int(present.any(axis=0).sum())
     )
 
 
-def _apart(one: Floats, other: Floats) -> tuple[float, int] | None:
+def _apart(first: Floats, second: Floats) -> tuple[float, int] | None:
     """Half the squared mean difference of two columns beyond its own noise, and over how many
     outputs."""
-    gap = (one - other)[~np.isnan(one - other)]
+    gap = (first - second)[~np.isnan(first - second)]
     if len(gap) < 2:
         return None
     return float(gap.mean() ** 2 - gap.var(ddof=1) / len(gap)) / 2, len(gap)
 
 
-def _weights(there: Flags) -> Floats:
+def _weights(present: Flags) -> Floats:
     """How much of the mean over outputs comes from each rater."""
-    rated = there[there.any(axis=1)]
-    found: Floats = (rated / rated.sum(axis=1, keepdims=True)).mean(axis=0)
-    return found
+    rated = present[present.any(axis=1)]
+    weights: Floats = (rated / rated.sum(axis=1, keepdims=True)).mean(axis=0)
+    return weights
 
 
 def widened(
-    value: float, low: float, high: float, error: float, least: float, most: float
+    value: float, low: float, high: float, error: float, lowest: float, highest: float
 ) -> tuple[float, float]:
-    """Stretch both arms of an interval by a shared error: squares add, and the range stays what it
-    is.
+    """Stretch both arms of an interval by a shared error: variances add, and the range of values
+    still holds.
 
-    >>> widened(50.0, 46.0, 53.0, error=0.0, least=0.0, most=100.0)
+    >>> widened(50.0, 46.0, 53.0, error=0.0, lowest=0.0, highest=100.0)
     (46.0, 53.0)
-    >>> [round(end, 2) for end in widened(50.0, 47.0, 53.0, error=2.0, least=0.0, most=100.0)]
+    >>> ends = widened(50.0, 47.0, 53.0, error=2.0, lowest=0.0, highest=100.0)
+    >>> [round(end, 2) for end in ends]
     [45.06, 54.94]
     """
     if not error:
         return low, high
     below, above = (hypot(arm, Z * error) for arm in (value - low, high - value))
-    return max(value - below, least), min(value + above, most)
+    return max(value - below, lowest), min(value + above, highest)

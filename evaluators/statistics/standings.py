@@ -1,5 +1,4 @@
-"""Ranks that deserve belief: rank intervals and tie groups from paired differences, all of them
-held at once."""
+"""Rank intervals and tie groups from paired differences, valid for all entries at once."""
 
 from __future__ import annotations
 
@@ -76,7 +75,8 @@ def separated(estimates: Estimates) -> Flags:
 
     >>> from evaluators.statistics.intervals import estimate
     >>> task = np.arange(80.0)
-    >>> separated(estimate(np.stack([task % 7, task % 7, task % 5 + 9], axis=1), np.arange(80))).tolist()
+    >>> values = np.stack([task % 7, task % 7, task % 5 + 9], axis=1)
+    >>> separated(estimate(values, np.arange(80))).tolist()
     [[False, False, True], [False, False, True], [True, True, False]]
     """
     count = len(estimates.values)
@@ -98,7 +98,10 @@ def _sizes(estimates: Estimates, clusters: int) -> Floats:
     gap = np.abs(estimates.values[:, None] - estimates.values[None, :])
     gap[gap <= NO_SPREAD * np.abs(estimates.values).max()] = 0.0
     spread = np.stack(
-        [((estimates.influence - one[:, None]) ** 2).sum(axis=0) for one in estimates.influence.T]
+        [
+            ((estimates.influence - entry_influence[:, None]) ** 2).sum(axis=0)
+            for entry_influence in estimates.influence.T
+        ]
     )
     error = np.sqrt(spread * clusters / (clusters - 1))
     return np.divide(gap, error, out=np.where(gap > 0, np.inf, 0.0), where=error > 0)

@@ -30,10 +30,12 @@ def one_per_address(rows: Iterable[Published]) -> tuple[Published, ...]:
 
     Papers repeat a run in several tables, and not always with the same number.
     """
-    found: dict[tuple[object, ...], list[Published]] = {}
+    rows_by_address: dict[tuple[object, ...], list[Published]] = {}
     for row in rows:
-        found.setdefault((row.model, row.metric, row.facets, row.evaluator), []).append(row)
-    return tuple(_with_echoes(first, later) for first, *later in found.values())
+        rows_by_address.setdefault((row.model, row.metric, row.facets, row.evaluator), []).append(
+            row
+        )
+    return tuple(_with_echoes(first, later) for first, *later in rows_by_address.values())
 
 
 def join_notes(*notes: str) -> str:
@@ -42,8 +44,8 @@ def join_notes(*notes: str) -> str:
 
 
 def _with_echoes(first: Published, later: list[Published]) -> Published:
-    said = dict.fromkeys(_echo(first, row) for row in later if row.source != first.source)
-    return replace(first, note=join_notes(first.note, *said))
+    echoes = dict.fromkeys(_echo(first, row) for row in later if row.source != first.source)
+    return replace(first, note=join_notes(first.note, *echoes))
 
 
 def _echo(first: Published, row: Published) -> str:

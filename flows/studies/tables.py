@@ -78,7 +78,7 @@ def _liva(real: Sequence[RatedItem], seed: int) -> Table:
 
 
 def _video_figures(
-    some: Sequence[About], subgoals: Mapping[str, int], stand: people.Ranged
+    some: Sequence[About], subgoals: Mapping[str, int], stand: people.RankedMethod
 ) -> dict[str, Any]:
     rows = [people.rated(one.sample, subgoals[one.opinion.item], one.opinion) for one in some]
     scores = _by(people.scores(rows), lambda score: score.metric)

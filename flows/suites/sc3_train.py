@@ -40,7 +40,7 @@ def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], Non
     from evaluators.models.dynamics.model import DynamicsConfig
     from evaluators.models.dynamics.tokeniser import EyesConfig
     from evaluators.models.dynamics.tokeniser_training import SightPlan
-    from evaluators.models.dynamics.training import TrainingPlan
+    from evaluators.models.dynamics.training import DynamicsPlan
     from evaluators.suites.sc3.producing import open_folder
     from evaluators.suites.sc3.rollouts.tuning import choose_tau
 
@@ -57,13 +57,13 @@ def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], Non
             sight=SightPlan(
                 min(SightPlan().episodes, plan.episodes), plan.sight_steps, seed=plan.seed
             ),
-            training=TrainingPlan(
+            training=DynamicsPlan(
                 steps=plan.steps,
                 batch=plan.batch,
                 rate=plan.rate,
                 seed=plan.seed,
                 shares=shares,
-                warm_up=min(TrainingPlan().warm_up, plan.steps // 10),
+                warm_up=min(DynamicsPlan().warm_up, plan.steps // 10),
             ),
             episodes=plan.episodes,
             eyes=EyesConfig(**said.get("eyes", {})),

@@ -34,8 +34,8 @@ from evaluators.suites.tailor.curation.review import (
     BankDraft,
     Decisions,
     DraftDecision,
-    Open,
     TaskDrafts,
+    UnfinishedTask,
 )
 from evaluators.suites.tailor.curation.rubrics import SHARED, Common, Rubrics
 from evaluators.suites.tailor.curation.steps import (
@@ -93,7 +93,7 @@ class Curated:
     asked: int
     failed: int
     unasked: int
-    open: tuple[Open, ...]
+    open: tuple[UnfinishedTask, ...]
     tasks: int
     findings: tuple[BankFinding, ...]
     folder: Path | None
@@ -192,7 +192,7 @@ def _actions(options: CurationOptions) -> list[Row]:
 
 def _first_half(
     course: TailorCuration, actions: Sequence[Row], graph: AffordanceGraph
-) -> tuple[list[Chosen], list[Open]]:
+) -> tuple[list[Chosen], list[UnfinishedTask]]:
     """Steps 1 to 4: tasks, tools, and what people chose of them."""
     first = [steps.ask_tasks(action, course.options.tasks) for action in actions]
     found = _answers(course, first)
@@ -207,7 +207,7 @@ def _first_half(
         _chosen(course, *of, a, b, told) for of, a, b in zip(tasks, with_, against, strict=True)
     ]
     return [one for one in results if isinstance(one, Chosen)], [
-        one for one in results if isinstance(one, Open)
+        one for one in results if isinstance(one, UnfinishedTask)
     ]
 
 
@@ -218,9 +218,9 @@ def _chosen(
     a: CurationQuestion,
     b: CurationQuestion,
     told: Payloads,
-) -> Chosen | Open:
+) -> Chosen | UnfinishedTask:
     if a.key not in told or b.key not in told:
-        return Open(one.task_id, "its tools are not written yet")
+        return UnfinishedTask(one.task_id, "its tools are not written yet")
     known = {"original_tool": one.original_tool}
     drafts = review.first_round(
         one,
@@ -233,7 +233,7 @@ def _chosen(
 
 def _second_half(
     course: TailorCuration, actions: Sequence[Row], chosen: Sequence[Chosen]
-) -> tuple[list[bank.Rows], list[Open]]:
+) -> tuple[list[bank.Rows], list[UnfinishedTask]]:
     """Steps 5 to 7: prompts, checklists, and what people left of them."""
     asks = [steps.ask_instances(one) for one in chosen]
     prompts = _answers(course, asks)
@@ -250,9 +250,12 @@ def _second_half(
     by_name = {row["action_name"]: row for row in actions}
     results = [_folded(course, by_name[one.task.action_name], one) for one in ready]
     there = {one.task.task_id for one in ready}
-    missing = [Open(one.task_id, "its prompts or checklists are not written yet") for one in chosen]
+    missing = [
+        UnfinishedTask(one.task_id, "its prompts or checklists are not written yet")
+        for one in chosen
+    ]
     rows = [one for one in results if isinstance(one, bank.Rows)]
-    open_ = [one for one in results if isinstance(one, Open)]
+    open_ = [one for one in results if isinstance(one, UnfinishedTask)]
     return rows, [*open_, *(one for one in missing if one.task_id not in there)]
 
 
@@ -282,7 +285,7 @@ def _checklists(
     return ready
 
 
-def _folded(course: TailorCuration, action: Row, written: TaskDrafts) -> bank.Rows | Open:
+def _folded(course: TailorCuration, action: Row, written: TaskDrafts) -> bank.Rows | UnfinishedTask:
     drafts = bank.noted(action, written, review.second_round(written))
     return bank.fold(written, drafts, _queue(course, drafts))
 

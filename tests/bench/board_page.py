@@ -41,7 +41,8 @@ def rows(settings: Settings) -> Iterator[Row]:
         hello = stack.enter_context(
             _serving([sys.executable, "-m", "streamlit", "run", str(folder / "hello.py")])
         )
-        ours = f"{stack.enter_context(_serving([sys.executable, '-c', BOARD], settings))}/ranking?suite=tailor"
+        board = stack.enter_context(_serving([sys.executable, "-c", BOARD], settings))
+        ours = f"{board}/ranking?suite=tailor"
         playwright = stack.enter_context(sync_playwright())
         browser = playwright.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
         _load(browser, hello), _load(browser, ours)

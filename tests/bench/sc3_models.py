@@ -12,9 +12,9 @@ from time import process_time
 from evaluators.models.dynamics.course import (
     EYES,
     DynamicsCourse,
-    kept_eyes,
     learn_to_foresee,
     lessons,
+    load_or_train_eyes,
 )
 from evaluators.models.dynamics.flow_matching import SHARES
 from evaluators.models.dynamics.model import Mode
@@ -79,7 +79,7 @@ def tokeniser(where: Path, effort: Effort) -> Tokeniser:
     """Trained once and kept, or the shipped one: all seeds and variants see with the same eyes."""
     if effort.shipped_eyes:
         return load(SHIPPED / "full")[1]
-    return kept_eyes(where / EYES, effort.course, told("tokeniser"))
+    return load_or_train_eyes(where / EYES, effort.course, told("tokeniser"))
 
 
 _LESSONS: dict[Path, LatentLessons] = {}

@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from evaluators.media import Pixels
-from evaluators.metrics.sampling import Policy, sample_frames
+from evaluators.metrics.sampling import Policy, choose_frames
 from evaluators.models.adapt.batches import Lesson, Mask, Teacher
 from evaluators.models.adapt.exam import exam
 from evaluators.models.adapt.strategies import Strategy
@@ -146,7 +146,7 @@ def run(bench: Bench, job: Job) -> Ran:
             model.train()
 
     lessons = bench.lessons(job.frames, job.policy, job.seed)
-    made, training = _cpu(lambda: adapt(model, processor, lessons, plan, told=told))
+    made, training = _cpu(lambda: adapt(model, processor, lessons, plan, report=told))
     cells, examining = _cpu(lambda: examine(made.model))
     return Ran(cells, made.parameters, training, examining, on_the_way)
 
@@ -279,7 +279,7 @@ def make(size: Size) -> Bench:
 
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
-    return clip[list(sample_frames(len(clip), frames, policy))]
+    return clip[list(choose_frames(len(clip), frames, policy))]
 
 
 def _weight(pair: QuestionAnswer) -> float:

@@ -29,7 +29,7 @@ from evaluators.statistics.intervals import Floats
 from evaluators.suites.liva.bank import ALIGNED
 from evaluators.suites.liva.exam import LOOKS, frame
 from evaluators.suites.liva.exam import draw as draw_liva
-from evaluators.suites.liva.exam.actions import ACTIONS, Action
+from evaluators.suites.liva.exam.actions import ACTIONS, StagedAction
 from evaluators.suites.tailor.bank import RATINGS, YES_NO
 from evaluators.suites.tailor.exam import FAMILIES
 from evaluators.suites.tailor.exam import draw as draw_tailor
@@ -285,7 +285,7 @@ def test_what_is_asked_about_can_be_seen(family: Any) -> None:
 
 
 @pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.name)
-def test_the_two_versions_of_an_action_can_be_told_apart(action: Action) -> None:
+def test_the_two_versions_of_an_action_can_be_told_apart(action: StagedAction) -> None:
     for look in LOOKS:
         changed = [
             np.abs(frame(action, look, True, time).astype(int) - frame(action, look, False, time))

@@ -266,7 +266,7 @@ def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_
         review_queue.keep(db, [image.id], "Grace")
     sound = go(place, script, **once)
 
-    assert [finding.what for finding in unsound.findings] == [
+    assert [finding.problem for finding in unsound.findings] == [
         "the word 'fails' gives the outcome away"
     ]
     assert unsound.folder is None

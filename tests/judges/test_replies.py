@@ -113,7 +113,8 @@ REFUSED: list[tuple[str, str, str]] = [
     ("keys in "
      "capitals", '{"Q1": "yes", "Q2": 4}', KEYS + 'q1, q2 missing; "Q1", "Q2" not asked for'),
     ("keys of the "
-     "questions", '{"holds": "yes", "real": 4}', KEYS + 'q1, q2 missing; "holds", "real" not asked for'),
+     "questions", '{"holds": "yes", "real": 4}',
+     KEYS + 'q1, q2 missing; "holds", "real" not asked for'),
     ("an empty object", "{}", KEYS + "q1, q2 missing"),
     ("everything one level "
      "down", f'{{"answers": {GOOD}}}', KEYS + 'q1, q2 missing; "answers" not asked for'),

@@ -22,7 +22,7 @@ METHODS = ("a", "b", "c", "d")
 BALLOTS = st.lists(
     st.builds(
         Ballot,
-        shown=st.lists(st.sampled_from(METHODS), min_size=2, unique=True).map(tuple),
+        methods=st.lists(st.sampled_from(METHODS), min_size=2, unique=True).map(tuple),
         best=st.one_of(st.none(), st.sampled_from(METHODS)),
         worst=st.one_of(st.none(), st.sampled_from(METHODS)),
         unable_to_label=st.booleans(),

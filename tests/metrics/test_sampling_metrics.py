@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluators.metrics.sampling import Policy, allocate, sample_frames
+from evaluators.metrics.sampling import Policy, allocate, choose_frames
 
 POLICIES: st.SearchStrategy[Policy] = st.sampled_from(("first_n", "uniform_n"))
 WEIGHTS = st.lists(st.integers(0, 20), min_size=1, max_size=4).filter(any)
@@ -24,7 +24,7 @@ def named(parts: list[int]) -> dict[str, float]:
 def test_frames_are_distinct_rising_and_as_many_as_the_clip_allows(
     length: int, n: int, policy: Policy
 ) -> None:
-    frames = sample_frames(length, n, policy)
+    frames = choose_frames(length, n, policy)
 
     assert len(frames) == min(n, length)
     assert list(frames) == sorted(set(frames))
@@ -33,28 +33,28 @@ def test_frames_are_distinct_rising_and_as_many_as_the_clip_allows(
 
 @given(st.integers(2, 300), st.integers(2, 300))
 def test_uniform_frames_run_from_the_first_to_the_last(length: int, n: int) -> None:
-    frames = sample_frames(length, n, "uniform_n")
+    frames = choose_frames(length, n, "uniform_n")
 
     assert (frames[0], frames[-1]) == (0, length - 1)
 
 
 @given(st.integers(1, 300))
 def test_a_single_uniform_frame_is_the_first(length: int) -> None:
-    assert sample_frames(length, 1, "uniform_n") == (0,)
+    assert choose_frames(length, 1, "uniform_n") == (0,)
 
 
 def test_the_middle_of_fourteen_frames_is_rounded_up() -> None:
-    assert sample_frames(14, 3, "uniform_n") == (0, 7, 13)
+    assert choose_frames(14, 3, "uniform_n") == (0, 7, 13)
 
 
 def test_a_negative_number_of_frames_is_refused() -> None:
     with pytest.raises(ValueError, match="-1 are wanted"):
-        sample_frames(14, -1, "first_n")
+        choose_frames(14, -1, "first_n")
 
 
 def test_an_unknown_policy_is_refused() -> None:
     with pytest.raises(ValueError, match="'last_n'"):
-        sample_frames(14, 8, "last_n")  # type: ignore[arg-type]
+        choose_frames(14, 8, "last_n")  # type: ignore[arg-type]
 
 
 @given(st.integers(0, 10_000), WEIGHTS, WEIGHTS)

@@ -54,7 +54,7 @@ def logits(teacher: Teacher, asked: Sequence[tuple[str, str]]) -> list[Tensor]:
     taught = teacher.read(Lesson(frames(1), tuple(asked)))
     with torch.no_grad():
         found = teacher.logits(teacher.batch([taught]))
-    return list(torch.split(found, [len(answer) for _, answer in taught.asked]))
+    return list(torch.split(found, [len(answer) for _, answer in taught.questions]))
 
 
 @pytest.mark.parametrize("mask", MASKS)
@@ -174,7 +174,7 @@ def test_loss_touches_the_suffix_only(paligemma: Path) -> None:
     answers = [
         word
         for lesson in lessons(2)
-        for _, answer in lesson.asked
+        for _, answer in lesson.questions
         for word in teacher.tokens("", answer)[1]
     ]
     caught: list[Tensor] = []

@@ -65,7 +65,8 @@ def in_diffusers_layout(lora: Tensors, folder: Path) -> None:
 def in_kohya_layout(lora: Tensors, folder: Path) -> None:
     def renamed(name: str) -> str:
         layer, _, end = name.partition(".lora_")
-        return f"lora_unet_{layer.replace('.', '_')}.lora_{'down' if end.startswith('A') else 'up'}.weight"
+        half = "down" if end.startswith("A") else "up"
+        return f"lora_unet_{layer.replace('.', '_')}.lora_{half}.weight"
 
     alphas = {
         renamed(name).partition(".")[0] + ".alpha": torch.tensor(float(RANK)) for name in lora

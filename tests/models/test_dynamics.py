@@ -37,8 +37,8 @@ from evaluators.models.dynamics.training import (
     CONFIG,
     STATE,
     WEIGHTS,
+    DynamicsPlan,
     LatentLessons,
-    TrainingPlan,
     keep_tau,
     load,
     prepare,
@@ -162,7 +162,7 @@ class Killed(Exception):
 def test_a_training_killed_and_taken_up_again_ends_in_the_same_bytes(
     lessons: LatentLessons, tokeniser: Tokeniser, tmp_path: Path
 ) -> None:
-    plan = TrainingPlan(steps=6, batch=4, warm_up=2, keep_every=2)
+    plan = DynamicsPlan(steps=6, batch=4, warm_up=2, keep_every=2)
 
     def killed(step: int, _loss: float) -> None:
         if step == 5:
@@ -170,7 +170,7 @@ def test_a_training_killed_and_taken_up_again_ends_in_the_same_bytes(
 
     train(lessons, tokeniser, plan, tmp_path / "whole", SMALL)
     with pytest.raises(Killed):
-        train(lessons, tokeniser, plan, tmp_path / "cut", SMALL, each=killed)
+        train(lessons, tokeniser, plan, tmp_path / "cut", SMALL, on_step=killed)
     assert (tmp_path / "cut" / STATE).is_file()
     train(lessons, tokeniser, plan, tmp_path / "cut", SMALL)
 
@@ -183,7 +183,7 @@ def test_training_lowers_the_loss(
 ) -> None:
     seen: list[float] = []
 
-    plan = TrainingPlan(steps=120, batch=16, warm_up=5)
+    plan = DynamicsPlan(steps=120, batch=16, warm_up=5)
     train(lessons, tokeniser, plan, tmp_path, SMALL, lambda _step, value: seen.append(value))
 
     assert np.mean(seen[-30:]) < 0.85 * np.mean(seen[:10])
@@ -209,7 +209,7 @@ def test_a_model_that_never_practised_its_inverse_has_no_u_and_keeps_no_tau(
     train(
         lessons,
         tokeniser,
-        TrainingPlan(steps=1, batch=2, warm_up=0, shares={"forward": 1.0}),
+        DynamicsPlan(steps=1, batch=2, warm_up=0, shares={"forward": 1.0}),
         tmp_path,
         SMALL,
     )

@@ -37,7 +37,8 @@ from swift.common.ring import RingBuilder
 
 for name, port in json.loads(sys.argv[2]).items():
     builder = RingBuilder(part_power=3, replicas=1, min_part_hours=0)
-    builder.add_dev(dict(id=0, region=1, zone=1, weight=1.0, device="disk", meta="", ip="127.0.0.1", port=port,
+    builder.add_dev(dict(id=0, region=1, zone=1, weight=1.0, device="disk", meta="",
+                         ip="127.0.0.1", port=port,
                          replication_ip="127.0.0.1", replication_port=port))
     builder.rebalance()
     builder.get_ring().save(f"{sys.argv[1]}/{name}.ring.gz")

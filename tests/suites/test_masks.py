@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pytest
 
-from evaluators.aggregate.addresses import alike, codes_of, places_of, table_of
+from evaluators.aggregate.addresses import codes_of, metric_groups, places_of, table_of
 from evaluators.contracts import Answer, Cell, Facets, Outcome, Output, Sample, Score, Suite
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.statistics.intervals import macro_mean
@@ -92,7 +92,7 @@ def test_no_mask_raises_a_mean(name: str) -> None:
     for number, metric in enumerate(metrics):
         tried = np.where(lost, without[:, [number]], before[:, [number]])
         for place in places_of(codes):
-            ((_, parts),) = alike([metric], codes, place)
+            ((_, parts),) = metric_groups([metric], codes, place)
             at, after = (
                 macro_mean(some[place.members], parts) for some in (before[:, [number]], tried)
             )

@@ -280,9 +280,7 @@ def test_sc3_real_rates_are_12_points_in_distribution_and_9_out() -> None:
     assert {(r.policy, r.criterion): r.rate for r in rates}[4, "object_placing"] == 0.008
 
 
-def test_sc3_what_knowing_only_the_criteria_reaches_stands_among_the_figures_and_says_it_is_computed() -> (
-    None
-):
+def test_sc3_what_knowing_only_the_criteria_reaches_is_a_figure_that_says_it_is_computed() -> None:
     row = figure(SC3, sc3.CRITERION_MEAN, "pearson_r", "*/pooled/online/video/human")
 
     assert row.value == pytest.approx(0.7606, abs=5e-5)

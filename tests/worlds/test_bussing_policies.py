@@ -14,7 +14,7 @@ from evaluators.worlds.bussing.bench import Actions, arm_after, outcomes, run, s
 from evaluators.worlds.bussing.starts import FORWARD, Start, draw_start
 from evaluators.worlds.bussing.views import render
 from evaluators.worlds.policies.http import HttpPolicy, PolicyServerError, serve_policy
-from evaluators.worlds.policies.perception import NotUnderstood, look, told
+from evaluators.worlds.policies.perception import NotUnderstood, parse_instruction, perceive
 from evaluators.worlds.policies.plans import CHUNK, Observation
 from evaluators.worlds.policies.policies import (
     Faults,
@@ -37,15 +37,15 @@ def first_sight(start: Start) -> Observation:
 
 def test_the_named_object_and_the_other_are_found_within_a_grasp() -> None:
     for start in STARTS:
-        seen = look(first_sight(start).frames[0], start.named_object)
+        seen = perceive(first_sight(start).frames[0], start.named_object)
 
         assert np.linalg.norm(np.subtract(seen.named, start.places[start.named])) < 0.02
-        assert np.linalg.norm(np.subtract(seen.other, start.places[1 - start.named])) < 0.02
+        assert np.linalg.norm(np.subtract(seen.distractor, start.places[1 - start.named])) < 0.02
 
 
 def test_an_instruction_of_another_bench_is_not_guessed_at() -> None:
     with pytest.raises(NotUnderstood, match="put the OBJECT into the BIN"):
-        told("tidy up")
+        parse_instruction("tidy up")
 
 
 def test_a_policy_proposes_25_actions_of_7_numbers_and_the_same_again() -> None:

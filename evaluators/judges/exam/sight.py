@@ -1,4 +1,5 @@
-"""Does a judge see? Its exam and the rows that must do badly give one verdict, with reasons."""
+"""Whether a judge looks at the media: its exam and the sanity rows give one verdict, with
+reasons."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ class SanityRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ExamVerdict:
     """Whether a judge sees, and if not, or not known, why."""
 
     sight: Sight
@@ -83,16 +84,16 @@ def sanity_row(
 
 def verdict(
     competence: Competence | None, bounds: ExamBounds, rows: Sequence[SanityRow] = ()
-) -> Verdict:
+) -> ExamVerdict:
     """Tell whether a judge sees: it passed the exam, and no sanity row ties or beats the entries.
 
     A row fails a judge when no entry is surely above it. That a single entry is not may be the
     entry's fault: who hands in black pictures must not be able to blind the judge of a board.
     """
     if competence is None:
-        return Verdict("not examined", ("The judge has sat no exam.",))
+        return ExamVerdict("not examined", ("The judge has sat no exam.",))
     reasons = (*_failed(competence, bounds), *(reason for row in rows if (reason := _undone(row))))
-    return Verdict("blind" if reasons else "sees", reasons)
+    return ExamVerdict("blind" if reasons else "sees", reasons)
 
 
 def _failed(competence: Competence, bounds: ExamBounds) -> Iterator[str]:
@@ -120,7 +121,8 @@ def _farther(bias: Measured) -> float | None:
 
 
 def _undone(row: SanityRow) -> str:
-    """Why a row fails the judge; nothing if an entry is surely above it, or if nobody could be."""
+    """Why a sanity row fails the judge; empty if an entry is surely above it, or if no entry could
+    be."""
     if not row.leads or any(lead.sure for lead in row.leads):
         return ""
     best = max((lead.value for lead in row.leads if lead.value is not None), default=None)

@@ -21,16 +21,16 @@ class Usage:
     tokens: int = 0
     money: float = 0.0
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(self.calls + other.calls, self.tokens + other.tokens, self.money + other.money)
+    def __add__(self, usage: Usage) -> Usage:
+        return Usage(self.calls + usage.calls, self.tokens + usage.tokens, self.money + usage.money)
 
-    def __sub__(self, other: Usage) -> Usage:
-        return Usage(self.calls - other.calls, self.tokens - other.tokens, self.money - other.money)
+    def __sub__(self, usage: Usage) -> Usage:
+        return Usage(self.calls - usage.calls, self.tokens - usage.tokens, self.money - usage.money)
 
 
 @dataclass
 class Budget:
-    """A purse that several runs and threads may share.
+    """A spending limit that several runs and threads may share.
 
     A call asks for leave with the most it can cost, and settles with what it did cost. Leave that
     depends on what calls in flight turn out to cost is a wait; leave that cannot be given at all
@@ -45,22 +45,22 @@ class Budget:
     _held: Usage = field(default=Usage(), repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
-    def ask(self, most: Usage) -> Leave:
+    def ask(self, limit: Usage) -> Leave:
         """Whether a call of at most this cost may start; if so, the cost is held until it
         settles."""
         with self._lock:
-            if self.exhausted or not self._fits(self.spent + most):
+            if self.exhausted or not self._fits(self.spent + limit):
                 self.exhausted = True
                 return "stop"
-            if not self._fits(self.spent + self._held + most):
+            if not self._fits(self.spent + self._held + limit):
                 return "wait"
-            self._held += most
+            self._held += limit
             return "go"
 
-    def settle(self, most: Usage, cost: Usage) -> None:
+    def settle(self, limit: Usage, cost: Usage) -> None:
         """Give back what was held for a call, and book what it cost."""
         with self._lock:
-            self._held -= most
+            self._held -= limit
             self.spent += cost
 
     def _fits(self, sum_: Usage) -> bool:

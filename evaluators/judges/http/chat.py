@@ -1,5 +1,5 @@
-"""Talking to a vision-language model: messages with pictures in, its words out, whoever it is and
-wherever it runs."""
+"""Chat with a vision-language model: messages with pictures in, text out, for local and remote
+models alike."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from evaluators.judges.replies import FINISHED
 
 
 class Unavailable(Exception):
-    """Nobody answered, whatever was tried: not the words' fault. The message says what happened and
-    holds no key."""
+    """No completion came after all tries, for a reason outside the messages. The message says what
+    happened and holds no key."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChatReply:
-    """What the model said; `problem` is why it cannot be the whole of it."""
+    """The text of a reply; `problem` says why it is incomplete, if it is."""
 
     text: str
     problem: str = ""
@@ -35,8 +35,7 @@ class ChatReply:
 
 
 class Talker(Protocol):
-    """A vision-language model to talk to. `name` says who it is, so that work done with it can be
-    told apart."""
+    """A vision-language model to chat with; `name` identifies the model and how it decodes."""
 
     @property
     def name(self) -> str: ...
@@ -45,8 +44,8 @@ class Talker(Protocol):
 
 
 class HttpTalker:
-    """A model behind an OpenAI-compatible endpoint; the line stays open until it is closed. One
-    thread at a time."""
+    """A model behind an OpenAI-compatible endpoint; the connection stays open until `close`. Not
+    thread-safe."""
 
     def __init__(self, config: HttpJudgeConfig, budget: Budget | None = None) -> None:
         self._config, self._budget = config, budget or Budget()
@@ -79,7 +78,7 @@ class HttpTalker:
         return ChatReply(text, problem_of(completion), *counted, self._config.price(*counted))
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         if self._runner:
             if self._line:
                 self._runner.run(self._line.close())

@@ -1,5 +1,4 @@
-"""A line to a model behind an OpenAI-compatible endpoint: some calls at once, tried again, within a
-budget."""
+"""A connection to an OpenAI-compatible endpoint: concurrent calls, retries, a budget."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ SETTLING = 0.01
 
 
 class Connection:
-    """Says things to the endpoint; close it in the end."""
+    """Sends messages to the endpoint; call `close` at the end."""
 
     def __init__(self, config: HttpJudgeConfig, budget: Budget) -> None:
         from openai import AsyncOpenAI
@@ -50,22 +49,23 @@ class Connection:
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close the client."""
         await self._client.close()
 
     async def _pay(self, messages: Sequence[Message]) -> Completion:
-        """One call: what it may cost is held before it and settled after it, however it ends."""
-        most, cost = self._config.most(messages), Usage(calls=1)
-        while (leave := self._budget.ask(most)) == "wait":
+        """One call: its estimated cost is reserved before it, and the true cost is booked after it,
+        however it ends."""
+        limit, cost = self._config.most(messages), Usage(calls=1)
+        while (leave := self._budget.ask(limit)) == "wait":
             await asyncio.sleep(SETTLING)
         if leave == "stop":
             raise Fault(BUDGET, again=False)
         try:
             completion = await call(self._client, self._config, messages)
-            cost = self._config.cost(completion, most)
+            cost = self._config.cost(completion, limit)
             return completion
         except Fault as fault:
-            cost = most if fault.billed else cost
+            cost = limit if fault.billed else cost
             raise
         finally:
-            self._budget.settle(most, cost)
+            self._budget.settle(limit, cost)

@@ -26,7 +26,7 @@ SHORTEST_KEY = 8
 
 @dataclass(frozen=True, slots=True)
 class HttpJudgeConfig:
-    """Where the judge is, who it is, how it decodes, and how hard it may be pressed.
+    """Address, model, decoding and limits of a judge behind an endpoint.
 
     `revision` is the snapshot of an API or the revision of served weights. Prices are for a million
     tokens. `deadline` is for one call in seconds, `tries` how often a call is made before a fault
@@ -107,11 +107,10 @@ class HttpJudgeConfig:
         """What one call may cost at most, with the tokens of its words and pictures estimated."""
         return self._spent(sum(self._tokens(message) for message in messages), self.max_tokens)
 
-    def cost(self, completion: Completion, most: Usage) -> Usage:
-        """What a call did cost; an endpoint that does not count its tokens is booked at the
-        most."""
+    def cost(self, completion: Completion, limit: Usage) -> Usage:
+        """What a call cost; without token counts from the endpoint, the limit is booked."""
         if completion.tokens_in is None or completion.tokens_out is None:
-            return most
+            return limit
         return self._spent(completion.tokens_in, completion.tokens_out)
 
     def price(self, tokens_in: int, tokens_out: int) -> float:

@@ -1,4 +1,4 @@
-"""What can go wrong with a call on the way, and how long to wait before the next try."""
+"""Failures of a call in transport, and how long to wait before the next try."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def retry_after(headers: Mapping[str, str]) -> float:
     milliseconds = _number(headers.get("retry-after-ms", ""))
     if milliseconds is not None:
         return milliseconds / 1000
-    said = headers.get("retry-after", "")
-    seconds = _number(said)
-    return seconds if seconds is not None else _until(said)
+    header = headers.get("retry-after", "")
+    seconds = _number(header)
+    return seconds if seconds is not None else _until(header)
 
 
 def wait_before(attempt: int, fault: Fault, first: float) -> float:

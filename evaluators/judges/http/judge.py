@@ -19,7 +19,7 @@ from evaluators.judges.http.budget import Budget
 from evaluators.judges.http.call import call
 from evaluators.judges.http.endpoint import HttpJudgeConfig
 from evaluators.judges.http.rate_limit import Pace
-from evaluators.judges.http.request import Desk
+from evaluators.judges.http.request import RequestRunner
 from evaluators.judges.menus import check
 from evaluators.judges.prompts import Message
 
@@ -36,8 +36,8 @@ Keep = Callable[[Request, Reply], None]
 
 
 class HttpJudge:
-    """Asks an endpoint. `keep` hears of each reply the moment it is complete, before its turn in
-    the order comes."""
+    """Asks an endpoint. `keep` is called with each reply as soon as it is complete, before it is
+    yielded in order."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class HttpJudge:
         self._keep = keep
 
     def kept_by(self, keep: Keep) -> HttpJudge:
-        """The same judge, purse and pace, with somebody who hears of each reply."""
+        """The same judge, budget and pace, with a callback for each reply."""
         return HttpJudge(self.config, self.budget, self._pace, keep)
 
     @property
@@ -61,8 +61,8 @@ class HttpJudge:
         return self.config.card
 
     def judge(self, requests: Sequence[Request]) -> Iterator[Reply]:
-        """One reply a request, in their order. Calls go on while the caller works, a window of them
-        at most."""
+        """One reply a request, in their order. Calls continue while the caller works, up to a
+        window of requests."""
         for questions in {
             id(request.questions): request.questions for request in requests
         }.values():
@@ -70,7 +70,7 @@ class HttpJudge:
         waiting: deque[Future[Reply]] = deque()
         with ThreadPoolExecutor(2) as encoders, _running_loop() as loop:
             lines = _Lines(self.config)
-            desk = Desk(self.config, lines.send, self.budget, self._pace, encoders)
+            desk = RequestRunner(self.config, lines.send, self.budget, self._pace, encoders)
             try:
                 for request in requests:
                     waiting.append(_submit(loop, self._reply(desk, request)))
@@ -81,7 +81,7 @@ class HttpJudge:
             finally:
                 _submit(loop, _wind_down(lines)).result()
 
-    async def _reply(self, desk: Desk, request: Request) -> Reply:
+    async def _reply(self, desk: RequestRunner, request: Request) -> Reply:
         reply = await desk.reply(request)
         if self._keep:
             self._keep(request, reply)
@@ -102,12 +102,12 @@ class _Lines:
         self._free: list[AsyncOpenAI] = []
 
     async def close(self) -> None:
-        """Hang up."""
+        """Close all clients."""
         for client in self._all:
             await client.close()
 
     async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
-        """Post the messages over a line that is free, or over a new one."""
+        """Post the messages with a free client, or with a new one."""
         client = self._free.pop() if self._free else self._dial()
         try:
             return await call(client, self._config, messages, questions)
@@ -155,7 +155,7 @@ def _submit(loop: asyncio.AbstractEventLoop, work: Coroutine[None, None, T]) -> 
 
 
 async def _wind_down(lines: _Lines) -> None:
-    """End what is still under way, then close the connections."""
+    """Cancel what is still running, then close the connections."""
     tasks = asyncio.all_tasks() - {asyncio.current_task()}
     for task in tasks:
         task.cancel()

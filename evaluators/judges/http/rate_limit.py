@@ -57,7 +57,7 @@ class Pace:
             entry.tokens = tokens
 
     def pause(self, seconds: float) -> None:
-        """Hold everybody back: the endpoint said when it wants to hear from us again."""
+        """Hold all calls back for the time that the endpoint asked for."""
         with self._lock:
             self._paused_until = max(self._paused_until, self._clock() + seconds)
 

@@ -1,12 +1,11 @@
-"""The course of one request: ask, try again when the way fails, ask anew when the reply is bad, say
-how it ended."""
+"""One request from start to reply: retry when the transport fails, ask again when the reply cannot
+be read, record the outcome."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from functools import partial
 from types import MappingProxyType
 
@@ -16,8 +15,8 @@ from evaluators.judges.http.budget import BUDGET, Budget, Usage
 from evaluators.judges.http.endpoint import REPLY_RETRIES, HttpJudgeConfig
 from evaluators.judges.http.faults import Fault, wait_before
 from evaluators.judges.http.rate_limit import AdmittedCall, Pace
+from evaluators.judges.http.transcript import Transcript
 from evaluators.judges.prompts import Message, correction, render
-from evaluators.judges.quoting import storable
 from evaluators.judges.replies import BadReply, read_completion, usable_part
 from evaluators.media import Unreadable
 
@@ -33,50 +32,8 @@ LONGEST_PAGE = 10_000
 SETTLING = 0.01
 
 
-@dataclass
-class _Talk:
-    """What was said and counted about one request so far."""
-
-    request: Request
-    config: HttpJudgeConfig
-    said: list[str] = field(default_factory=list)
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def add(self, completion: Completion) -> None:
-        self.said.append(completion.text or completion.refusal)
-        self.tokens_in += completion.tokens_in or 0
-        self.tokens_out += completion.tokens_out or 0
-
-    def scored(self, answers: tuple[Answer, ...]) -> Reply:
-        """The raw text is the reply that was read, so that reading it again gives the same
-        answers."""
-        return self._reply(answers, self.said[-1])
-
-    def failed(
-        self,
-        outcome: Outcome,
-        reason: str,
-        page: str = "",
-        usable: Mapping[str, Answer] = MappingProxyType({}),
-    ) -> Reply:
-        """The raw text is everything that was said, and the last page that was no completion.
-
-        What the last reply did answer as it should stands; only the rest has no answer.
-        """
-        reason = storable(self.config.redact(" ".join(reason.split())))[:LONGEST_REASON]
-        asked = [question.id for question in self.request.questions]
-        answers = tuple(usable.get(name) or Answer(name, outcome, reason=reason) for name in asked)
-        return self._reply(answers, "\n\n".join(filter(None, [*self.said, page[:LONGEST_PAGE]])))
-
-    def _reply(self, answers: tuple[Answer, ...], raw: str) -> Reply:
-        cost = self.config.price(self.tokens_in, self.tokens_out)
-        raw = storable(self.config.redact(raw))
-        return Reply(self.request.sample_id, answers, raw, self.tokens_in, self.tokens_out, cost)
-
-
-class Desk:
-    """Turns requests into replies: so many at once, at the endpoint's pace, within the budget."""
+class RequestRunner:
+    """Turns requests into replies, concurrently, at the endpoint's pace and within the budget."""
 
     def __init__(
         self, config: HttpJudgeConfig, send: Send, budget: Budget, pace: Pace, encoders: Executor
@@ -92,13 +49,14 @@ class Desk:
         self._lines = asyncio.Semaphore(config.concurrency)
 
     async def reply(self, request: Request) -> Reply:
-        """The reply to a request; whatever happens on the way is an outcome in it."""
-        talk = _Talk(request, self._config)
+        """The reply to a request; every failure is an outcome in it."""
+        transcript = Transcript(self._config)
         async with self._room:
             try:
-                return await self._converse(talk, await self._messages(request))
+                return await self._converse(request, transcript, await self._messages(request))
             except Fault as fault:
-                return talk.failed(Outcome.JUDGE_ERROR, fault.reason, fault.body)
+                error = Outcome.JUDGE_ERROR
+                return _failed(request, transcript, error, fault.reason, fault.body)
 
     async def _messages(self, request: Request) -> list[Message]:
         if self._budget.exhausted:
@@ -113,25 +71,29 @@ class Desk:
         except OSError as error:
             raise Fault(f"media: {request.media.name}: {error.strerror}") from None
 
-    async def _converse(self, talk: _Talk, messages: Sequence[Message]) -> Reply:
-        questions, reason, usable = talk.request.questions, "", dict[str, Answer]()
+    async def _converse(
+        self, request: Request, transcript: Transcript, messages: Sequence[Message]
+    ) -> Reply:
+        questions, reason, usable = request.questions, "", dict[str, Answer]()
         mended: list[Message] = []
         for _ in range(1 + REPLY_RETRIES):
             completion = await self._ask([*messages, *mended], questions)
-            talk.add(completion)
+            transcript.add(completion)
             try:
-                return talk.scored(
-                    read_completion(completion, questions, structured=self._config.structured)
-                )
+                answers = read_completion(completion, questions, structured=self._config.structured)
+                # The raw text is the reply that was read, so that reading it again gives the same
+                # answers.
+                return _reply(request, transcript, answers, transcript.last)
             except BadReply as bad:
                 reason = str(bad)
                 usable = usable_part(completion, questions, structured=self._config.structured)
                 mended = correction(completion.text or completion.refusal, reason, len(questions))
-        return talk.failed(Outcome.JUDGE_UNPARSABLE, reason, usable=usable)
+        unparsable = Outcome.JUDGE_UNPARSABLE
+        return _failed(request, transcript, unparsable, reason, usable=usable)
 
     async def _ask(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
-        """Call until a completion comes, waiting longer each time and as long as the endpoint
-        wants."""
+        """Call until a completion comes, with growing waits that respect what the endpoint asks
+        for."""
         for attempt in range(self._config.tries):
             try:
                 async with self._lines:
@@ -148,25 +110,25 @@ class Desk:
         raise AssertionError("unreachable: the last try returns or raises")
 
     async def _call(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
-        """One call, paid for: what it may cost is held before it and settled after it, however it
-        ends."""
-        most, cost = self._config.most(messages), Usage()
-        await self._leave(most)
+        """One call: its estimated cost is reserved before it, and the true cost is booked after it,
+        however it ends."""
+        limit, cost = self._config.most(messages), Usage()
+        await self._leave(limit)
         try:
-            entry = await self._turn(most.tokens)
+            entry = await self._turn(limit.tokens)
             cost = Usage(calls=1)
             completion = await self._send(messages, questions)
-            cost = self._config.cost(completion, most)
+            cost = self._config.cost(completion, limit)
             self._pace.correct(entry, cost.tokens)
             return completion
         except Fault as fault:
-            cost = most if fault.billed else cost
+            cost = limit if fault.billed else cost
             raise
         finally:
-            self._budget.settle(most, cost)
+            self._budget.settle(limit, cost)
 
-    async def _leave(self, most: Usage) -> None:
-        while (leave := self._budget.ask(most)) == "wait":
+    async def _leave(self, limit: Usage) -> None:
+        while (leave := self._budget.ask(limit)) == "wait":
             await asyncio.sleep(SETTLING)
         if leave == "stop":
             raise Fault(BUDGET, again=False)
@@ -175,3 +137,30 @@ class Desk:
         while isinstance(wait := self._pace.enter(tokens), float):
             await asyncio.sleep(wait)
         return wait
+
+
+def _failed(
+    request: Request,
+    transcript: Transcript,
+    outcome: Outcome,
+    reason: str,
+    page: str = "",
+    usable: Mapping[str, Answer] = MappingProxyType({}),
+) -> Reply:
+    """The raw text is every reply, and the last page that was no completion.
+
+    The answers of the last reply that are on their menus stand; the other questions have none.
+    """
+    reason = transcript.clean(" ".join(reason.split()))[:LONGEST_REASON]
+    question_ids = [question.id for question in request.questions]
+    answers = tuple(
+        usable.get(name) or Answer(name, outcome, reason=reason) for name in question_ids
+    )
+    return _reply(request, transcript, answers, transcript.raw(page[:LONGEST_PAGE]))
+
+
+def _reply(
+    request: Request, transcript: Transcript, answers: tuple[Answer, ...], raw: str
+) -> Reply:
+    tokens = (transcript.tokens_in, transcript.tokens_out)
+    return Reply(request.sample_id, answers, raw, *tokens, transcript.cost)

@@ -35,7 +35,7 @@ class Lesson:
     """The frames an evaluator sees of a clip, and the questions about it with their answers."""
 
     frames: Pixels
-    asked: tuple[tuple[str, str], ...]
+    questions: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Taught:
     token."""
 
     pixels: Tensor
-    asked: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
+    questions: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,16 +75,16 @@ class Teacher:
 
     def read(self, lesson: Lesson) -> Taught:
         """A lesson's pixels and tokens, as the judge will see them."""
-        asked = tuple(self.tokens(question, answer) for question, answer in lesson.asked)
-        return Taught(self.pixels(lesson.frames), asked)
+        token_pairs = tuple(self.tokens(question, answer) for question, answer in lesson.questions)
+        return Taught(self.pixels(lesson.frames), token_pairs)
 
     def pixels(self, frames: Pixels) -> Tensor:
         """What the image processor makes of the frames; those of the model's size need no resizing,
         so no Pillow."""
         images = self.processor.image_processor
         if frames.shape[1:3] != (images.size["height"], images.size["width"]):
-            found: Tensor = images(list(frames), return_tensors="pt")["pixel_values"]
-            return found
+            processed: Tensor = images(list(frames), return_tensors="pt")["pixel_values"]
+            return processed
         mean, std = torch.tensor(images.image_mean), torch.tensor(images.image_std)
         scaled = torch.from_numpy(np.ascontiguousarray(frames)).float() * images.rescale_factor
         normal: Tensor = (scaled - mean) / std
@@ -105,7 +105,9 @@ class Teacher:
         rows, labels, clips = [], [], []
         for number, lesson in enumerate(lessons):
             groups = (
-                [lesson.asked] if self.mask == "image_first" else [(pair,) for pair in lesson.asked]
+                [lesson.questions]
+                if self.mask == "image_first"
+                else [(pair,) for pair in lesson.questions]
             )
             for group in groups:
                 row, label = self._row(images, group)
@@ -125,8 +127,8 @@ class Teacher:
         Who has read the batch already hands over what `hidden` gave.
         """
         hidden = self.hidden(batch) if hidden is None else hidden
-        wanted = batch.labels.to(hidden.device) != IGNORED
-        return head_of(self.model).logits(hidden[wanted])
+        learned = batch.labels.to(hidden.device) != IGNORED
+        return head_of(self.model).logits(hidden[learned])
 
     def loss(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
         """The mean cross-entropy of the answers' tokens."""
@@ -136,10 +138,12 @@ class Teacher:
     def hidden(self, batch: Batch) -> Tensor:
         """What the decoder makes of every token: [row, token, width]."""
         device = self.model.device
-        seen = self.model.get_image_features(
+        image_features = self.model.get_image_features(
             batch.pixels.to(device, self.model.dtype)
         ).pooler_output
-        features = seen.reshape(-1, batch.images, seen.shape[-1])[list(batch.clip)]
+        features = image_features.reshape(-1, batch.images, image_features.shape[-1])[
+            list(batch.clip)
+        ]
         packed = to_device(batch.packed, device)
         tokens = packed.tokens
         words = self.model.get_input_embeddings()(
@@ -164,17 +168,19 @@ class Teacher:
         return additive(visible(packed.tables, packed.slots, packed.slots, window), dtype)
 
     def _row(
-        self, images: int, asked: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
+        self, images: int, token_pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
     ) -> tuple[PackedRow, list[int]]:
         """The last token of a question says the first of its answer, and so on to the end token."""
-        shown = (self.image_token,) * images
+        image_tokens = (self.image_token,) * images
         shared = self.mask == "image_first"
-        segments = [TokenSegment(shown, both_ways=True)] if shared else []
+        segments = [TokenSegment(image_tokens, both_ways=True)] if shared else []
         labels = [IGNORED] * images
-        for question, answer in asked:
+        for question, answer in token_pairs:
             parent = 1 if shared else 0
             segments.append(
-                TokenSegment(question if shared else (*shown, *question), parent, both_ways=True)
+                TokenSegment(
+                    question if shared else (*image_tokens, *question), parent, both_ways=True
+                )
             )
             segments.append(TokenSegment(answer[:-1], len(segments)))
             labels += [IGNORED] * (len(question) - 1) + list(answer)

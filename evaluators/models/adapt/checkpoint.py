@@ -59,12 +59,17 @@ def load_checkpoint(
     from safetensors.torch import load_file
 
     place = next(
-        (one for one in (folder / "checkpoint", folder / "checkpoint.old") if one.is_dir()), None
+        (
+            candidate
+            for candidate in (folder / "checkpoint", folder / "checkpoint.old")
+            if candidate.is_dir()
+        ),
+        None,
     )
     if place is None:
         return None
-    said = json.loads((place / "run.json").read_text("utf-8"))
-    if said["run"] != run:
+    record = json.loads((place / "run.json").read_text("utf-8"))
+    if record["run"] != run:
         raise AnotherRun(
             f"{folder} holds the checkpoint of a run with other settings. Name another folder."
         )
@@ -78,7 +83,7 @@ def load_checkpoint(
             optimizer.state[tensor] = {
                 part: moments[f"{name}.{part}"].to(_home(part, tensor)) for part in MOMENTS
             }
-    return TrainingCheckpoint(said["run"], tuple(said["losses"]))
+    return TrainingCheckpoint(record["run"], tuple(record["losses"]))
 
 
 def drop_checkpoint(folder: Path) -> None:
@@ -89,13 +94,14 @@ def drop_checkpoint(folder: Path) -> None:
 
 def _moments(changing: Mapping[str, Tensor], optimizer: Any) -> dict[str, Tensor]:
     """Copies, since two parameters' step counts may be one tensor."""
-    found = {
+    values_by_part = {
         (name, part): optimizer.state[tensor][part]
         for name, tensor in changing.items()
         for part in MOMENTS
     }
     return {
-        f"{name}.{part}": torch.as_tensor(value).clone() for (name, part), value in found.items()
+        f"{name}.{part}": torch.as_tensor(value).clone()
+        for (name, part), value in values_by_part.items()
     }
 
 

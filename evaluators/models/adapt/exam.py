@@ -16,14 +16,17 @@ def exam(teacher: Teacher, lessons: Sequence[Lesson], together: int = 16) -> lis
     It does if and only if each token of the answer is the likeliest one after those before it,
     which one pass tells.
     """
-    found: list[list[bool]] = []
+    correct: list[list[bool]] = []
     for start in range(0, len(lessons), together):
         taught = [teacher.read(lesson) for lesson in lessons[start : start + together]]
         batch = teacher.batch(taught)
         with torch.inference_mode():
             likeliest = iter(teacher.logits(batch).argmax(-1).tolist())
         for lesson in taught:
-            found.append(
-                [all([next(likeliest) == word for word in answer]) for _, answer in lesson.asked]
+            correct.append(
+                [
+                    all([next(likeliest) == word for word in answer])
+                    for _, answer in lesson.questions
+                ]
             )
-    return found
+    return correct

@@ -30,9 +30,11 @@ def save_adapted(
     stands_on = {"base_model_name_or_path": base.name, "revision": base.revision}
     if adapted.adapters is not None:
         adapted.adapters.save_pretrained(folder)
-        said = json.loads((folder / CONFIG).read_text("utf-8"))
+        adapter_config = json.loads((folder / CONFIG).read_text("utf-8"))
         (folder / CONFIG).write_text(
-            json.dumps({**said, "auto_mapping": None, **stands_on}, indent=2, sort_keys=True),
+            json.dumps(
+                {**adapter_config, "auto_mapping": None, **stands_on}, indent=2, sort_keys=True
+            ),
             "utf-8",
         )
     else:

@@ -34,7 +34,7 @@ class MotionLesson:
     things in it moved."""
 
     frames: Pixels
-    asked: tuple[tuple[tuple[str, str], ...], ...]
+    questions: tuple[tuple[tuple[str, str], ...], ...]
     moves: tuple[tuple[float, ...], ...]
 
 
@@ -52,7 +52,7 @@ def teach_tower(
     draw: Callable[[int], PictureLesson],
     sizes: Sequence[int],
     plan: TrainingPlan,
-    told: Callable[[int, float], None],
+    report: Callable[[int, float], None],
 ) -> None:
     """Train the vision tower to tell what is on single pictures, by linear heads that are thrown
     away.
@@ -74,9 +74,9 @@ def teach_tower(
     )
     model.train()
     for step in range(plan.steps):
-        seen = draw(step)
-        hidden = vision(teacher.pixels(seen.frames)).last_hidden_state
-        _descend(_seen_loss(head(hidden), seen, sizes), optimizer, step, plan, told)
+        lesson = draw(step)
+        hidden = vision(teacher.pixels(lesson.frames)).last_hidden_state
+        _descend(_picture_loss(head(hidden), lesson, sizes), optimizer, step, plan, report)
     model.eval()
 
 
@@ -85,7 +85,7 @@ def teach_motion(
     processor: Any,
     draw: Callable[[int], MotionLesson],
     plan: TrainingPlan,
-    told: Callable[[int, float], None],
+    report: Callable[[int, float], None],
     aloud: bool = False,
 ) -> None:
     """Train all but the vision tower to tell how things moved in a clip, by linear heads that are
@@ -110,14 +110,17 @@ def teach_motion(
     for step in range(plan.steps):
         moved = draw(step)
         batch = teacher.batch(
-            [teacher.read(Lesson(*one)) for one in zip(moved.frames, moved.asked, strict=True)]
+            [
+                teacher.read(Lesson(*frames_and_questions))
+                for frames_and_questions in zip(moved.frames, moved.questions, strict=True)
+            ]
         )
         hidden = teacher.hidden(batch)
         last = hidden[:, batch.images - int(processor.image_seq_length) : batch.images].mean(1)
         begins = hidden[torch.arange(len(hidden)), (batch.labels != IGNORED).int().argmax(1)]
         motion = _motion_loss(heads, (last, begins), torch.tensor(moved.moves))
         loss = ALOUD * motion + teacher.loss(batch, hidden) if aloud else motion
-        _descend(loss, optimizer, step, plan, told)
+        _descend(loss, optimizer, step, plan, report)
     model.model.vision_tower.requires_grad_(True)
     model.eval()
 
@@ -127,7 +130,7 @@ def practise(
     processor: Any,
     draw: Callable[[int], PracticeStep],
     plan: TrainingPlan,
-    told: Callable[[int, float], None],
+    report: Callable[[int, float], None],
 ) -> None:
     """Train everything on what is drawn for each step."""
     teachers = {mask: Teacher(model, processor, mask) for mask in ("own", "image_first")}
@@ -137,23 +140,30 @@ def practise(
         turn = draw(step)
         teacher = teachers[turn.mask]
         batch = teacher.batch([teacher.read(lesson) for lesson in turn.lessons])
-        _descend(teacher.loss(batch), optimizer, step, plan, told)
+        _descend(teacher.loss(batch), optimizer, step, plan, report)
     model.eval()
 
 
 def _motion_loss(heads: nn.ModuleList, read: Sequence[Tensor], moves: Tensor) -> Tensor:
-    found = [head(one) for head, one in zip(heads, read, strict=True)]
-    return torch.stack([nn.functional.smooth_l1_loss(one, moves, beta=0.3) for one in found]).sum()
+    predictions = [head(features) for head, features in zip(heads, read, strict=True)]
+    return torch.stack(
+        [nn.functional.smooth_l1_loss(features, moves, beta=0.3) for features in predictions]
+    ).sum()
 
 
-def _seen_loss(found: Tensor, seen: PictureLesson, sizes: Sequence[int]) -> Tensor:
+def _picture_loss(predicted: Tensor, lesson: PictureLesson, sizes: Sequence[int]) -> Tensor:
     """The mean over pictures and tokens [picture, token, what the heads say]."""
-    tokens = found.shape[1]
-    classes = torch.tensor(seen.classes).repeat_interleave(tokens, 0)
-    angles = 2 * torch.pi * torch.tensor(seen.places).repeat_interleave(tokens, 0)
-    *logits, rest = torch.split(found.flatten(0, 1), [*sizes, found.shape[2] - sum(sizes)], 1)
-    named = sum(nn.functional.cross_entropy(one, classes[:, k]) for k, one in enumerate(logits))
-    placed = nn.functional.mse_loss(rest, torch.cat([angles.cos(), angles.sin()], 1))
+    tokens = predicted.shape[1]
+    classes = torch.tensor(lesson.classes).repeat_interleave(tokens, 0)
+    angles = 2 * torch.pi * torch.tensor(lesson.places).repeat_interleave(tokens, 0)
+    *logits, circle_points = torch.split(
+        predicted.flatten(0, 1), [*sizes, predicted.shape[2] - sum(sizes)], 1
+    )
+    named = sum(
+        nn.functional.cross_entropy(class_logits, classes[:, k])
+        for k, class_logits in enumerate(logits)
+    )
+    placed = nn.functional.mse_loss(circle_points, torch.cat([angles.cos(), angles.sin()], 1))
     return named + 4 * placed
 
 
@@ -162,7 +172,7 @@ def _descend(
     optimizer: torch.optim.Optimizer,
     step: int,
     plan: TrainingPlan,
-    told: Callable[[int, float], None],
+    report: Callable[[int, float], None],
 ) -> None:
     for group in optimizer.param_groups:
         group["lr"] = rate_at(step, plan)
@@ -171,4 +181,4 @@ def _descend(
     changing = [parameter for group in optimizer.param_groups for parameter in group["params"]]
     nn.utils.clip_grad_norm_(changing, plan.clip)
     optimizer.step()
-    told(step, float(loss.detach()))
+    report(step, float(loss.detach()))

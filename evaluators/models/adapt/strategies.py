@@ -44,7 +44,7 @@ LAYERS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Readied:
+class PreparedModel:
     """A model whose trainable parameters are exactly those of a strategy; `adapters` is peft's view
     of it."""
 
@@ -52,7 +52,9 @@ class Readied:
     adapters: Any = None
 
 
-def ready(model: Any, strategy: Strategy, rank: int = 8, alpha: int = 8, seed: int = 0) -> Readied:
+def ready(
+    model: Any, strategy: Strategy, rank: int = 8, alpha: int = 8, seed: int = 0
+) -> PreparedModel:
     """Freeze everything but what the strategy names."""
     if strategy not in PARTS:
         raise ValueError(f"There is no strategy {strategy!r}. There are: {', '.join(PARTS)}.")
@@ -60,7 +62,7 @@ def ready(model: Any, strategy: Strategy, rank: int = 8, alpha: int = 8, seed: i
         return _with_lora(model, rank, alpha, seed)
     for name, parameter in model.named_parameters():
         parameter.requires_grad_(part_of(name) in PARTS[strategy])
-    return Readied(model)
+    return PreparedModel(model)
 
 
 def part_of(name: str) -> Part:
@@ -87,7 +89,7 @@ def counts(model: Any) -> tuple[int, int]:
     return sum(p.numel() for p in everything if p.requires_grad), sum(p.numel() for p in everything)
 
 
-def _with_lora(model: Any, rank: int, alpha: int, seed: int) -> Readied:
+def _with_lora(model: Any, rank: int, alpha: int, seed: int) -> PreparedModel:
     import torch
     from peft import LoraConfig, get_peft_model
 
@@ -97,4 +99,4 @@ def _with_lora(model: Any, rank: int, alpha: int, seed: int) -> Readied:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         adapters = get_peft_model(model, config)
-    return Readied(adapters.get_base_model(), adapters)
+    return PreparedModel(adapters.get_base_model(), adapters)

@@ -1,5 +1,5 @@
-"""Adapts a vision-language model into a judge of rollouts: the training loop, which goes on where
-it was killed."""
+"""Adapts a vision-language model into a judge of rollouts: a training loop that resumes from its
+checkpoints."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TrainingPlan:
 
 @dataclass(frozen=True, slots=True)
 class TrainingStep:
-    """What a training step says of itself."""
+    """Progress of a training run: the step, its loss, and the seconds left."""
 
     number: int
     of: int
@@ -86,7 +86,7 @@ class Learner(nn.Module):
 
 def adapt(
     model: Any, processor: Any, lessons: Lessons, plan: TrainingPlan, folder: Path | None = None,
-    told: Callable[[TrainingStep], None] | None = None,
+    report: Callable[[TrainingStep], None] | None = None,
 ) -> Adapted:  # fmt: skip
     """Train what the plan's strategy names; with a folder, checkpoints go there and a killed run
     goes on from them."""
@@ -100,7 +100,7 @@ def adapt(
         lessons,
         replace(plan, steps=steps),
         folder,
-        told,
+        report,
     )
     readied.model.eval()
     samples = steps * plan.batch * plan.accumulate
@@ -110,9 +110,9 @@ def adapt(
 def rate_at(step: int, plan: TrainingPlan) -> float:
     """The learning rate of a step counted from 0: up in a line, then down as a cosine.
 
-    >>> plan = Plan(steps=100, rate=1.0)
+    >>> plan = TrainingPlan(steps=100, rate=1.0)
     >>> rate_at(0, plan), rate_at(9, plan), round(rate_at(54, plan), 3), rate_at(99, plan) < 0.001
-    (0.1, 1.0, 0.513, True)
+    (0.1, 1.0, 0.517, True)
     """
     rising = max(1, round(plan.warmup * plan.steps))
     if step < rising:
@@ -124,10 +124,10 @@ def order(plan: TrainingPlan, lessons: int, processes: int = 1) -> np.ndarray[An
     """Which lesson is learned when: each once, then all again in another order, as [step, part,
     process, lesson]."""
     shape = (plan.steps, plan.accumulate, processes, plan.batch)
-    wanted = int(np.prod(shape))
+    count = int(np.prod(shape))
     rng = np.random.default_rng([plan.seed, 7])
-    rounds = [rng.permutation(lessons) for _ in range(-(-wanted // lessons))]
-    return np.concatenate(rounds)[:wanted].reshape(shape) if rounds else np.zeros(shape, int)
+    rounds = [rng.permutation(lessons) for _ in range(-(-count // lessons))]
+    return np.concatenate(rounds)[:count].reshape(shape) if rounds else np.zeros(shape, int)
 
 
 def _train(
@@ -135,7 +135,7 @@ def _train(
     lessons: Lessons,
     plan: TrainingPlan,
     folder: Path | None,
-    told: Callable[[TrainingStep], None] | None,
+    report: Callable[[TrainingStep], None] | None,
 ) -> tuple[float, ...]:
     if not plan.steps:
         return ()
@@ -156,18 +156,22 @@ def _train(
         for group in optimizer.param_groups:
             group["lr"] = rate_at(step, plan)
         losses.append(_step(accelerator, learner, optimizer, plan, lessons, turns[step]))
-        done = step + 1
+        finished = step + 1
         if (
             folder
             and accelerator.is_main_process
-            and (done % plan.every == 0 or done == plan.steps)
+            and (finished % plan.every == 0 or finished == plan.steps)
         ):
             save_checkpoint(
                 folder, TrainingCheckpoint(run, tuple(losses)), changing, _plain(optimizer)
             )
-        if told and accelerator.is_main_process:
-            each = (time.monotonic() - began) / (done - first)
-            told(TrainingStep(done, plan.steps, losses[-1], each * (plan.steps - done)))
+        if report and accelerator.is_main_process:
+            seconds_per_step = (time.monotonic() - began) / (finished - first)
+            report(
+                TrainingStep(
+                    finished, plan.steps, losses[-1], seconds_per_step * (plan.steps - finished)
+                )
+            )
     return tuple(losses)
 
 
@@ -179,7 +183,8 @@ def _step(
     lessons: Lessons,
     turn: np.ndarray[Any, Any],
 ) -> float:
-    """One step of the optimizer over all its parts; gradients meet only at the last part."""
+    """One optimizer step over all accumulated batches; gradients are synchronised at the last one
+    only."""
     total = 0.0
     for number, part in enumerate(turn[:, accelerator.process_index]):
         teacher = accelerator.unwrap_model(learner).teacher
@@ -208,8 +213,8 @@ def _taught(teacher: Teacher, lesson: Lesson | Taught) -> Taught:
 def _resume(
     folder: Path | None, run: str, changing: dict[str, nn.Parameter], optimizer: Any
 ) -> Sequence[float]:
-    found = load_checkpoint(folder, run, changing, optimizer) if folder else None
-    return found.losses if found else ()
+    checkpoint = load_checkpoint(folder, run, changing, optimizer) if folder else None
+    return checkpoint.losses if checkpoint else ()
 
 
 def _plain(optimizer: Any) -> Any:

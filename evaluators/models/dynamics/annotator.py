@@ -74,8 +74,8 @@ class Annotator(nn.Module):
         All criteria are about something being done: where no frame differs from the first, none
         holds.
         """
-        states = torch.stack([self._states(one) for one in frames])
-        happened = torch.tensor([[bool((one != one[:, :1]).any())] for one in frames])
+        states = torch.stack([self._states(rollout) for rollout in frames])
+        happened = torch.tensor([[bool((rollout != rollout[:, :1]).any())] for rollout in frames])
         answers = (self.verdict(_features(states, starts)) > 0) & happened
         return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in answers)
 
@@ -86,27 +86,27 @@ class Annotator(nn.Module):
 
 
 def _looks(length: int) -> list[int]:
-    """Evenly from first to last; of a rollout shorter than practice, as often as there, its last
-    frame to the end."""
+    """Frame numbers, evenly from first to last; a rollout shorter than in training repeats its last
+    frame."""
     whole = max(length - 1, STEPS)
     return [min(round(number * whole / (LOOKS - 1)), length - 1) for number in range(LOOKS)]
 
 
 def train_annotator(plan: AnnotatorPlan) -> Annotator:
-    """Train eyes on frames, then the network on states blurred as the eyes blur them; both tasks,
-    every kind of end."""
+    """Train the encoder on frames, then the network on states with the encoder's errors added; both
+    tasks, every kind of end."""
     tokeniser = train_tokeniser(
         practise(plan.sight.episodes, plan.seed), replace(plan.sight, seed=plan.seed)
     )
-    made = Annotator(tokeniser.config)
-    made.eyes.load_state_dict(tokeniser.eyes.state_dict())
+    annotator = Annotator(tokeniser.config)
+    annotator.eyes.load_state_dict(tokeniser.eyes.state_dict())
     off = _blur(tokeniser, practise(BLURRED, plan.seed + 3))
-    known = [
+    practices = [
         practise(plan.episodes // 2, plan.seed + n, task, pictures=False)
         for n, task in ((1, FORWARD), (2, REVERSED))
     ]
-    _train(made, known, off, plan)
-    return made.eval()
+    _train(annotator, practices, off, plan)
+    return annotator.eval()
 
 
 @torch.no_grad()
@@ -118,20 +118,30 @@ def _blur(tokeniser: Tokeniser, practice: Practice) -> Tensor:
     return read - torch.cat([scenes.states] * 2)
 
 
-def _train(made: Annotator, known: Sequence[Practice], off: Tensor, plan: AnnotatorPlan) -> None:
-    states = torch.from_numpy(np.concatenate([one.states for one in known]))[:, _looks(STEPS + 1)]
-    starts = [start for one in known for start in one.starts]
-    truth = torch.from_numpy(np.concatenate([one.truth for one in known]))[:, _looks(STEPS + 1)]
-    told = _told(starts)
-    optimiser = torch.optim.Adam(made.verdict.parameters(), lr=plan.rate, weight_decay=1e-5)
+def _train(
+    annotator: Annotator, practices: Sequence[Practice], off: Tensor, plan: AnnotatorPlan
+) -> None:
+    states = torch.from_numpy(np.concatenate([practice.states for practice in practices]))[
+        :, _looks(STEPS + 1)
+    ]
+    starts = [start for practice in practices for start in practice.starts]
+    truth = torch.from_numpy(np.concatenate([practice.truth for practice in practices]))[
+        :, _looks(STEPS + 1)
+    ]
+    instructions = _encode_instructions(starts)
+    optimiser = torch.optim.Adam(annotator.verdict.parameters(), lr=plan.rate, weight_decay=1e-5)
     slower = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, plan.steps)
     for _ in range(plan.steps):
         rows = torch.randint(0, len(states), (plan.batch,))
         ends = _ends(plan.batch)
         errors = off[torch.randint(0, len(off), (plan.batch, LOOKS))]
-        shown = torch.minimum(torch.arange(LOOKS)[None], ends[:, None])
-        seen = _with_told(states[rows[:, None], shown] + errors, told[rows])
-        loss = nn.functional.binary_cross_entropy_with_logits(made.verdict(seen), truth[rows, ends])
+        frame_numbers = torch.minimum(torch.arange(LOOKS)[None], ends[:, None])
+        features = _with_instructions(
+            states[rows[:, None], frame_numbers] + errors, instructions[rows]
+        )
+        loss = nn.functional.binary_cross_entropy_with_logits(
+            annotator.verdict(features), truth[rows, ends]
+        )
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimiser.step()
@@ -139,26 +149,25 @@ def _train(made: Annotator, known: Sequence[Practice], off: Tensor, plan: Annota
 
 
 def _ends(count: int) -> Tensor:
-    """Where a rollout ends: at its last look, or for some anywhere, after which its last frame
-    stands still."""
+    """Where a rollout ends: at its last frame or, for some, anywhere before, after which the frame
+    is repeated."""
     early = torch.rand(count) < CUT_SHORT
     return torch.where(early, torch.randint(0, LOOKS, (count,)), LOOKS - 1)
 
 
 def _features(states: Tensor, starts: Sequence[Start]) -> Tensor:
-    return _with_told(states, _told(starts))
+    return _with_instructions(states, _encode_instructions(starts))
 
 
-def _with_told(states: Tensor, told: Tensor) -> Tensor:
-    """States, how near the hand is to each object and how high that is, and what the robot was
-    told."""
+def _with_instructions(states: Tensor, instructions: Tensor) -> Tensor:
+    """States, each object's distance from the hand and height, and the encoded instruction."""
     hand, objects = states[..., :3], torch.unflatten(states[..., 5:], -1, (2, 3))
     gaps = (hand[..., None, :2] - objects[..., :2]).norm(dim=-1).clamp(max=CLOSE) / CLOSE
     low = torch.sigmoid((objects[..., 2] - 0.1) * 30)
-    return torch.cat([torch.cat([states, gaps, low], dim=-1).flatten(1), told], dim=1)
+    return torch.cat([torch.cat([states, gaps, low], dim=-1).flatten(1), instructions], dim=1)
 
 
-def _told(starts: Sequence[Start]) -> Tensor:
+def _encode_instructions(starts: Sequence[Start]) -> Tensor:
     """Which object is named, and which bin."""
     rows = torch.zeros(len(starts), 4)
     for number, start in enumerate(starts):
@@ -174,9 +183,9 @@ def to_bytes(annotator: Annotator) -> bytes:
 
 def open_annotator(path: Path) -> Annotator:
     """The annotator in a file."""
-    made = Annotator()
-    made.load_state_dict(load_file(path))
-    return made.eval()
+    annotator = Annotator()
+    annotator.load_state_dict(load_file(path))
+    return annotator.eval()
 
 
 def main() -> None:

@@ -16,8 +16,8 @@ from evaluators.models.dynamics.tokeniser import EyesConfig, Tokeniser
 from evaluators.models.dynamics.tokeniser_training import SightPlan, train_tokeniser
 from evaluators.models.dynamics.training import (
     WEIGHTS,
+    DynamicsPlan,
     LatentLessons,
-    TrainingPlan,
     keep_tau,
     load,
     prepare,
@@ -30,7 +30,7 @@ SEEN, PRACTISED = 0, 1
 """Seeds of the practice for the eyes and for the dynamics; the starts of policies have names of
 their own."""
 
-Told = Callable[[str, int, float], None]
+Report = Callable[[str, int, float], None]
 """What is being learned, the step, the loss."""
 
 
@@ -40,7 +40,7 @@ class DynamicsCourse:
     distribution."""
 
     sight: SightPlan = field(default_factory=SightPlan)
-    training: TrainingPlan = field(default_factory=TrainingPlan)
+    training: DynamicsPlan = field(default_factory=DynamicsPlan)
     episodes: int = 1200
     eyes: EyesConfig = field(default_factory=EyesConfig)
     dynamics: DynamicsConfig = field(default_factory=DynamicsConfig)
@@ -55,16 +55,17 @@ Tau = Callable[[Path], float | None]
 """Chooses the threshold of early termination for a finished folder."""
 
 
-def make(folder: Path, course: DynamicsCourse, told: Told, choose_tau: Tau) -> DynamicsConfig:
-    """The whole course, then its tau; a killed one goes on. config.json tells what came out."""
+def make(folder: Path, course: DynamicsCourse, report: Report, choose_tau: Tau) -> DynamicsConfig:
+    """Train tokeniser and dynamics model, then choose tau; a killed run resumes. The results are in
+    config.json."""
     from accelerate import PartialState
 
     folder.mkdir(parents=True, exist_ok=True)
     state = PartialState(cpu=not torch.cuda.is_available())
     if not (folder / WEIGHTS).is_file():
         with state.main_process_first():
-            eyes = kept_eyes(folder / EYES, course, told)
-        learn_to_foresee(folder, course, eyes, told)
+            eyes = load_or_train_eyes(folder / EYES, course, report)
+        learn_to_foresee(folder, course, eyes, report)
     if state.is_main_process:
         keep_tau(folder, choose_tau(folder))
         (folder / EYES).unlink(missing_ok=True)
@@ -72,21 +73,21 @@ def make(folder: Path, course: DynamicsCourse, told: Told, choose_tau: Tau) -> D
     return load(folder)[0].config
 
 
-def kept_eyes(path: Path, course: DynamicsCourse, told: Told) -> Tokeniser:
-    """A tokeniser out of its file, made first if it is not there."""
+def load_or_train_eyes(path: Path, course: DynamicsCourse, report: Report) -> Tokeniser:
+    """Load the tokeniser from its file; train and save it first if there is none."""
     if not path.is_file():
-        made = learn_to_see(course, told)
-        save_file({name: value.contiguous() for name, value in made.state_dict().items()}, path)
+        trained = learn_to_see(course, report)
+        save_file({name: value.contiguous() for name, value in trained.state_dict().items()}, path)
     opened = Tokeniser(course.eyes)
     opened.load_state_dict(load_file(path))
     return opened.eval()
 
 
-def learn_to_see(course: DynamicsCourse, told: Told) -> Tokeniser:
-    """A tokeniser; models of several seeds may share it."""
+def learn_to_see(course: DynamicsCourse, report: Report) -> Tokeniser:
+    """Train a tokeniser; models of several seeds may share it."""
     practice = practise(course.sight.episodes, SEEN, size=course.size)
     return train_tokeniser(
-        practice, course.sight, course.eyes, lambda step, loss: told("eyes", step, loss)
+        practice, course.sight, course.eyes, lambda step, loss: report("eyes", step, loss)
     )
 
 
@@ -99,19 +100,20 @@ def learn_to_foresee(
     folder: Path,
     course: DynamicsCourse,
     tokeniser: Tokeniser,
-    told: Told,
-    given: LatentLessons | None = None,
+    report: Report,
+    latent_lessons: LatentLessons | None = None,
 ) -> None:
-    """A model folder, from where it stands; one that is finished stays as it is."""
+    """Train the dynamics model of a folder from its last checkpoint; a finished one is left as it
+    is."""
     if (folder / WEIGHTS).is_file():
         return
     config = replace(course.dynamics, views=course.eyes.views, latent=course.eyes.latent)
-    given = given or lessons(course, tokeniser)
+    latent_lessons = latent_lessons or lessons(course, tokeniser)
     train(
-        given,
+        latent_lessons,
         tokeniser,
         course.training,
         folder,
         config,
-        lambda step, loss: told("dynamics", step, loss),
+        lambda step, loss: report("dynamics", step, loss),
     )

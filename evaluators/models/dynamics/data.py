@@ -14,7 +14,7 @@ from evaluators.worlds.bussing.bench import (
     BenchState,
     Floats,
     arm_after,
-    met,
+    criteria_met,
     run,
     set_table,
 )
@@ -70,7 +70,9 @@ def practise(
         moves=_moves(tables),
         states=np.stack([_state(table) for table in tables], axis=1).astype(np.float32),
         places=np.stack([_places(table) for table in tables], axis=1).astype(np.float32),
-        truth=np.stack([met(table, starts) for table in tables], axis=1).astype(np.float32),
+        truth=np.stack([criteria_met(table, starts) for table in tables], axis=1).astype(
+            np.float32
+        ),
     )
 
 
@@ -78,13 +80,13 @@ def _commands(starts: Sequence[Start]) -> Actions:
     """What the arm is told; half of the episodes look where it is every so often and plan again, as
     policies do."""
     drawn = [_Drawn.of(start) for start in starts]
-    commands = np.stack([one.whole for one in drawn])
+    commands = np.stack([plans.whole for plans in drawn])
     for first in range(EXECUTED, STEPS, EXECUTED):
-        rows = [number for number, one in enumerate(drawn) if one.replans]
+        rows = [number for number, plans in enumerate(drawn) if plans.replans]
         arms = arm_after([starts[row] for row in rows], commands[rows, :first])
         for row, arm in zip(rows, arms, strict=True):
-            seen = Observation(NO_FRAMES, arm, starts[row].instruction, first, 0)
-            ahead = plan(seen, drawn[row].wish)[: STEPS - first]
+            observation = Observation(NO_FRAMES, arm, starts[row].instruction, first, 0)
+            ahead = plan(observation, drawn[row].wish)[: STEPS - first]
             commands[row, first : first + len(ahead)] = (
                 ahead + drawn[row].jitter[first : first + len(ahead)]
             )

@@ -45,11 +45,11 @@ def loss(
     does; chance is drawn where the clip lies, so that it is the same wherever the network runs.
     """
     noised, device = _noise(clip, shares, generator), weight.device
-    clean, wanted = noised.clean.to(device), clip.to(device)
+    clean, target = noised.clean.to(device), clip.to(device)
     video, actions = network(noised.clip.to(device), noised.time.to(device), clean)
     hidden = (~clean).float()
-    off_video = ((video - wanted.video).square() * weight[:, None]).mean((2, 3)) * hidden[:, :-1]
-    off_actions = (actions - wanted.actions).square().mean((1, 2)) * hidden[:, -1]
+    off_video = ((video - target.video).square() * weight[:, None]).mean((2, 3)) * hidden[:, :-1]
+    off_actions = (actions - target.actions).square().mean((1, 2)) * hidden[:, -1]
     return (off_video.sum() + off_actions.sum()) / hidden.sum().clamp(min=1)
 
 
@@ -68,9 +68,9 @@ def sample(model: Dynamics, clip: LatentClip, clean: Tensor, noise: LatentClip) 
     for number, step in enumerate(scheduler.timesteps):
         sigma = scheduler.sigmas[number]
         time = torch.full((len(video),), 1 - float(sigma), device=video.device)
-        found = model(replace(clip, video=video, actions=actions), time, clean)
-        joined, wanted = _joined(video, actions), _joined(*found)
-        after = scheduler.step((joined - wanted) / sigma, step, joined).prev_sample
+        predicted = model(replace(clip, video=video, actions=actions), time, clean)
+        joined, predicted_tokens = _joined(video, actions), _joined(*predicted)
+        after = scheduler.step((joined - predicted_tokens) / sigma, step, joined).prev_sample
         scheduler._step_index = number + 1
         moved_video, moved_actions = _parted(after, video, actions)
         video = torch.where(keep_video, clip.video, moved_video)
@@ -86,12 +86,12 @@ def _noise(clip: LatentClip, shares: Mapping[Mode, float], generator: torch.Gene
     )
     video = _mixed(clip.video, time[:, None, None, None], generator)
     actions = _mixed(clip.actions, time[:, None, None], generator)
-    given = replace(
+    noised_clip = replace(
         clip,
         video=torch.where(clean[:, :-1, None, None], clip.video, video),
         actions=torch.where(clean[:, -1:, None], clip.actions, actions),
     )
-    return Noised(given, time, clean)
+    return Noised(noised_clip, time, clean)
 
 
 def _mixed(data: Tensor, time: Tensor, generator: torch.Generator) -> Tensor:

@@ -65,11 +65,12 @@ class DynamicsConfig:
 
     def checked(self) -> DynamicsConfig:
         """Itself, or what is wrong with it."""
-        for what, by in (("horizon", "group"), ("width", "heads")):
-            whole, part = getattr(self, what), getattr(self, by)
+        for multiple, divisor in (("horizon", "group"), ("width", "heads")):
+            whole, part = getattr(self, multiple), getattr(self, divisor)
             if part < 1 or whole < part or whole % part:
                 raise ValueError(
-                    f"The {what} is {whole} and the {by} {part}. Make the {what} a multiple of it."
+                    f"The {multiple} is {whole} and the {divisor} {part}. Make the {multiple} a "
+                    "multiple of it."
                 )
         if self.steps < 1 or self.depth < 1 or not self.strides or min(self.strides) < 1:
             raise ValueError(
@@ -226,10 +227,10 @@ class Dynamics(nn.Module):
         change = torch.unflatten(
             clip.video - clip.before[:, :, None], 2, (config.groups, config.group)
         )
-        wanted = change.transpose(1, 2).flatten(0, 1).flatten(1)
-        found = fitted(acts, wanted, RIDGE * len(acts))
-        self.drift.weight.copy_(found[:-1].T)
-        self.drift.bias.copy_(found[-1])
+        target = change.transpose(1, 2).flatten(0, 1).flatten(1)
+        solution = fitted(acts, target, RIDGE * len(acts))
+        self.drift.weight.copy_(solution[:-1].T)
+        self.drift.bias.copy_(solution[-1])
 
     def _drift(self, acts: Tensor) -> Tensor:
         """The part of the change that is linear in the actions: where they bring the hand. Fitted,
@@ -258,14 +259,14 @@ class Dynamics(nn.Module):
         ...]."""
         moved = before[:, :, None] + drift
         hand = self._places(moved, self.middle[:, None], self.spread[:, None])[..., HAND, :]
-        things = self._places(before, self.middle, self.spread)[..., :HAND, :]
-        away = things[:, :, None] - hand[..., None, :]
+        objects = self._places(before, self.middle, self.spread)[..., :HAND, :]
+        away = objects[:, :, None] - hand[..., None, :]
         square = away.square().sum(-1, keepdim=True)
-        found = torch.cat(
+        nearness = torch.cat(
             [away, *(torch.exp(-square / (2 * width**2)) for width in NEAR)], dim=-1
         ).flatten(3)
         return torch.unflatten(
-            found.transpose(1, 2), 1, (self.config.groups, self.config.group)
+            nearness.transpose(1, 2), 1, (self.config.groups, self.config.group)
         ).flatten(2)
 
     def _places(self, latents: Tensor, middle: Tensor, spread: Tensor) -> Tensor:

@@ -60,9 +60,9 @@ class EyesConfig:
         return LATENT
 
 
-class Look(nn.Module):
-    """One view's eyes: a heat map a thing, from a fine and a coarse look, and what is found where
-    it is warm."""
+class ViewEncoder(nn.Module):
+    """The encoder of one view: a heat map for each object from fine and coarse features, and the
+    features at its peak."""
 
     def __init__(self, config: EyesConfig) -> None:
         super().__init__()
@@ -90,14 +90,18 @@ class Look(nn.Module):
         heat = functional.interpolate(rough, pixels.shape[-2:], mode="bilinear") + self.near_heat(
             near
         )
-        shares, rough = (torch.softmax(SHARP * one.flatten(2), -1) for one in (heat, rough))
+        shares, rough = (
+            torch.softmax(SHARP * heat_map.flatten(2), -1) for heat_map in (heat, rough)
+        )
         features = torch.cat(
             [near.flatten(2), pixels.flatten(2), self.grid.expand(len(pixels), -1, -1)], dim=1
         )
-        found = shares @ features.transpose(1, 2)
-        told = torch.cat([found, rough @ wide.flatten(2).transpose(1, 2)], dim=-1)
-        said = self.second(torch.relu(self.first(told.flatten(1)[..., None])))[..., 0]
-        return found[..., -2:], torch.unflatten(said, 1, (SPOTS, OUT))
+        features_at_spots = shares @ features.transpose(1, 2)
+        spot_features = torch.cat(
+            [features_at_spots, rough @ wide.flatten(2).transpose(1, 2)], dim=-1
+        )
+        outputs = self.second(torch.relu(self.first(spot_features.flatten(1)[..., None])))[..., 0]
+        return features_at_spots[..., -2:], torch.unflatten(outputs, 1, (SPOTS, OUT))
 
 
 class Eyes(nn.Module):
@@ -107,7 +111,7 @@ class Eyes(nn.Module):
     def __init__(self, config: EyesConfig) -> None:
         super().__init__()
         self.config = config
-        self.looks = nn.ModuleList(Look(config) for _ in range(config.views))
+        self.looks = nn.ModuleList(ViewEncoder(config) for _ in range(config.views))
         self.register_buffer("state", torch.zeros(config.views * LATENT + 1, STATE))
 
     state: Tensor
@@ -171,8 +175,8 @@ class Brush(nn.Module):
         left[:, :, -1] = 1
         pixels = self.grid.shape[1]
         whole = 3 * self.radius[:, list(KINDS)].abs().prod(-1) * pixels
-        seen = ((covers * left).sum(-1) / whole).clamp(0, 1)
-        return torch.stack([seen[:, :, PAINTED.index(name)] for name in THINGS], dim=-1)
+        visible_share = ((covers * left).sum(-1) / whole).clamp(0, 1)
+        return torch.stack([visible_share[:, :, PAINTED.index(name)] for name in THINGS], dim=-1)
 
 
 class Tokeniser(nn.Module):
@@ -202,12 +206,12 @@ class Tokeniser(nn.Module):
         """How much of the picture hangs on each number [views, latent]: its change when the number
         moves by half a deviation, 1 on average in each view."""
         painted = self._paint(latents)
-        found = torch.zeros_like(self.mean)
+        changes = torch.zeros_like(self.mean)
         for number in range(self.config.latent):
             moved = latents.clone()
             moved[..., number] += 0.5
-            found[:, number] = (self._paint(moved) - painted).square().mean((0, 2, 3, 4)).sqrt()
-        return found / found.mean(1, keepdim=True).clamp(min=1e-6)
+            changes[:, number] = (self._paint(moved) - painted).square().mean((0, 2, 3, 4)).sqrt()
+        return changes / changes.mean(1, keepdim=True).clamp(min=1e-6)
 
     def _paint(self, latents: Tensor) -> Tensor:
         painted: Tensor = self.brush(latents * self.deviation + self.mean)
@@ -225,30 +229,29 @@ def in_parts(make: Callable[[Tensor], Tensor], rows: Tensor, size: int = 256) ->
 
 
 def with_one(features: Tensor) -> Tensor:
-    """A column of ones behind the others, for what a linear fit adds always."""
+    """Append a column of ones, the intercept of a linear fit."""
     return torch.cat([features, features.new_ones(len(features), 1)], dim=1)
 
 
-def fitted(features: Tensor, wanted: Tensor, ridge: float) -> Tensor:
-    """Ridge regression [features + 1, wanted]: what the features, and one, are multiplied with to
-    come near."""
-    given = with_one(features).double()
-    square = given.T @ given + ridge * torch.eye(given.shape[1])
-    solved: Tensor = torch.linalg.solve(square, given.T @ wanted.double())
+def fitted(features: Tensor, targets: Tensor, ridge: float) -> Tensor:
+    """The weights of a ridge regression, [features + 1, targets], with the intercept last."""
+    inputs = with_one(features).double()
+    square = inputs.T @ inputs + ridge * torch.eye(inputs.shape[1])
+    solved: Tensor = torch.linalg.solve(square, inputs.T @ targets.double())
     return solved.float()
 
 
-def _points(middle: Tensor, said: Tensor) -> Tensor:
+def _points(middle: Tensor, outputs: Tensor) -> Tensor:
     """Both fingers become a hand: its middle, and from there to the second finger."""
-    places, shown = middle + NUDGE * said[..., :2], torch.sigmoid(said[..., 2:])
+    places, appearance = middle + NUDGE * outputs[..., :2], torch.sigmoid(outputs[..., 2:])
     fingers = slice(HAND, HAND + 2)
     finger = (places[:, HAND + 1] - places[:, HAND]) / 2
-    whole = torch.cat([places, shown], dim=-1)
-    things = torch.cat(
+    whole = torch.cat([places, appearance], dim=-1)
+    objects = torch.cat(
         [whole[:, :HAND], whole[:, fingers].mean(1, keepdim=True), whole[:, HAND + 2 :]], dim=1
     )
     return torch.cat(
-        [things[..., :2].flatten(1), finger, things[..., 2:5].flatten(1), things[..., 5]], dim=1
+        [objects[..., :2].flatten(1), finger, objects[..., 2:5].flatten(1), objects[..., 5]], dim=1
     )
 
 

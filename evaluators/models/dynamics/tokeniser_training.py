@@ -1,5 +1,5 @@
-"""How the tokeniser learns to see and to paint: told where things are, and by looking at what it
-painted itself."""
+"""Trains the tokeniser to encode and to paint frames: from known object positions, and by re-
+encoding what it painted."""
 
 from __future__ import annotations
 
@@ -87,34 +87,34 @@ def train_tokeniser(
     practice: Practice,
     plan: SightPlan,
     config: EyesConfig | None = None,
-    each: Callable[[int, float], None] = lambda _step, _loss: None,
+    on_step: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> Tokeniser:
     """Eyes and brush together; then the scale of the latents and a linear read-out of the table's
     state."""
     torch.manual_seed(plan.seed)
     device, scenes = pick_device("auto"), scenes_of(practice)
-    made = Tokeniser(config or EyesConfig()).to(device)
+    tokeniser = Tokeniser(config or EyesConfig()).to(device)
     with torch.no_grad():
-        some = scenes.frames[:: max(1, len(scenes.frames) // 1500)]
-        ground = (some.flatten(2, 3).float().median(0).values / 255).to(device)
-        made.brush.ground.copy_(ground)
-    parameters = [*made.eyes.parameters(), *made.brush.parameters()]
+        frame_sample = scenes.frames[:: max(1, len(scenes.frames) // 1500)]
+        ground = (frame_sample.flatten(2, 3).float().median(0).values / 255).to(device)
+        tokeniser.brush.ground.copy_(ground)
+    parameters = [*tokeniser.eyes.parameters(), *tokeniser.brush.parameters()]
     optimiser = torch.optim.Adam(parameters, plan.rate)
     slower = torch.optim.lr_scheduler.OneCycleLR(
         optimiser, plan.rate, total_steps=plan.steps, pct_start=0.1
     )
     for step in range(plan.steps):
         rows = torch.randint(0, len(scenes.frames), (plan.batch,))
-        loss = _loss(made, scenes.rows(rows).to(device), ground)
+        loss = _loss(tokeniser, scenes.rows(rows).to(device), ground)
         optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         nn.utils.clip_grad_norm_(parameters, 1.0)
         optimiser.step()
         slower.step()
-        each(step + 1, loss.item())
-    made = made.to("cpu")
-    _fit(made, scenes.rows(torch.randperm(len(scenes.frames))[:FITTED]))
-    return made.eval()
+        on_step(step + 1, loss.item())
+    tokeniser = tokeniser.to("cpu")
+    _fit(tokeniser, scenes.rows(torch.randperm(len(scenes.frames))[:FITTED]))
+    return tokeniser.eval()
 
 
 def scenes_of(practice: Practice) -> Scenes:
@@ -139,35 +139,40 @@ def repainted(tokeniser: Tokeniser, frames: Tensor) -> Tensor:
     return in_parts(lambda part: tokeniser.decode(tokeniser.encode(part)), frames)
 
 
-def _loss(made: Tokeniser, scenes: Scenes, ground: Tensor) -> Tensor:
-    """Where things are, what the picture looks like when they are painted there, and one's own
-    pictures seen again."""
-    pixels, there = scenes.frames.float() / 255, scenes.there
-    points: Tensor = made.eyes(scenes.frames)
-    found = torch.unflatten(points[..., PLACES], -1, (len(THINGS), 2))
-    told = torch.where(there[..., None], scenes.places, found.detach()).flatten(2)
-    painted: Tensor = made.brush(
-        torch.cat([told, scenes.finger, points[..., FINGER.stop :]], dim=-1)
+def _loss(tokeniser: Tokeniser, scenes: Scenes, ground: Tensor) -> Tensor:
+    """The error of object positions, of the repainted picture, and of re-encoding painted
+    scenes."""
+    pixels, present = scenes.frames.float() / 255, scenes.there
+    points: Tensor = tokeniser.eyes(scenes.frames)
+    predicted_places = torch.unflatten(points[..., PLACES], -1, (len(THINGS), 2))
+    painted_places = torch.where(
+        present[..., None], scenes.places, predicted_places.detach()
+    ).flatten(2)
+    painted: Tensor = tokeniser.brush(
+        torch.cat([painted_places, scenes.finger, points[..., FINGER.stop :]], dim=-1)
     )
     stirred = (pixels - torch.unflatten(ground, 1, pixels.shape[2:4])).abs().amax(
         -1, keepdim=True
     ) > STIR
     look = ((painted - pixels).square() * (1 + HEAVY * stirred)).mean()
-    place = ((found - scenes.places).square().sum(-1) * there).mean()
+    place = ((predicted_places - scenes.places).square().sum(-1) * present).mean()
     finger = (points[..., FINGER] - scenes.finger).square().sum(-1).mean()
     share = nn.functional.binary_cross_entropy(
-        points[..., SHARES].clamp(1e-4, 1 - 1e-4), there.float()
+        points[..., SHARES].clamp(1e-4, 1 - 1e-4), present.float()
     )
-    return 10 * (look + place + finger + _seen_again(made, _changed(points.detach()))) + 0.1 * share
+    return (
+        10 * (look + place + finger + _reencoding_loss(tokeniser, _changed(points.detach())))
+        + 0.1 * share
+    )
 
 
-def _seen_again(made: Tokeniser, points: Tensor) -> Tensor:
-    """The error of the eyes on what the brush makes of known points, for what is visible of
-    them."""
+def _reencoding_loss(tokeniser: Tokeniser, points: Tensor) -> Tensor:
+    """The error of the encoder on pictures painted from known points, weighted by what is visible
+    of them."""
     with torch.no_grad():
-        frames = to_bytes(made.brush(points))
-    visible = (made.brush.visible(points) / WELL).clamp(0, 1)
-    off: Tensor = (made.eyes(frames) - points).square()
+        frames = to_bytes(tokeniser.brush(points))
+    visible = (tokeniser.brush.visible(points) / WELL).clamp(0, 1)
+    off: Tensor = (tokeniser.eyes(frames) - points).square()
     places, colours = (
         torch.unflatten(off[..., part], -1, (len(THINGS), -1)).sum(-1) for part in (PLACES, COLOURS)
     )
@@ -176,27 +181,26 @@ def _seen_again(made: Tokeniser, points: Tensor) -> Tensor:
 
 
 def _changed(points: Tensor) -> Tensor:
-    """Scenes near those seen, some with an object of another: what a dynamics model may come to
-    paint."""
+    """Scenes near those seen, some with objects exchanged: what a dynamics model may predict."""
     changed = points.clone()
     places = torch.unflatten(changed[..., PLACES], -1, (len(THINGS), 2))
     swapped = torch.rand(len(points)) < SWAPPED
-    for thing in range(HAND):
-        other = places[torch.randperm(len(points))]
-        places[swapped, :, thing] = other[swapped, :, thing]
+    for number in range(HAND):
+        shuffled = places[torch.randperm(len(points))]
+        places[swapped, :, number] = shuffled[swapped, :, number]
     changed[..., : FINGER.stop] += MOVED * torch.randn_like(changed[..., : FINGER.stop])
-    rest = changed[..., FINGER.stop :]
-    changed[..., FINGER.stop :] = (rest + TINTED * torch.randn_like(rest)).clamp(0, 1)
+    appearance = changed[..., FINGER.stop :]
+    changed[..., FINGER.stop :] = (appearance + TINTED * torch.randn_like(appearance)).clamp(0, 1)
     return changed
 
 
 @torch.no_grad()
-def _fit(made: Tokeniser, scenes: Scenes) -> None:
+def _fit(tokeniser: Tokeniser, scenes: Scenes) -> None:
     """The scale of the latents; the state from real and from painted frames alike."""
-    points = in_parts(made.eyes, scenes.frames)
-    made.mean.copy_(points.mean(0))
-    made.deviation.copy_(points.std(0).clamp(min=FLAT))
-    again = in_parts(lambda part: made.eyes(to_bytes(made.brush(part))), points)
-    made.eyes.state.copy_(
+    points = in_parts(tokeniser.eyes, scenes.frames)
+    tokeniser.mean.copy_(points.mean(0))
+    tokeniser.deviation.copy_(points.std(0).clamp(min=FLAT))
+    again = in_parts(lambda part: tokeniser.eyes(to_bytes(tokeniser.brush(part))), points)
+    tokeniser.eyes.state.copy_(
         fitted(torch.cat([points, again]).flatten(1), torch.cat([scenes.states] * 2), RIDGE)
     )

@@ -30,7 +30,7 @@ WEIGHED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingPlan:
+class DynamicsPlan:
     """How to train; the defaults are the small model's, the paper's are 24,000 steps of 512 at
     1e-4."""
 
@@ -72,8 +72,8 @@ def prepare(practice: Practice, tokeniser: Tokeniser) -> LatentLessons:
         (torch.from_numpy(rows) - numbers[0]) / numbers[1]
         for rows in (practice.commands, practice.moves)
     )
-    some = latents.flatten(0, 1)[:: max(1, latents.shape[0] * latents.shape[1] // WEIGHED)]
-    return LatentLessons(latents, commands, moves, tokeniser.weights(some), mean, scale)
+    latent_sample = latents.flatten(0, 1)[:: max(1, latents.shape[0] * latents.shape[1] // WEIGHED)]
+    return LatentLessons(latents, commands, moves, tokeniser.weights(latent_sample), mean, scale)
 
 
 def action_scale(actions: Actions) -> tuple[tuple[float, ...], tuple[float, ...]]:
@@ -87,10 +87,10 @@ def action_scale(actions: Actions) -> tuple[tuple[float, ...], tuple[float, ...]
 def train(
     lessons: LatentLessons,
     tokeniser: Tokeniser,
-    plan: TrainingPlan,
+    plan: DynamicsPlan,
     folder: Path,
     config: DynamicsConfig | None = None,
-    each: Callable[[int, float], None] = lambda _step, _loss: None,
+    on_step: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> Dynamics:
     """Train from where the folder stands; every random draw follows from the seed and the step."""
     from accelerate import Accelerator
@@ -103,34 +103,36 @@ def train(
     model.middle.copy_(tokeniser.mean)
     model.spread.copy_(tokeniser.deviation)
     if config.nearness:
-        many = replace(plan, batch=FITTED, second_stride=0.0)
-        model.fit_drift(_clip(lessons, config, many, torch.Generator().manual_seed(plan.seed)))
+        fitting_plan = replace(plan, batch=FITTED, second_stride=0.0)
+        model.fit_drift(
+            _clip(lessons, config, fitting_plan, torch.Generator().manual_seed(plan.seed))
+        )
     shadow.load_state_dict(model.state_dict())
     accelerator = Accelerator(cpu=not torch.cuda.is_available())
     optimiser = torch.optim.AdamW(
         model.parameters(), plan.rate, (0.9, 0.99), weight_decay=plan.decay
     )
     slower = get_cosine_schedule_with_warmup(optimiser, plan.warm_up, plan.steps)
-    done = _resume(folder, plan, model, shadow, optimiser)
-    for _ in range(done):
+    first_step = _resume(folder, plan, model, shadow, optimiser)
+    for _ in range(first_step):
         slower.step()
     network, optimiser = accelerator.prepare(model, optimiser)
     shadow, weight = shadow.to(accelerator.device), lessons.weight.to(accelerator.device)
-    for step in range(done, plan.steps):
+    for step in range(first_step, plan.steps):
         draw = (
             plan.seed * 1_000_003 + step
         ) * accelerator.num_processes + accelerator.process_index
         generator = torch.Generator().manual_seed(draw)
-        found = loss(
+        step_loss = loss(
             network, _clip(lessons, config, plan, generator), plan.shares, generator, weight
         )
         optimiser.zero_grad()
-        accelerator.backward(found)
+        accelerator.backward(step_loss)
         accelerator.clip_grad_norm_(network.parameters(), 1.0)
         optimiser.step()
         slower.step()
         _follow(shadow, model, min(plan.average, (step + 1) / (step + 10)))
-        each(step + 1, found.item())
+        on_step(step + 1, step_loss.item())
         if (
             (step + 1) % plan.keep_every == 0
             and step + 1 < plan.steps
@@ -152,17 +154,17 @@ def save(model: Dynamics, tokeniser: Tokeniser, folder: Path) -> None:
         f"tokeniser.{name}": value.contiguous() for name, value in tokeniser.state_dict().items()
     }
     _write(folder / WEIGHTS, tensors)
-    said = {**model.config.as_json(), "eyes": asdict(tokeniser.config)}
-    (folder / CONFIG).write_text(json.dumps(said, indent=1, sort_keys=True) + "\n")
+    description = {**model.config.as_json(), "eyes": asdict(tokeniser.config)}
+    (folder / CONFIG).write_text(json.dumps(description, indent=1, sort_keys=True) + "\n")
 
 
 def load(folder: Path) -> tuple[Dynamics, Tokeniser]:
     """The model and its tokeniser from a folder."""
-    said = json.loads((folder / CONFIG).read_text())
-    eyes = EyesConfig(**said.pop("eyes"))
-    known = {name: said[name] for name in DynamicsConfig.__dataclass_fields__ if name in said}
+    stored = json.loads((folder / CONFIG).read_text())
+    eyes = EyesConfig(**stored.pop("eyes"))
+    fields = {name: stored[name] for name in DynamicsConfig.__dataclass_fields__ if name in stored}
     listed: dict[str, Any] = {
-        name: tuple(v) if isinstance(v, list) else v for name, v in known.items()
+        name: tuple(v) if isinstance(v, list) else v for name, v in fields.items()
     }
     config = DynamicsConfig(**listed).checked()
     if (eyes.views, eyes.latent) != (config.views, config.latent):
@@ -183,12 +185,14 @@ def load(folder: Path) -> tuple[Dynamics, Tokeniser]:
 def keep_tau(folder: Path, tau: float | None) -> None:
     """Write the tau a model is to be stopped with, chosen on starts it is not measured on, into its
     folder."""
-    said = json.loads((folder / CONFIG).read_text())
-    (folder / CONFIG).write_text(json.dumps({**said, "tau": tau}, indent=1, sort_keys=True) + "\n")
+    config = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(
+        json.dumps({**config, "tau": tau}, indent=1, sort_keys=True) + "\n"
+    )
 
 
 def _clip(
-    lessons: LatentLessons, config: DynamicsConfig, plan: TrainingPlan, generator: torch.Generator
+    lessons: LatentLessons, config: DynamicsConfig, plan: DynamicsPlan, generator: torch.Generator
 ) -> LatentClip:
     """A minibatch at one pace; commands or the arm's own moves; actions of two steps are added
     where it goes double."""
@@ -217,32 +221,32 @@ def _at_pace(actions: Tensor, stride: int) -> Tensor:
 
 @torch.no_grad()
 def _follow(shadow: Dynamics, model: Dynamics, average: float) -> None:
-    for kept, new in zip(shadow.parameters(), model.parameters(), strict=True):
-        kept.lerp_(new, 1 - average)
+    for averaged, current in zip(shadow.parameters(), model.parameters(), strict=True):
+        averaged.lerp_(current, 1 - average)
 
 
 def _keep(
-    folder: Path, plan: TrainingPlan, step: int, model: Dynamics, shadow: Dynamics, optimiser: Any
+    folder: Path, plan: DynamicsPlan, step: int, model: Dynamics, shadow: Dynamics, optimiser: Any
 ) -> None:
     tensors = {f"model.{name}": value for name, value in model.state_dict().items()}
     tensors |= {f"shadow.{name}": value for name, value in shadow.state_dict().items()}
     for number, state in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser.{number}.{name}": value for name, value in state.items()}
     tensors["step"] = torch.tensor(step)
-    tensors["plan"] = torch.from_numpy(np.frombuffer(_print(plan).encode(), np.uint8).copy())
+    tensors["plan"] = torch.from_numpy(np.frombuffer(_plan_json(plan).encode(), np.uint8).copy())
     folder.mkdir(parents=True, exist_ok=True)
     _write(folder / STATE, {name: value.contiguous() for name, value in tensors.items()})
 
 
 def _resume(
-    folder: Path, plan: TrainingPlan, model: Dynamics, shadow: Dynamics, optimiser: Any
+    folder: Path, plan: DynamicsPlan, model: Dynamics, shadow: Dynamics, optimiser: Any
 ) -> int:
-    """The step a checkpoint stands at, everything put back; 0 without one or with one of another
-    plan."""
+    """The step of the stored checkpoint, with all states restored; 0 without one, or with one of
+    another plan."""
     if not (folder / STATE).is_file():
         return 0
     tensors = load_file(folder / STATE)
-    if bytes(tensors["plan"].numpy()).decode() != _print(plan):
+    if bytes(tensors["plan"].numpy()).decode() != _plan_json(plan):
         return 0
     for prefix, module in (("model.", model), ("shadow.", shadow)):
         module.load_state_dict(
@@ -251,13 +255,13 @@ def _resume(
     state: dict[int, dict[str, Tensor]] = {}
     for name, value in tensors.items():
         if name.startswith("optimiser."):
-            _, number, what = name.split(".")
-            state.setdefault(int(number), {})[what] = value
+            _, number, part = name.split(".")
+            state.setdefault(int(number), {})[part] = value
     optimiser.load_state_dict({**optimiser.state_dict(), "state": state})
     return int(tensors["step"])
 
 
-def _print(plan: TrainingPlan) -> str:
+def _plan_json(plan: DynamicsPlan) -> str:
     return json.dumps(asdict(plan), sort_keys=True)
 
 

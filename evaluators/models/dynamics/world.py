@@ -60,26 +60,26 @@ class DynamicsWorld:
         are made."""
         whole = np.repeat(frames[:, None], self.model.config.views, axis=1)
         clip = self._clip(context, actions, self._latents(whole))
-        known = [number == view for number in range(self.model.config.views)]
-        return self._frames(self._sample(clip, context, [*known, True]), actions.shape[1])
+        is_known = [number == view for number in range(self.model.config.views)]
+        return self._frames(self._sample(clip, context, [*is_known, True]), actions.shape[1])
 
     @torch.no_grad()
     def inverse(self, context: Context, frames: Frames) -> Actions:
         """Inverse dynamics: the video is known, actions are denoised."""
         empty = np.zeros((len(frames), frames.shape[2], ACTION), np.float32)
         clip = self._clip(context, empty, self._latents(frames))
-        made = self._sample(clip, context, [True] * self.model.config.views + [False])
-        found = made.actions[:, : frames.shape[2]] * self.scale + self.mean
-        return found.cpu().numpy().astype(np.float32)
+        denoised = self._sample(clip, context, [True] * self.model.config.views + [False])
+        recovered = denoised.actions[:, : frames.shape[2]] * self.scale + self.mean
+        return recovered.cpu().numpy().astype(np.float32)
 
     def _clip(self, context: Context, actions: Actions, video: Tensor | None) -> LatentClip:
         config = self.model.config
         before = self.tokeniser.encode(torch.from_numpy(context.frames[:, :, -1]).to(self.device))
         rows = _padded(torch.from_numpy(actions).float().to(self.device), 1, config.horizon)
-        known = before[:, :, None].expand(-1, -1, config.horizon, -1) if video is None else video
-        given = (rows - self.mean) / self.scale
+        latents = before[:, :, None].expand(-1, -1, config.horizon, -1) if video is None else video
+        scaled = (rows - self.mean) / self.scale
         pace = torch.full((len(rows),), config.strides[0], device=self.device)
-        return LatentClip(before, _padded(known, 2, config.horizon), given, pace)
+        return LatentClip(before, _padded(latents, 2, config.horizon), scaled, pace)
 
     def _sample(self, clip: LatentClip, context: Context, clean: list[bool]) -> LatentClip:
         generators = [
@@ -87,10 +87,10 @@ class DynamicsWorld:
             for start in context.starts
         ]
         video = torch.stack(
-            [torch.randn(clip.video.shape[1:], generator=one) for one in generators]
+            [torch.randn(clip.video.shape[1:], generator=source) for source in generators]
         )
         actions = torch.stack(
-            [torch.randn(clip.actions.shape[1:], generator=one) for one in generators]
+            [torch.randn(clip.actions.shape[1:], generator=source) for source in generators]
         )
         noise = LatentClip(clip.before, video, actions, clip.stride).to(self.device)
         return sample(
@@ -105,8 +105,8 @@ class DynamicsWorld:
 
     def _frames(self, clip: LatentClip, steps: int) -> Frames:
         latents = clip.video[:, :, :steps].transpose(1, 2)
-        made = in_parts(self.tokeniser.decode, latents.flatten(0, 1))
-        frames = torch.unflatten(made, 0, latents.shape[:2]).transpose(1, 2)
+        decoded = in_parts(self.tokeniser.decode, latents.flatten(0, 1))
+        frames = torch.unflatten(decoded, 0, latents.shape[:2]).transpose(1, 2)
         return np.ascontiguousarray(frames.cpu().numpy())
 
 

@@ -57,8 +57,8 @@ def base_of_adapter(config: Path, base: str) -> tuple[str, str]:
     if base:
         name, _, revision = base.partition("@")
         return name, revision
-    said = json.loads(config.read_text("utf-8"))
-    return str(said["base_model_name_or_path"]), str(said["revision"])
+    adapter_config = json.loads(config.read_text("utf-8"))
+    return str(adapter_config["base_model_name_or_path"]), str(adapter_config["revision"])
 
 
 def attach(pipeline: Any, files: Sequence[Path]) -> None:
@@ -139,7 +139,7 @@ def _attach_lora(pipeline: Any, file: Path, *, second: bool) -> None:
         **where,
     )
     if name not in {
-        adapter for found in pipeline.get_list_adapters().values() for adapter in found
+        adapter for names in pipeline.get_list_adapters().values() for adapter in names
     }:
         raise ValueError(
             f"No tensor of {file.name} fits this {kind}. Check that the manifest names its base."

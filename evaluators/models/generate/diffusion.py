@@ -100,8 +100,8 @@ DEFAULTS = SamplerSettings()
 
 def sampling_of(declared: Mapping[str, Any]) -> SamplerSettings:
     """What a manifest declares; what it leaves open stays at the default."""
-    wanted = {name: declared[name] for name in SamplerSettings.__dataclass_fields__}
-    return SamplerSettings(**{name: value for name, value in wanted.items() if value is not None})
+    settings = {name: declared[name] for name in SamplerSettings.__dataclass_fields__}
+    return SamplerSettings(**{name: value for name, value in settings.items() if value is not None})
 
 
 class DiffusionGenerator:
@@ -153,11 +153,11 @@ class DiffusionGenerator:
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
         noise = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
         with BUSY, torch.inference_mode():
-            made = pipeline(
+            result = pipeline(
                 prompt=[s.prompt for s in batch], generator=noise, output_type="np", **settings
             )
-        blocked = getattr(made, "nsfw_content_detected", None) or [False] * len(batch)
-        arrays = made.images if self.modality == "image" else made.frames
+        blocked = getattr(result, "nsfw_content_detected", None) or [False] * len(batch)
+        arrays = result.images if self.modality == "image" else result.frames
         return [
             self._keep(sample, array, bool(stop), seed, folder)
             for sample, array, stop, seed in zip(batch, arrays, blocked, seeds, strict=True)
@@ -172,16 +172,18 @@ class DiffusionGenerator:
         if not np.isfinite(array).all():
             reason = "The pipeline returned pixels that are not numbers. Try another precision."
             return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=reason)
-        file, shown = _write(as_pixels(array), folder / sample.id, self.modality, self.sampling.fps)
+        file, media_facts = _write(
+            as_pixels(array), folder / sample.id, self.modality, self.sampling.fps
+        )
         return Output(
-            sample.id, Outcome.SCORED, file, {**record, **shown, "sha256": sha256_file(file)}
+            sample.id, Outcome.SCORED, file, {**record, **media_facts, "sha256": sha256_file(file)}
         )
 
     def _record(self, seed: int) -> dict[str, Json]:
         """What is needed to make this output again."""
         from diffusers import __version__
 
-        asked: dict[str, Json] = {
+        settings: dict[str, Json] = {
             "pipeline": self.pipeline_class,
             "modality": self.modality,
             "seed": seed,
@@ -195,7 +197,7 @@ class DiffusionGenerator:
             "diffusers": __version__,
         }
         clip: dict[str, Json] = {"frames": self.sampling.frames, "fps": self.sampling.fps}
-        return asked | self.weights.named() | (clip if self.modality == "video" else {})
+        return settings | self.weights.named() | (clip if self.modality == "video" else {})
 
 
 def detect(folder: Path) -> tuple[str, Modality]:
@@ -204,7 +206,7 @@ def detect(folder: Path) -> tuple[str, Modality]:
     return name, PIPELINES[name]
 
 
-def class_of(folder: Path, known: Collection[str], what: str) -> str:
+def class_of(folder: Path, classes: Collection[str], kind: str) -> str:
     """The pipeline class that a folder names, if it is a known one."""
     index = folder / "model_index.json"
     if not index.is_file():
@@ -213,10 +215,10 @@ def class_of(folder: Path, known: Collection[str], what: str) -> str:
             "save_pretrained()."
         )
     name = str(json.loads(index.read_text()).get("_class_name"))
-    if name not in known:
+    if name not in classes:
         raise ValueError(
-            f"{name} in {index} is not a known {what} pipeline. Known are: "
-            f"{', '.join(sorted(known))}."
+            f"{name} in {index} is not a known {kind} pipeline. Known are: "
+            f"{', '.join(sorted(classes))}."
         )
     return name
 
@@ -286,23 +288,23 @@ def _plain_ascii(text: str) -> str:
 def settings_of(
     pipeline: Any, name: str, modality: Modality, sampling: SamplerSettings
 ) -> dict[str, Any]:
-    asked: dict[str, Any] = {
+    settings: dict[str, Any] = {
         "num_inference_steps": sampling.steps,
         "height": sampling.height,
         "width": sampling.width,
     }
     if name in TRUE_GUIDANCE:
-        asked |= {"true_cfg_scale": sampling.guidance, "negative_prompt": " "}
+        settings |= {"true_cfg_scale": sampling.guidance, "negative_prompt": " "}
     else:
-        asked |= {"guidance_scale": sampling.guidance}
+        settings |= {"guidance_scale": sampling.guidance}
     if modality == "video":
-        asked |= {"num_frames": sampling.frames}
+        settings |= {"num_frames": sampling.frames}
     takes = inspect.signature(type(pipeline).__call__).parameters
-    if unknown := sorted(asked.keys() - takes.keys()):
+    if unknown := sorted(settings.keys() - takes.keys()):
         raise ValueError(
             f"{name} does not take {', '.join(unknown)}, so its record would not be true."
         )
-    return asked
+    return settings
 
 
 def as_pixels(array: Any) -> Pixels:

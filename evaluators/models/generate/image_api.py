@@ -72,10 +72,12 @@ class ApiGenerator:
         record = self._record()
         size: Any = {} if self.size == "auto" else {"size": self.size}
         try:
-            made = client.images.generate(model=self.api.model, prompt=sample.prompt, n=1, **size)
+            response = client.images.generate(
+                model=self.api.model, prompt=sample.prompt, n=1, **size
+            )
         except APIStatusError as error:
             return self._refused(error, sample, record)
-        picture = made.data[0] if made.data else None
+        picture = response.data[0] if response.data else None
         data = _bytes(picture.b64_json if picture else None)
         if data is None:
             reason = "The API answered without a picture in b64_json."
@@ -88,7 +90,7 @@ class ApiGenerator:
     def _refused(self, error: APIStatusError, sample: Sample, record: dict[str, Json]) -> Output:
         """A filter's word is `blocked`, a wrong request the model's failure; all else is ours and
         stops the shard."""
-        said = self._without_key(f"{error.code or ''} {error.type or ''} {error.message}")
+        reported = self._without_key(f"{error.code or ''} {error.type or ''} {error.message}")
         if error.status_code in (401, 403, 404):
             raise CannotProduce(
                 f"The image API refuses {self.api.model}: HTTP {error.status_code}. Check URL and "
@@ -96,12 +98,12 @@ class ApiGenerator:
             )
         if error.status_code >= 500 or error.status_code in (408, 409, 425, 429):
             raise error
-        blocked = any(word in said.lower() for word in BLOCKED)
+        blocked = any(word in reported.lower() for word in BLOCKED)
         return Output(
             sample.id,
             Outcome.BLOCKED if blocked else Outcome.MODEL_FAILED,
             record=record,
-            reason=said[:300],
+            reason=reported[:300],
         )
 
     def _without_key(self, text: str) -> str:

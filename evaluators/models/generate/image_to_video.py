@@ -108,7 +108,7 @@ class DiffusionVideo:
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
         noise = torch.Generator("cpu").manual_seed(seed)
         with BUSY, torch.inference_mode():
-            made = pipeline(
+            result = pipeline(
                 image=image, prompt=caption, generator=noise, output_type="np", **settings
             )
-        return made.frames[0]
+        return result.frames[0]

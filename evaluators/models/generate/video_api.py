@@ -142,5 +142,5 @@ def _page(answer: httpx.Response) -> dict[str, Any]:
 
 def _why(page: dict[str, Any]) -> str:
     error = page.get("error")
-    said = error.get("message") if isinstance(error, dict) else error
-    return str(said or "no reason given")[:300]
+    message = error.get("message") if isinstance(error, dict) else error
+    return str(message or "no reason given")[:300]

@@ -35,10 +35,10 @@ def load_adapted(
     folder: Path, shelf: Path | None, dtype: str = "fp32", base: str = ""
 ) -> tuple[Any, Any]:
     """The base with the adapter's weights in it, and the base's processor."""
-    said = json.loads((folder / CONFIG).read_text("utf-8"))
-    wanted = Base(*base_of_adapter(folder / CONFIG, base))
-    model, processor = read_folder(find_base(wanted, shelf), "cpu", dtype)
-    if said["peft_type"] != PLAIN:
+    adapter_config = json.loads((folder / CONFIG).read_text("utf-8"))
+    adapter_base = Base(*base_of_adapter(folder / CONFIG, base))
+    model, processor = read_folder(find_base(adapter_base, shelf), "cpu", dtype)
+    if adapter_config["peft_type"] != PLAIN:
         from peft import PeftModel
 
         return PeftModel.from_pretrained(model, str(folder)).merge_and_unload(), processor
@@ -47,7 +47,9 @@ def load_adapted(
     weights = load_file(folder / WEIGHTS)
     unknown = model.load_state_dict(weights, strict=False).unexpected_keys
     if unknown:
-        raise NoBase(f"The adapter has weights that {wanted.name} has not, first {unknown[0]!r}.")
+        raise NoBase(
+            f"The adapter has weights that {adapter_base.name} has not, first {unknown[0]!r}."
+        )
     model.tie_weights()
     return model, processor
 
@@ -81,9 +83,11 @@ def open_adapted(
     folder: Path, device: str = "cpu", shelf: Path | None = None, name: str = "", base: str = ""
 ) -> VlmJudge:
     """The adapter as a judge that shows frames as it was trained to see them."""
-    said = json.loads((folder / JUDGE).read_text("utf-8")) if (folder / JUDGE).is_file() else {}
-    first = said.get("mask") == "image_first"
-    frames = str(said.get("frames", "uniform-8"))
+    judge_config = (
+        json.loads((folder / JUDGE).read_text("utf-8")) if (folder / JUDGE).is_file() else {}
+    )
+    first = judge_config.get("mask") == "image_first"
+    frames = str(judge_config.get("frames", "uniform-8"))
     return VlmJudge(
         folder,
         model_id=name,
@@ -96,10 +100,10 @@ def open_adapted(
 
 
 def _checked(folder: Path, base: Base) -> Path:
-    found = revision(folder)[:40]
-    if found != base.revision:
+    commit = revision(folder)[:40]
+    if commit != base.revision:
         raise NoBase(
             f"The adapter was trained on {base.name} at {base.revision[:12]}; here it is at "
-            f"{found[:12]}."
+            f"{commit[:12]}."
         )
     return folder

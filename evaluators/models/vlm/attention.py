@@ -39,12 +39,12 @@ def strips(
     """What a transformers attention function gives: [batch, query, head, width], and no weights."""
     batch, heads, length, width = query.shape
     shared = heads // module.num_key_value_groups
-    found = torch.empty(batch, length, heads, width, dtype=query.dtype, device=query.device)
+    attended = torch.empty(batch, length, heads, width, dtype=query.dtype, device=query.device)
     for start in range(0, length, STRIP):
-        asked = query[:, :, start : start + STRIP]
-        size = asked.shape[2]
+        strip = query[:, :, start : start + STRIP]
+        size = strip.shape[2]
         # Heads that share keys stand below each other, so that no key is copied.
-        scores = torch.matmul(asked.reshape(batch, shared, -1, width), key.transpose(2, 3)).mul_(
+        scores = torch.matmul(strip.reshape(batch, shared, -1, width), key.transpose(2, 3)).mul_(
             scaling
         )
         if softcap is not None:
@@ -53,9 +53,9 @@ def strips(
             attention_mask[:, :, None, start : start + size]
         )
         weights = torch.softmax(scores, -1, dtype=torch.float32).to(query.dtype)
-        seen = torch.matmul(weights, value).view(batch, heads, size, width)
-        found[:, start : start + size] = seen.transpose(1, 2)
-    return found, None
+        strip_output = torch.matmul(weights, value).view(batch, heads, size, width)
+        attended[:, start : start + size] = strip_output.transpose(1, 2)
+    return attended, None
 
 
 def _register() -> None:

@@ -52,10 +52,10 @@ class ChatClip:
         """The tokens of one row."""
         return self.tokens
 
-    def fits_with(self, other: ChatClip) -> bool:
+    def fits_with(self, clip: ChatClip) -> bool:
         """Whether both can stand in one batch."""
-        return {key: one.shape[1:] for key, one in self.pixels.items()} == {
-            key: one.shape[1:] for key, one in other.pixels.items()
+        return {key: values.shape[1:] for key, values in self.pixels.items()} == {
+            key: values.shape[1:] for key, values in clip.pixels.items()
         }
 
 
@@ -78,10 +78,10 @@ class ChatFamily:
 
     def option(self, option: str) -> tuple[int, ...]:
         """An option's tokens as the template writes an assistant's words."""
-        asked = {"role": "user", "content": [{"type": "text", "text": "?"}]}
-        said = {"role": "assistant", "content": [{"type": "text", "text": option}]}
-        before = self.processor.apply_chat_template([asked], add_generation_prompt=True)
-        whole = self.processor.apply_chat_template([asked, said])
+        user_turn = {"role": "user", "content": [{"type": "text", "text": "?"}]}
+        assistant_turn = {"role": "assistant", "content": [{"type": "text", "text": option}]}
+        before = self.processor.apply_chat_template([user_turn], add_generation_prompt=True)
+        whole = self.processor.apply_chat_template([user_turn, assistant_turn])
         written = whole.removeprefix(before) if whole.startswith(before) else option
         return self._tokens(written[: written.index(option) + len(option)])
 
@@ -90,10 +90,10 @@ class ChatFamily:
         return str(self.processor.tokenizer.decode(tokens, skip_special_tokens=True))
 
     def prepare(
-        self, frames: Pixels, asked: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
+        self, frames: Pixels, prompts_and_menus: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
     ) -> ChatClip:
         """Tokens and pixels of a clip and its questions; the pixels are worked on once."""
-        texts = [self.text(len(frames), prompt) for prompt, _ in asked]
+        texts = [self.text(len(frames), prompt) for prompt, _ in prompts_and_menus]
         whole = self.processor(images=[list(frames)], text=[texts[0]], return_tensors="pt")
         ids = whole["input_ids"][0].tolist()
         tails = [self._after_images(self._tokens(text)) for text in texts]
@@ -105,7 +105,7 @@ class ChatFamily:
         shared = common_prefix(tails)
         asks = tuple(
             EncodedQuestion(tail[shared:], menu)
-            for tail, (_, menu) in zip(tails, asked, strict=True)
+            for tail, (_, menu) in zip(tails, prompts_and_menus, strict=True)
         )
         pixels = {key: value for key, value in whole.items() if key not in TEXT_KEYS}
         return ChatClip((*head, *tails[0][:shared]), pixels, asks)

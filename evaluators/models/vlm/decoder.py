@@ -82,19 +82,19 @@ class Decoder:
         self.ends: frozenset[int] = frozenset(ends if isinstance(ends, list) else [ends])
         self.pad = int(getattr(text, "pad_token_id", None) or 0)
 
-    def read(self, embeds: Tensor, slots: Slots, tables: Tables, seen: DecoderState) -> Tensor:
+    def read(self, embeds: Tensor, slots: Slots, tables: Tables, state: DecoderState) -> Tensor:
         """Hidden states of these tokens, which see what the tables say; they join what has been
         seen."""
-        seen.slots = Slots(torch.cat([seen.slots.segment, slots.segment], 1),
-                           torch.cat([seen.slots.position, slots.position], 1))  # fmt: skip
-        masks = {kind: self._mask(kind, tables, slots, seen.slots) for kind in self.kinds}
+        state.slots = Slots(torch.cat([state.slots.segment, slots.segment], 1),
+                           torch.cat([state.slots.position, slots.position], 1))  # fmt: skip
+        masks = {kind: self._mask(kind, tables, slots, state.slots) for kind in self.kinds}
         mask = masks if len(masks) > 1 else masks[self.kinds[0]]
         with in_strips(self.text):
             read = self.body(
                 inputs_embeds=embeds,
                 attention_mask=mask,
-                position_ids=slots.position + seen.shift,
-                past_key_values=seen.cache,
+                position_ids=slots.position + state.shift,
+                past_key_values=state.cache,
                 use_cache=True,
             )
         hidden: Tensor = read.last_hidden_state
@@ -112,14 +112,14 @@ class Decoder:
 def segments(asks: Sequence[EncodedQuestion], both_ways: bool = False) -> tuple[TokenSegment, ...]:
     """A segment a question, behind it one for each option's inner tokens and an empty one for an
     open answer."""
-    found: list[TokenSegment] = []
+    token_segments: list[TokenSegment] = []
     for ask in asks:
-        found.append(TokenSegment(ask.tokens, both_ways=both_ways))
-        here = len(found)
-        found += [TokenSegment(option[:-1], here) for option in ask.options] or [
-            TokenSegment((), here)
+        token_segments.append(TokenSegment(ask.tokens, both_ways=both_ways))
+        parent = len(token_segments)
+        token_segments += [TokenSegment(option[:-1], parent) for option in ask.options] or [
+            TokenSegment((), parent)
         ]
-    return tuple(found)
+    return tuple(token_segments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,15 +145,15 @@ def answer(
 ) -> list[list[DecodedAnswer]]:
     """Answer the asks of each row, whose segments `segments` made; the cache holds the prefixes."""
     packed = to_device(pack(rows, decoder.pad), decoder.device)
-    seen = DecoderState(cache, packed.prefix, shift)
-    given = decoder.embed(packed.tokens) if embeds is None else embeds
-    hidden = decoder.read(given, packed.slots, packed.tables, seen)
+    state = DecoderState(cache, packed.prefix, shift)
+    inputs = decoder.embed(packed.tokens) if embeds is None else embeds
+    hidden = decoder.read(inputs, packed.slots, packed.tables, state)
     spots = [spot for r, row in enumerate(asks) for spot in _spots(packed, r, row)]
     firsts = decoder.logits(hidden[[spot.row for spot in spots], [spot.last for spot in spots]])
-    told = [DecodedAnswer(first) for first in firsts]
-    _score(decoder, packed, hidden, spots, told)
-    _speak(decoder, packed, seen, spots, told, limit)
-    flat = iter(told)
+    answers = [DecodedAnswer(first) for first in firsts]
+    _score(decoder, packed, hidden, spots, answers)
+    _speak(decoder, packed, state, spots, answers, limit)
+    flat = iter(answers)
     return [[next(flat) for _ in row] for row in asks]
 
 
@@ -170,55 +170,55 @@ def _score(
     packed: PackedRows,
     hidden: Tensor,
     spots: Sequence[_Spot],
-    told: list[DecodedAnswer],
+    answers: list[DecodedAnswer],
 ) -> None:
     """Sum each option's log-probabilities, token by token."""
     inner: list[tuple[int, int, int, int]] = []
     for n, spot in enumerate(spots):
         if not spot.ask.options:
             continue
-        starts = torch.log_softmax(told[n].first, -1)
-        told[n] = replace(
-            told[n], scores=tuple(float(starts[option[0]]) for option in spot.ask.options)
+        starts = torch.log_softmax(answers[n].first, -1)
+        answers[n] = replace(
+            answers[n], scores=tuple(float(starts[option[0]]) for option in spot.ask.options)
         )
         begins = packed.begins[spot.row][spot.segment :]
         for k, option in enumerate(spot.ask.options):
             inner += [(n, k, begins[k] + i, word) for i, word in enumerate(option[1:])]
     for chunk in (inner[i : i + HEAD_ROWS] for i in range(0, len(inner), HEAD_ROWS)):
         places = hidden[[spots[n].row for n, _, _, _ in chunk], [place for _, _, place, _ in chunk]]
-        found = torch.log_softmax(decoder.logits(places), -1)
-        for line, (n, k, _, word) in zip(found, chunk, strict=True):
-            scores = list(told[n].scores)
+        log_probabilities = torch.log_softmax(decoder.logits(places), -1)
+        for line, (n, k, _, word) in zip(log_probabilities, chunk, strict=True):
+            scores = list(answers[n].scores)
             scores[k] += float(line[word])
-            told[n] = replace(told[n], scores=tuple(scores))
+            answers[n] = replace(answers[n], scores=tuple(scores))
 
 
 def _speak(
     decoder: Decoder,
     packed: PackedRows,
-    seen: DecoderState,
+    state: DecoderState,
     spots: Sequence[_Spot],
-    told: list[DecodedAnswer],
+    answers: list[DecodedAnswer],
     limit: int,
 ) -> None:
     """Generate all open answers side by side, one token of each a step."""
     words = {
-        n: [int(told[n].first.argmax())] for n, spot in enumerate(spots) if not spot.ask.options
+        n: [int(answers[n].first.argmax())] for n, spot in enumerate(spots) if not spot.ask.options
     }
     for step in range(limit - 1):
-        live = [n for n, said in words.items() if said[-1] not in decoder.ends]
+        live = [n for n, spoken in words.items() if spoken[-1] not in decoder.ends]
         if not live:
             break
         columns = _columns([spots[n].row for n in live])
         slots, tokens = _next_slots(
             packed, [spots[n] for n in live], [words[n][-1] for n in live], columns, step
         )
-        hidden = decoder.read(decoder.embed(tokens), slots, packed.tables, seen)
+        hidden = decoder.read(decoder.embed(tokens), slots, packed.tables, state)
         best = decoder.logits(hidden[[spots[n].row for n in live], columns]).argmax(-1).tolist()
         for n, word in zip(live, best, strict=True):
             words[n].append(word)
-    for n, said in words.items():
-        told[n] = replace(told[n], tokens=tuple(said), ended=said[-1] in decoder.ends)
+    for n, spoken in words.items():
+        answers[n] = replace(answers[n], tokens=tuple(spoken), ended=spoken[-1] in decoder.ends)
 
 
 def _columns(rows: Sequence[int]) -> list[int]:

@@ -106,12 +106,12 @@ class VlmJudge:
 
         With a temperature the words are drawn, the same ones for the same seed.
         """
-        shown = frames[list(frame_indices(self.frames, len(frames)))]
+        chosen_frames = frames[list(frame_indices(self.frames, len(frames)))]
         texts = [Menu(Question(text, text, "open")).text(self.prompt, "") for text in questions]
-        clip: Any = self.family.prepare(shown, [(text, ()) for text in texts])
+        clip: Any = self.family.prepare(chosen_frames, [(text, ()) for text in texts])
         with _BUSY, torch.inference_mode(), drawn(self.family.decoder, temperature, seed):
-            told = self.family.answer([clip], self.limit)[0]
-        return [self.family.decode(one.tokens).strip() for one in told]
+            decoded = self.family.answer([clip], self.limit)[0]
+        return [self.family.decode(decoded_answer.tokens).strip() for decoded_answer in decoded]
 
     def _prepare(self, request: Request) -> Prepared:
         try:
@@ -120,13 +120,13 @@ class VlmJudge:
                 for question in request.questions
             )
             texts = [menu.text(self.prompt, request.prompt) for menu in menus]
-            asked = [
+            prompts_and_menus = [
                 (text, menu.tokens)
                 for text, menu in zip(texts, menus, strict=True)
                 if not menu.problem
             ]
             frames = sample_frames(request.media, self.frames, request.modality)
-            clip = self.family.prepare(frames, asked) if asked else None
+            clip = self.family.prepare(frames, prompts_and_menus) if prompts_and_menus else None
         except (Unreadable, OSError, ValueError) as error:
             return Prepared(request, problem=f"{type(error).__name__}: {error}")
         return Prepared(request, menus, clip)
@@ -145,15 +145,15 @@ class VlmJudge:
             yield group
 
     def _replies(self, group: Sequence[Prepared]) -> list[Reply]:
-        """Judge a batch; half of it at a time if it does not go, and a single one that does not go
-        has no answers."""
+        """Judge a batch; split it in halves on an error. A single request that fails has no
+        answers."""
         if len(group) == 1 and group[0].clip is None:
             return [
                 reply(group[0].request, group[0].menus, (), self.family.decode, 0, group[0].problem)
             ]
         try:
             with _BUSY, torch.inference_mode():
-                told = self.family.answer([item.clip for item in group], self.limit)
+                decoded = self.family.answer([item.clip for item in group], self.limit)
         except Exception as error:
             if isinstance(error, getattr(torch, "AcceleratorError", ())):
                 raise
@@ -163,7 +163,7 @@ class VlmJudge:
             return [*self._replies(group[:half]), *self._replies(group[half:])]
         return [
             reply(item.request, item.menus, answers, self.family.decode, item.clip.tokens)
-            for item, answers in zip(group, told, strict=True)
+            for item, answers in zip(group, decoded, strict=True)
         ]
 
     def _bytes(self, item: Prepared) -> int:
@@ -174,9 +174,9 @@ class VlmJudge:
         text, tokens = self.family.model.config.get_text_config(), item.clip.longest
         heads, width = text.num_attention_heads, text.hidden_size
         head = getattr(text, "head_dim", None) or width // heads
-        kept = 2 * text.num_hidden_layers * text.num_key_value_heads * head * tokens
+        cached = 2 * text.num_hidden_layers * text.num_key_value_heads * head * tokens
         work = tokens * (6 * width + 3 * text.intermediate_size) + 2 * heads * STRIP * tokens
-        return int((kept + work) * self.family.model.dtype.itemsize)
+        return int((cached + work) * self.family.model.dtype.itemsize)
 
 
 def load_model(
@@ -252,8 +252,12 @@ def _decoding(limit: int, shared_prefix: bool) -> str:
     return f"{closed}; open greedy, at most {limit} tokens{images}"
 
 
-def _together(one: Prepared, other: Prepared) -> bool:
-    return one.clip is not None and other.clip is not None and bool(one.clip.fits_with(other.clip))
+def _together(first: Prepared, second: Prepared) -> bool:
+    return (
+        first.clip is not None
+        and second.clip is not None
+        and bool(first.clip.fits_with(second.clip))
+    )
 
 
 def _ahead(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:

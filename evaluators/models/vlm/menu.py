@@ -1,4 +1,4 @@
-"""From questions to menus of tokens, and from what a model told back to answers on the menu."""
+"""From questions to menus of tokens, and from a model's output to answers on the menu."""
 
 from __future__ import annotations
 
@@ -71,7 +71,11 @@ def menu_of(question: Question, encode: Callable[[str], tuple[int, ...]], end: i
             question,
             problem=f"Two options of {question.id!r} are the same to this model's tokenizer.",
         )
-    if any(one != other and other[: len(one)] == one for one in tokens for other in tokens):
+    if any(
+        option_tokens != longer and longer[: len(option_tokens)] == option_tokens
+        for option_tokens in tokens
+        for longer in tokens
+    ):
         tokens = tuple((*option, end) for option in tokens)
     return Menu(question, options, tokens)
 
@@ -79,7 +83,7 @@ def menu_of(question: Question, encode: Callable[[str], tuple[int, ...]], end: i
 def reply(
     request: Request,
     menus: Sequence[Menu],
-    told: Sequence[DecodedAnswer],
+    decoded: Sequence[DecodedAnswer],
     decode: Callable[[Sequence[int]], str],
     tokens_in: int,
     problem: str = "",
@@ -87,14 +91,14 @@ def reply(
     """Answers on the menu, the scores or words behind them kept raw."""
     if problem:
         return failed(request, problem)
-    heard = iter(told)
+    heard = iter(decoded)
     answers: list[Answer] = []
     raw: dict[str, Json] = {}
     for menu in menus:
         answer, words = _answer(menu, None if menu.problem else next(heard), decode)
         answers.append(answer)
         raw[menu.question.id] = words
-    spoken = sum(len(one.tokens) for one in told)
+    spoken = sum(len(answer_tokens.tokens) for answer_tokens in decoded)
     return Reply(
         request.sample_id, tuple(answers), json.dumps(raw, ensure_ascii=False), tokens_in, spoken
     )
@@ -109,21 +113,21 @@ def failed(request: Request, problem: str) -> Reply:
 
 
 def _answer(
-    menu: Menu, told: DecodedAnswer | None, decode: Callable[[Sequence[int]], str]
+    menu: Menu, decoded: DecodedAnswer | None, decode: Callable[[Sequence[int]], str]
 ) -> tuple[Answer, Json]:
     name = menu.question.id
-    if told is None:
+    if decoded is None:
         return Answer(name, Outcome.JUDGE_ERROR, reason=menu.problem), None
     if menu.options:
-        best = max(range(len(menu.options)), key=lambda k: told.scores[k])
+        best = max(range(len(menu.options)), key=lambda k: decoded.scores[k])
         scores: dict[str, Json] = {
-            o: round(s, 4) for o, s in zip(menu.options, told.scores, strict=True)
+            o: round(s, 4) for o, s in zip(menu.options, decoded.scores, strict=True)
         }
         return Answer(name, Outcome.SCORED, menu.options[best]), scores
-    words = decode(told.tokens).strip()
-    if not told.ended:
+    words = decode(decoded.tokens).strip()
+    if not decoded.ended:
         return Answer(
-            name, Outcome.JUDGE_UNPARSABLE, reason=f"Cut off after {len(told.tokens)} tokens."
+            name, Outcome.JUDGE_UNPARSABLE, reason=f"Cut off after {len(decoded.tokens)} tokens."
         ), words
     if not words:
         return Answer(name, Outcome.JUDGE_UNPARSABLE, reason="The answer is empty."), words

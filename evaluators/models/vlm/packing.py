@@ -96,25 +96,27 @@ def visible(tables: Tables, queries: Slots, keys: Slots, window: int | None = No
     """True where a query sees a key, [row, query, key]; a window hides keys far behind, unless both
     read both ways."""
     rows = torch.arange(len(queries.segment), device=queries.segment.device)[:, None, None]
-    asker, asked = queries.segment[:, :, None], keys.segment[:, None, :]
+    query_segment, key_segment = queries.segment[:, :, None], keys.segment[:, None, :]
     behind = queries.position[:, :, None] - keys.position[:, None, :]
-    block = (asker == asked) & tables.both_ways[rows, asker]
+    block = (query_segment == key_segment) & tables.both_ways[rows, query_segment]
     near = behind >= 0 if window is None else (behind >= 0) & (behind < window)
-    return tables.sees[rows, asker, asked] & (block | near)
+    return tables.sees[rows, query_segment, key_segment] & (block | near)
 
 
-def additive(seen: Tensor, dtype: torch.dtype) -> Tensor:
+def additive(seen_mask: Tensor, dtype: torch.dtype) -> Tensor:
     """The mask as numbers to add, [row, 1, query, key]: eager attention adds a boolean mask as 0
     and 1 and so leaks."""
     hidden = torch.finfo(dtype).min
-    return torch.zeros_like(seen, dtype=dtype).masked_fill_(~seen, hidden)[:, None]
+    return torch.zeros_like(seen_mask, dtype=dtype).masked_fill_(~seen_mask, hidden)[:, None]
 
 
 def common_prefix(sequences: Sequence[Sequence[int]]) -> int:
     """How many leading tokens all share, leaving each at least one of its own.
 
-    >>> common_prefix([(1, 2, 3), (1, 2, 4, 5)]), common_prefix([(1, 2)]), common_prefix([(1, 2), (1, 2, 3)])
-    (2, 1, 1)
+    >>> common_prefix([(1, 2, 3), (1, 2, 4, 5)])
+    2
+    >>> common_prefix([(1, 2)]), common_prefix([(1, 2), (1, 2, 3)])
+    (1, 1)
     """
     shortest = min(len(sequence) for sequence in sequences) - 1
     for i in range(shortest):

@@ -47,9 +47,9 @@ class PaliGemmaClip:
         """The tokens of one row, if all questions stand in one."""
         return self.images + sum(len(ask.tokens) for ask in self.asks)
 
-    def fits_with(self, other: PaliGemmaClip) -> bool:
+    def fits_with(self, clip: PaliGemmaClip) -> bool:
         """Whether both can stand in one batch."""
-        return self.pixels.shape == other.pixels.shape
+        return self.pixels.shape == clip.pixels.shape
 
 
 class PaliGemmaFamily:
@@ -71,13 +71,14 @@ class PaliGemmaFamily:
         return str(self.processor.tokenizer.decode(tokens, skip_special_tokens=True))
 
     def prepare(
-        self, frames: Pixels, asked: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
+        self, frames: Pixels, prompts_and_menus: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
     ) -> PaliGemmaClip:
         """Tokens and pixels of a clip and its questions."""
         pixels = self.processor.image_processor(list(frames), return_tensors="pt")["pixel_values"]
         begin = self.processor.tokenizer.bos_token
         asks = tuple(
-            EncodedQuestion(self._tokens(f"{begin}{prompt}\n"), menu) for prompt, menu in asked
+            EncodedQuestion(self._tokens(f"{begin}{prompt}\n"), menu)
+            for prompt, menu in prompts_and_menus
         )
         return PaliGemmaClip(len(frames) * self.processor.image_seq_length, pixels, asks)
 
@@ -112,13 +113,13 @@ class PaliGemmaFamily:
             FIRST_POSITION,
         )
         packed = to_device(pack([images] * len(clips), self.decoder.pad), self.model.device)
-        seen = DecoderState(empty_cache(), packed.prefix)
-        self.decoder.read(features.to(self.decoder.dtype), packed.slots, packed.tables, seen)
+        state = DecoderState(empty_cache(), packed.prefix)
+        self.decoder.read(features.to(self.decoder.dtype), packed.slots, packed.tables, state)
         rows = [
             PackedRow(clip.images, segments(clip.asks, both_ways=True), FIRST_POSITION)
             for clip in clips
         ]
-        return answer(self.decoder, rows, [clip.asks for clip in clips], seen.cache, limit)
+        return answer(self.decoder, rows, [clip.asks for clip in clips], state.cache, limit)
 
     def _embed(self, row: PackedRow, features: Tensor) -> Tensor:
         """The row's embeddings with the visual tokens in their places."""

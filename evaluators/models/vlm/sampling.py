@@ -26,9 +26,9 @@ def drawn(decoder: Decoder, temperature: float, seed: int) -> Iterator[None]:
     source = torch.Generator().manual_seed(seed)
 
     def noisy(hidden: Tensor) -> Tensor:
-        found = plain(hidden)
-        chance = torch.rand(found.shape, generator=source).clamp_min(1e-20)
-        return found - temperature * torch.log(-torch.log(chance)).to(found.device)
+        logits = plain(hidden)
+        chance = torch.rand(logits.shape, generator=source).clamp_min(1e-20)
+        return logits - temperature * torch.log(-torch.log(chance)).to(logits.device)
 
     vars(decoder)["logits"] = noisy
     try:

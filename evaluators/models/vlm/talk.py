@@ -51,14 +51,14 @@ class LocalTalker:
             for turn in messages
         ]
         text = str(self._processor.apply_chat_template(turns, add_generation_prompt=True))
-        given = self._processor(
+        inputs = self._processor(
             images=[pictures] if pictures else None, text=[text], return_tensors="pt"
         )
-        given = given.to(self._model.device)
+        inputs = inputs.to(self._model.device)
         with torch.inference_mode():
-            made = self._model.generate(**given, max_new_tokens=self._limit, do_sample=False)
-        before = given["input_ids"].shape[1]
-        tokens = made[0][before:]
+            generated = self._model.generate(**inputs, max_new_tokens=self._limit, do_sample=False)
+        before = inputs["input_ids"].shape[1]
+        tokens = generated[0][before:]
         words = str(self._processor.tokenizer.decode(tokens, skip_special_tokens=True))
         return ChatReply(words, CUT_OFF if len(tokens) >= self._limit else "", before, len(tokens))
 

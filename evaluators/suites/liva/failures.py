@@ -40,8 +40,8 @@ class Suspect:
 
 def suspects(trace: Trace) -> tuple[Suspect, ...]:
     """What a trace alone gives away."""
-    found = [_gave_up(step) for step in trace.steps] + [_vanished(step) for step in trace.steps]
-    return tuple(one for one in found if one)
+    signs = [_gave_up(step) for step in trace.steps] + [_vanished(step) for step in trace.steps]
+    return tuple(suspect for suspect in signs if suspect)
 
 
 def false_accepts(verdicts: Sequence[int | None]) -> tuple[Suspect, ...]:
@@ -49,18 +49,19 @@ def false_accepts(verdicts: Sequence[int | None]) -> tuple[Suspect, ...]:
     sign = "accepted by the agent, refused by the judge"
     return tuple(
         Suspect("temporal_information_loss", n, sign)
-        for n, said in enumerate(verdicts)
-        if said == 0
+        for n, verdict in enumerate(verdicts)
+        if verdict == 0
     )
 
 
-def distribution(found: Sequence[Suspect]) -> dict[Kind, int]:
+def distribution(signs: Sequence[Suspect]) -> dict[Kind, int]:
     """How often each kind is suspected; kinds without a sign are 0.
 
-    >>> distribution([Suspect("weak_instruction_following", 0, "3 of 3")])["weak_instruction_following"]
+    >>> weak = "weak_instruction_following"
+    >>> distribution([Suspect(weak, 0, "3 of 3")])[weak]
     1
     """
-    counted = Counter(one.kind for one in found)
+    counted = Counter(suspect.kind for suspect in signs)
     return {kind: counted[kind] for kind in SIDES}
 
 
@@ -85,10 +86,10 @@ def _vanished(step: TraceStep) -> Suspect | None:
         return None
     before, after = set(step.before.interactive_objects), set(step.after.interactive_objects)
     planned = set(step.plan.expected_state.interactive_objects)
-    gone, new = sorted((before - after) & planned), sorted(after - before - planned)
-    if not gone and not new:
+    lost, new = sorted((before - after) & planned), sorted(after - before - planned)
+    if not lost and not new:
         return None
     sign = "; ".join(
-        f"{word}: {', '.join(names[:3])}" for word, names in (("gone", gone), ("new", new)) if names
+        f"{word}: {', '.join(names[:3])}" for word, names in (("gone", lost), ("new", new)) if names
     )
     return Suspect("object_permanence_or_hallucination", step.index, sign[:200])

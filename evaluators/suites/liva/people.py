@@ -48,7 +48,7 @@ class BestWorstChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranged:
+class RankedMethod:
     """A standing with the 95 % interval of its score; cases are drawn again with all their
     ballots."""
 
@@ -63,27 +63,27 @@ def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
 
 
 def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:
-    """People's scores of one video; one that is not there is the worst of its company."""
+    """People's scores of one video; a missing video gets its outcome, which counts as the worst."""
     if output.outcome is not Outcome.SCORED:
         return tuple(Score(sample.id, name, output.outcome) for name in ("tsr", "pps", "bws"))
     subgoals = sample.reference["subgoals"]
     assert isinstance(subgoals, list)
-    return scores([rated(sample.id, len(subgoals), one) for one in opinions])
+    return scores([rated(sample.id, len(subgoals), opinion) for opinion in opinions])
 
 
 def rated(name: str, subgoals: int, opinion: Opinion) -> RatedVideo:
     """An opinion about one video, read: ticks `goal1`, `goal2`, a mark `pps`, `best` and `worst`,
     `unable`."""
-    said = opinion.answers
-    unable = said.get("unable") is True
+    answers_given = opinion.answers
+    unable = answers_given.get("unable") is True
     ticked = tuple(
-        position for position in range(subgoals) if said.get(f"goal{position + 1}") is True
+        position for position in range(subgoals) if answers_given.get(f"goal{position + 1}") is True
     )
-    mark = said.get("pps")
+    mark = answers_given.get("pps")
     lead = (
         None
-        if unable or "best" not in said
-        else (said["best"] is True) - (said.get("worst") is True)
+        if unable or "best" not in answers_given
+        else (answers_given["best"] is True) - (answers_given.get("worst") is True)
     )
     return RatedVideo(
         name, opinion.rater, ticked, subgoals, float(str(mark)) if mark else None, unable, lead
@@ -105,45 +105,51 @@ def scores(rows: Sequence[RatedVideo]) -> tuple[Score, ...]:
 def profile(rows: Iterable[RatedVideo]) -> dict[int, float]:
     """The share of usable judgments in which each subgoal is ticked, by its position from 0.
 
-    >>> profile([Rated("c.closed_loop", "r1", (0,), 2, 4), Rated("c.closed_loop", "r2", (0, 1), 2, 4)])
+    >>> ticks = {"r1": (0,), "r2": (0, 1)}
+    >>> profile([RatedVideo("c.closed_loop", rater, ticks[rater], 2, 4) for rater in ticks])
     {0: 1.0, 1: 0.5}
     """
-    seen: dict[int, list[bool]] = {}
+    ticks_by_position: dict[int, list[bool]] = {}
     for row in rows:
         if not row.unable:
             for position in range(row.subgoals):
-                seen.setdefault(position, []).append(position in row.ticked)
-    return {position: sum(ticks) / len(ticks) for position, ticks in sorted(seen.items())}
+                ticks_by_position.setdefault(position, []).append(position in row.ticked)
+    return {
+        position: sum(ticks) / len(ticks) for position, ticks in sorted(ticks_by_position.items())
+    }
 
 
 def best_worst(
     methods: Sequence[str], choices: Sequence[BestWorstChoice], seed: int = 0
-) -> tuple[Ranged, ...]:
+) -> tuple[RankedMethod, ...]:
     """Best-worst scores over all ballots, with intervals; a method that no valid ballot showed has
     neither."""
     whole = bws(methods, [choice.ballot for choice in choices])
     cases = sorted({choice.case_id for choice in choices})
-    lead, shown = _tallies(methods, choices, cases)
+    lead, times_shown = _tallies(methods, choices, cases)
     draws = (
         np.random.default_rng(seed).integers(0, len(cases), (RESAMPLES, len(cases)))
         if len(cases) > 1
         else None
     )
     return tuple(
-        _ranged(standing, lead[n], shown[n], draws) for n, standing in enumerate(whole.standings)
+        _ranged(standing, lead[n], times_shown[n], draws)
+        for n, standing in enumerate(whole.standings)
     )
 
 
 def faulty(rows: Iterable[RatedVideo], case_of: dict[str, str]) -> tuple[str, ...]:
     """Cases that at least half of their raters could not label, in order; `case_of` maps samples to
     cases."""
-    said: dict[str, dict[str, bool]] = {}
+    unable_by_case: dict[str, dict[str, bool]] = {}
     for row in rows:
-        raters = said.setdefault(case_of[row.sample_id], {})
+        raters = unable_by_case.setdefault(case_of[row.sample_id], {})
         raters[row.rater] = raters.get(row.rater, False) or row.unable
     return tuple(
         sorted(
-            case for case, raters in said.items() if sum(raters.values()) >= FLAGGED * len(raters)
+            case
+            for case, raters in unable_by_case.items()
+            if sum(raters.values()) >= FLAGGED * len(raters)
         )
     )
 
@@ -177,27 +183,27 @@ def _tallies(
 ) -> tuple[Floats, Floats]:
     """Best minus worst, and times shown, of each method in each case."""
     place = {case: number for number, case in enumerate(cases)}
-    lead, shown = np.zeros((len(methods), len(cases))), np.zeros((len(methods), len(cases)))
+    lead, times_shown = np.zeros((len(methods), len(cases))), np.zeros((len(methods), len(cases)))
     for choice in choices:
         if bws(methods, [choice.ballot]).n_valid:
             column = place[choice.case_id]
             for row, method in enumerate(methods):
-                shown[row, column] += method in choice.ballot.shown
+                times_shown[row, column] += method in choice.ballot.methods
                 lead[row, column] += (choice.ballot.best == method) - (
                     choice.ballot.worst == method
                 )
-    return lead, shown
+    return lead, times_shown
 
 
 def _ranged(
-    standing: BwsRank, lead: Floats, shown: Floats, draws: NDArray[np.int64] | None
-) -> Ranged:
+    standing: BwsRank, lead: Floats, times_shown: Floats, draws: NDArray[np.int64] | None
+) -> RankedMethod:
     if standing.score is None or draws is None:
-        return Ranged(standing, None, None)
-    seen = shown[draws].sum(axis=1)
-    scores = 100 * lead[draws].sum(axis=1)[seen > 0] / seen[seen > 0]
+        return RankedMethod(standing, None, None)
+    times_drawn = times_shown[draws].sum(axis=1)
+    scores = 100 * lead[draws].sum(axis=1)[times_drawn > 0] / times_drawn[times_drawn > 0]
     low, high = np.quantile(scores, [0.025, 0.975])
-    return Ranged(standing, float(low), float(high))
+    return RankedMethod(standing, float(low), float(high))
 
 
 RATING = Rating(words, side_by_side=True, score=score, beside={"tsr": "afs"})

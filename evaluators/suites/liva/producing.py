@@ -27,30 +27,30 @@ class BadSteps(ValueError):
     """The steps of a finished video cannot be right; the message says what is wrong."""
 
 
-def film(given: Production) -> VideoModel:
+def film(production: Production) -> VideoModel:
     """Any diffusers image-to-video folder, or an adapter on one, with the settings its team
     declared."""
     from evaluators.models.device import pick_device
     from evaluators.models.generate.diffusion import sampling_of
     from evaluators.models.generate.image_to_video import DiffusionVideo
 
-    device, sampling = pick_device(given.device), sampling_of(given.sampling)
+    device, sampling = pick_device(production.device), sampling_of(production.sampling)
     return DiffusionVideo(
-        given.folder,
+        production.folder,
         sampling,
-        revision=given.revision,
+        revision=production.revision,
         device=device,
-        shelf=given.shelf,
-        base=given.base,
+        shelf=production.shelf,
+        base=production.base,
     )
 
 
-def produce(given: Production) -> Generator:
+def produce(production: Production) -> Generator:
     """The video model inside the agent that the operator has set up."""
-    assert given.agent and given.video
-    seed = given.sampling["seed"]
+    assert production.agent and production.video
+    seed = production.sampling["seed"]
     assert isinstance(seed, int)
-    return OrcaGenerator(given.video, given.agent, seed)
+    return OrcaGenerator(production.video, production.agent, seed)
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class OrcaGenerator:
             "clips": [_clip(attempt) for attempt in trace.clips],
             "tries": [len(step.attempts) for step in trace.steps],
             "accepted": [step.accepted is not None for step in trace.steps],
-            "suspects": [asdict(one) for one in suspects(trace)],
+            "suspects": [asdict(suspect) for suspect in suspects(trace)],
             "spent": trace.spent.model_dump(),
         }
 

@@ -56,12 +56,12 @@ def _fidelity(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> 
     if output.outcome is not Outcome.SCORED:
         return Score(sample.id, AFS.name, output.outcome)
     verdicts = _verdicts(output, answers)
-    found = afs(verdicts)
-    if found.value is None:
+    alignment = afs(verdicts)
+    if alignment.value is None:
         bad = (answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES)
         return Score(sample.id, AFS.name, next(bad, Outcome.JUDGE_ERROR))
-    detail: dict[str, Json] = {"af": list(verdicts), "n_invalid": found.n_invalid}
-    return Score(sample.id, AFS.name, Outcome.SCORED, found.value, detail)
+    detail: dict[str, Json] = {"af": list(verdicts), "n_invalid": alignment.n_invalid}
+    return Score(sample.id, AFS.name, Outcome.SCORED, alignment.value, detail)
 
 
 def _loop(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> Iterator[Score]:
@@ -75,13 +75,13 @@ def _loop(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> Iter
 def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, float | None]:
     """Shares of a case's steps and clips; a case without a step has none."""
     record: Mapping[str, Any] = output.record
-    tries, kept, end = record["tries"], record["accepted"], record["end"]
-    settled = [count for count, accepted in zip(tries, kept, strict=True) if accepted]
+    tries, accepted_steps, end = record["tries"], record["accepted"], record["end"]
+    settled = [count for count, accepted in zip(tries, accepted_steps, strict=True) if accepted]
     judged = [verdict for verdict in verdicts if verdict is not None]
     vanished = {
-        one["step"]
-        for one in record["suspects"]
-        if one["kind"] == "object_permanence_or_hallucination"
+        suspect["step"]
+        for suspect in record["suspects"]
+        if suspect["kind"] == "object_permanence_or_hallucination"
     }
     return {
         "completed": float(end == "completed"),
@@ -108,8 +108,8 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
     """
     fidelity = [score for score in scores if score.metric == AFS.name]
     by_clip = cells([AFS], *_by_clip(samples, fidelity), resamples=0) if fidelity else ()
-    told = [score for score in scores if score.metric in IN_LOOP]
-    loop = cells(LOOP, samples, told, resamples=0) if told else ()
+    loop_scores = [score for score in scores if score.metric in IN_LOOP]
+    loop = cells(LOOP, samples, loop_scores, resamples=0) if loop_scores else ()
     named = {score.metric for score in scores}
     rated = [metric for metric in (*BY_PEOPLE, *BY_POSITION) if metric.name in named]
     means = [metric for metric in rated if metric is not BEST_WORST]
@@ -119,7 +119,7 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
         if BEST_WORST in rated
         else ()
     )
-    unrated = [one for one in BY_PEOPLE if one not in rated]
+    unrated = [metric_by_people for metric_by_people in BY_PEOPLE if metric_by_people not in rated]
     places = by_clip or [cell for cell in people if cell.metric == means[0].name]
     return (*by_clip, *loop, *people, *chosen, *_empty(samples, places, unrated))
 
@@ -129,19 +129,19 @@ def _rated(
 ) -> list[Score]:
     """People's scores with those that nobody gave: worst where there is no video, otherwise unknown
     and counted."""
-    known = {(score.sample_id, score.metric): score for score in scores}
-    found: list[Score] = []
+    score_by_key = {(score.sample_id, score.metric): score for score in scores}
+    complete: list[Score] = []
     for sample in samples:
-        video = known.get((sample.id, AFS.name))
+        video = score_by_key.get((sample.id, AFS.name))
         failed = (
             video.outcome if video and video.outcome in SUBMITTER_FAILURES else Outcome.JUDGE_ERROR
         )
         for metric in metrics:
             outcome = failed if _applies(metric, sample) else Outcome.NOT_APPLICABLE
-            found.append(
-                known.get((sample.id, metric.name), Score(sample.id, metric.name, outcome))
+            complete.append(
+                score_by_key.get((sample.id, metric.name), Score(sample.id, metric.name, outcome))
             )
-    return found
+    return complete
 
 
 def _applies(metric: Metric, sample: Sample) -> bool:
@@ -169,14 +169,14 @@ def _by_clip(
     A case without a video counts as the most clips it could have had, all wrong: leaving a video
     out never helps.
     """
-    found = {score.sample_id: score for score in scores}
+    score_by_sample = {score.sample_id: score for score in scores}
     rows: list[Sample] = []
     worth: list[Score] = []
     for sample in samples:
-        score = found.get(sample.id, Score(sample.id, AFS.name, Outcome.OUTPUT_MISSING))
-        for number, one in enumerate(_clip_scores(sample, score)):
+        score = score_by_sample.get(sample.id, Score(sample.id, AFS.name, Outcome.OUTPUT_MISSING))
+        for number, row_score in enumerate(_clip_scores(sample, score)):
             rows.append(replace(sample, id=f"{sample.id}#{number}"))
-            worth.append(replace(one, sample_id=rows[-1].id, detail={}))
+            worth.append(replace(row_score, sample_id=rows[-1].id, detail={}))
     return rows, worth
 
 
@@ -188,25 +188,25 @@ def _by_ballot(
     A video that is missing was shown to nobody; it counts as called the worst by as many as any
     other was shown to.
     """
-    found = _rated(samples, scores, [BEST_WORST])
-    most = max((len(_ballots(score)) for score in found), default=1)
+    rated = _rated(samples, scores, [BEST_WORST])
+    most_ballots = max((len(_ballots(score)) for score in rated), default=1)
     rows: list[Sample] = []
     worth: list[Score] = []
-    for sample, score in zip(samples, found, strict=True):
+    for sample, score in zip(samples, rated, strict=True):
         leads = _ballots(score)
         several = [replace(score, value=100.0 * lead) for lead in leads] if leads else [score]
-        for number, one in enumerate(
-            several * most if score.outcome in SUBMITTER_FAILURES else several
+        for number, row_score in enumerate(
+            several * most_ballots if score.outcome in SUBMITTER_FAILURES else several
         ):
             rows.append(replace(sample, id=f"{sample.id}#{number}"))
-            worth.append(replace(one, sample_id=rows[-1].id, detail={}))
+            worth.append(replace(row_score, sample_id=rows[-1].id, detail={}))
     return rows, worth
 
 
 def _ballots(score: Score) -> list[int]:
-    said = score.detail.get("ballots", [])
-    assert isinstance(said, list)
-    return [int(str(lead)) for lead in said]
+    leads = score.detail.get("ballots", [])
+    assert isinstance(leads, list)
+    return [int(str(lead)) for lead in leads]
 
 
 def _clip_scores(sample: Sample, score: Score) -> list[Score]:
@@ -214,16 +214,17 @@ def _clip_scores(sample: Sample, score: Score) -> list[Score]:
         return [score] * most_clips(sample)
     if score.outcome is not Outcome.SCORED:
         return [score]
-    said = score.detail["af"]
-    assert isinstance(said, list)
+    verdicts = score.detail["af"]
+    assert isinstance(verdicts, list)
     unread = replace(score, outcome=Outcome.JUDGE_UNPARSABLE, value=None)
-    return [unread if af is None else replace(score, value=float(str(af))) for af in said]
+    return [unread if af is None else replace(score, value=float(str(af))) for af in verdicts]
 
 
 def _verdicts(output: Output, answers: Mapping[str, Answer]) -> tuple[int | None, ...]:
-    said = (answers.get(f"{number}.af") for number in range(len(_clips(output))))
+    clip_answers = (answers.get(f"{number}.af") for number in range(len(_clips(output))))
     return tuple(
-        int(answer.value) if answer and answer.value in ("0", "1") else None for answer in said
+        int(answer.value) if answer and answer.value in ("0", "1") else None
+        for answer in clip_answers
     )
 
 
@@ -238,4 +239,4 @@ def _share(part: float, whole: int) -> float | None:
 
 def _within(sample: Sample, place: Cell) -> bool:
     pairs = ((getattr(place.facets, name), getattr(sample.facets, name)) for name in FACETS)
-    return all(wanted in (ALL, here) for wanted, here in pairs)
+    return all(cell_value in (ALL, sample_value) for cell_value, sample_value in pairs)

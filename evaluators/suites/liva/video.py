@@ -37,16 +37,16 @@ class Video:
 
 def stitch(trace: Trace, find: Find, to: Path) -> Video | None:
     """Write the final video of a case; None when nothing was accepted."""
-    kept = [(attempt.caption, attempt.clip) for attempt in trace.clips if attempt.clip]
-    if not kept:
+    captioned = [(attempt.caption, attempt.clip) for attempt in trace.clips if attempt.clip]
+    if not captioned:
         return None
-    clips = [read_frames(find(clip.sha256)) for _, clip in kept]
+    clips = [read_frames(find(clip.sha256)) for _, clip in captioned]
     ends = np.cumsum([len(frames) for frames in clips]).tolist()
     parts = (
         VideoStep(caption, end - len(frames), end)
-        for (caption, _), frames, end in zip(kept, clips, ends, strict=True)
+        for (caption, _), frames, end in zip(captioned, clips, ends, strict=True)
     )
-    fps = kept[0][1].fps
+    fps = captioned[0][1].fps
     return Video(write_mp4(np.concatenate(clips), to, fps), fps, tuple(parts))
 
 

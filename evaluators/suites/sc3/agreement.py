@@ -61,14 +61,22 @@ def points(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> tupl
 def agree(matches: Sequence[Match], criteria: Sequence[str] = CRITERIA) -> EvaluatorAgreement:
     """Compare predicted with real over every point; within a criterion, its mean taken off both
     sides."""
-    found = points(matches, criteria)
-    predicted, real = [point.predicted for point in found], [point.real for point in found]
+    rate_points = points(matches, criteria)
+    predicted, real = (
+        [point.predicted for point in rate_points],
+        [point.real for point in rate_points],
+    )
     return EvaluatorAgreement(
-        points=found,
+        points=rate_points,
         pearson_r=pearson(predicted, real),
         mmrv=mmrv(sim=predicted, real=real),
-        pearson_r_within=within(found),
-        rate_error=mean([abs(one - other) for one, other in zip(predicted, real, strict=True)]),
+        pearson_r_within=within(rate_points),
+        rate_error=mean(
+            [
+                abs(predicted_rate - real_rate)
+                for predicted_rate, real_rate in zip(predicted, real, strict=True)
+            ]
+        ),
         reproduction=reproduction(
             [MatchedOutcome(match.real, match.rollout or ()) for match in matches]
         ),
@@ -80,21 +88,22 @@ def rolled(match: Match) -> tuple[ObjectOutcome, ...]:
     return match.rollout if match.rollout else (NOTHING_HELD,) * len(match.real)
 
 
-def within(found: Sequence[Point]) -> float | None:
+def within(rate_points: Sequence[Point]) -> float | None:
     """Pearson r after each criterion's mean is taken off: what is left is telling policies apart.
 
-    >>> within([Point(1, "a", 0.2, 0.1), Point(2, "a", 0.4, 0.3), Point(1, "b", 0.9, 0.8), Point(2, "b", 0.7, 0.6)])
+    >>> rows = [(1, "a", 0.2, 0.1), (2, "a", 0.4, 0.3), (1, "b", 0.9, 0.8), (2, "b", 0.7, 0.6)]
+    >>> within([Point(*row) for row in rows])
     1.0
     """
     predicted, real = [], []
-    for criterion in dict.fromkeys(point.criterion for point in found):
-        same = [point for point in found if point.criterion == criterion]
+    for criterion in dict.fromkeys(point.criterion for point in rate_points):
+        same = [point for point in rate_points if point.criterion == criterion]
         predicted += _centred(point.predicted for point in same)
         real += _centred(point.real for point in same)
-    found_r = pearson(
+    correlation = pearson(
         [round(value, 12) for value in predicted], [round(value, 12) for value in real]
     )
-    return None if found_r is None else round(found_r, 12)
+    return None if correlation is None else round(correlation, 12)
 
 
 def _centred(values: Iterable[float]) -> list[float]:
@@ -105,10 +114,10 @@ def _centred(values: Iterable[float]) -> list[float]:
 
 def _point(matches: Sequence[Match], policy: int, criterion: str) -> Point:
     mine = [match for match in matches if match.policy == policy]
-    predicted = [thing for match in mine for thing in rolled(match)]
-    real = [thing for match in mine for thing in match.real]
+    predicted = [outcome for match in mine for outcome in rolled(match)]
+    real = [outcome for match in mine for outcome in match.real]
     return Point(policy, criterion, _rate(predicted, criterion), _rate(real, criterion))
 
 
-def _rate(things: Sequence[ObjectOutcome], criterion: str) -> float:
-    return sum(bool(getattr(thing, criterion)) for thing in things) / len(things)
+def _rate(outcomes: Sequence[ObjectOutcome], criterion: str) -> float:
+    return sum(bool(getattr(outcome, criterion)) for outcome in outcomes) / len(outcomes)

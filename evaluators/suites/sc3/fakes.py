@@ -13,7 +13,9 @@ from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 def criterion_mean(matches: Sequence[Match]) -> list[ObjectOutcome]:
     """Every policy meets a criterion as often as all policies together do."""
     real = [match.real[0] for match in matches]
-    shares = {name: sum(getattr(one, name) for one in real) / len(real) for name in CRITERIA}
+    shares = {
+        name: sum(getattr(outcome, name) for outcome in real) / len(real) for name in CRITERIA
+    }
     return [
         ObjectOutcome(*(place < shares[name] for name in CRITERIA)) for place in _places(matches)
     ]
@@ -26,13 +28,13 @@ def shuffled_policies(matches: Sequence[Match]) -> list[ObjectOutcome]:
         by_policy.setdefault(match.policy, []).append(match.real[0])
     order = list(by_policy)
     after = dict(zip(order, order[1:] + order[:1], strict=True))
-    seen = dict.fromkeys(order, 0)
-    found = []
+    counted = dict.fromkeys(order, 0)
+    outcomes = []
     for match in matches:
         others = by_policy[after[match.policy]]
-        found.append(others[seen[match.policy] % len(others)])
-        seen[match.policy] += 1
-    return found
+        outcomes.append(others[counted[match.policy] % len(others)])
+        counted[match.policy] += 1
+    return outcomes
 
 
 def _places(matches: Sequence[Match]) -> list[float]:
@@ -40,9 +42,9 @@ def _places(matches: Sequence[Match]) -> list[float]:
     counts: dict[int, int] = {}
     for match in matches:
         counts[match.policy] = counts.get(match.policy, 0) + 1
-    seen = dict.fromkeys(counts, 0)
+    counted = dict.fromkeys(counts, 0)
     places = []
     for match in matches:
-        places.append((seen[match.policy] + 0.5) / counts[match.policy])
-        seen[match.policy] += 1
+        places.append((counted[match.policy] + 0.5) / counts[match.policy])
+        counted[match.policy] += 1
     return places

@@ -37,11 +37,11 @@ class Rollouts:
         for first in range(0, len(samples), self.config.batch):
             batch = samples[first : first + self.config.batch]
             try:
-                made = roll_out(self.world, policies(), episodes(batch), self.config)
+                trajectories = roll_out(self.world, policies(), episodes(batch), self.config)
             except ValueError as error:
                 yield from Unusable(str(error)).generate(batch, folder)
                 continue
-            for sample, trajectory in zip(batch, made, strict=True):
+            for sample, trajectory in zip(batch, trajectories, strict=True):
                 path = folder / f"{sample.id}.npz"
                 path.write_bytes(to_bytes(trajectory))
                 yield Output(sample.id, Outcome.SCORED, path)

@@ -76,14 +76,15 @@ def criterion_means(rates: Sequence[RealRate]) -> list[float]:
     """What an evaluator predicts that knows how hard each criterion is and nothing of any
     policy."""
     return [
-        fmean(other.rate for other in rates if other.criterion == one.criterion) for one in rates
+        fmean(peer.rate for peer in rates if peer.criterion == real_rate.criterion)
+        for real_rate in rates
     ]
 
 
 def criterion_mean_r(rates: Sequence[RealRate]) -> float:
     """So much of a pooled r is owed to the criteria alone; without scipy, as a metric's text is
     made at import."""
-    return correlation(criterion_means(rates), [one.rate for one in rates])
+    return correlation(criterion_means(rates), [real_rate.rate for real_rate in rates])
 
 
 def _table1() -> Iterator[Published]:
@@ -137,11 +138,14 @@ def _table6() -> Iterator[Published]:
 
 def _criterion_mean() -> Iterator[Published]:
     """What Table 3 alone allows: no predicted rate of any method is printed."""
-    every = real_success_rates()
-    for split in (ALL, *dict.fromkeys(one.split for one in every)):
-        rates = [one for one in every if split in (ALL, one.split)]
-        real, means = [one.rate for one in rates], criterion_means(rates)
-        found = {"pearson_r": criterion_mean_r(rates), "mmrv": mmrv(sim=means, real=real)}
+    real_rates = real_success_rates()
+    for split in (ALL, *dict.fromkeys(real_rate.split for real_rate in real_rates)):
+        rates = [real_rate for real_rate in real_rates if split in (ALL, real_rate.split)]
+        real, means = [real_rate.rate for real_rate in rates], criterion_means(rates)
+        values_by_metric = {
+            "pearson_r": criterion_mean_r(rates),
+            "mmrv": mmrv(sim=means, real=real),
+        }
         for mode in ("offline", "online"):
             facets = Facets(split, POOLED, mode, "video")
             yield from (
@@ -155,7 +159,7 @@ def _criterion_mean() -> Iterator[Published]:
                     _source(3),
                     KNOWS_NO_POLICY,
                 )
-                for metric, value in found.items()
+                for metric, value in values_by_metric.items()
                 if value is not None
             )
 

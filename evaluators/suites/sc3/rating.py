@@ -41,13 +41,15 @@ def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[
     read = output.record.get("value")
     if output.outcome is not Outcome.SCORED or not isinstance(read, Mapping):
         return score_rollout(sample, output, {})
-    said: dict[str, Json] = {
+    value_with_criteria: dict[str, Json] = {
         **read,
         "criteria": {**criteria(opinions)},
         "annotator": PEOPLE,
         "labels": PEOPLE,
     }
-    return score_rollout(sample, replace(output, record={**output.record, "value": said}), {})
+    return score_rollout(
+        sample, replace(output, record={**output.record, "value": value_with_criteria}), {}
+    )
 
 
 def criteria(opinions: Sequence[Opinion]) -> dict[str, bool]:
@@ -61,10 +63,11 @@ def criteria(opinions: Sequence[Opinion]) -> dict[str, bool]:
 def labels(opinions: Sequence[Opinion]) -> dict[str, bool]:
     """Each object's criterion: by the adjudicator if there is one, otherwise by majority, a tie
     against it."""
-    heard = [one for one in opinions if one.settles] or list(opinions)
-    asked = dict.fromkeys(ask for one in heard for ask in one.answers)
+    heard = [opinion for opinion in opinions if opinion.settles] or list(opinions)
+    questions = dict.fromkeys(ask for opinion in heard for ask in opinion.answers)
     return {
-        ask: 2 * sum(one.answers.get(ask) == "yes" for one in heard) > len(heard) for ask in asked
+        ask: 2 * sum(opinion.answers.get(ask) == "yes" for opinion in heard) > len(heard)
+        for ask in questions
     }
 
 

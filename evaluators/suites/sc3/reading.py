@@ -67,13 +67,13 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     policy, start = starts()[sample.cluster]
     real = on_the_table(policy)[start.id]
     check_length(trajectory, real, BENCH)
-    said = _said(trajectory, start.named_object)
-    by, outcome = said or (AUTOMATIC, annotate([trajectory], [start])[0])
+    human_labels = _human_labels(trajectory, start.named_object)
+    by, outcome = human_labels or (AUTOMATIC, annotate([trajectory], [start])[0])
     measured = psnr_of(trajectory, real) if trajectory.source == "offline" else None
     return {
         "evaluator": trajectory.evaluator,
         "annotator": by,
-        "labels": OWN if said else AUTOMATIC,
+        "labels": OWN if human_labels else AUTOMATIC,
         "criteria": dict(criteria_of(outcome)),
         "psnr": measured,
         "steps": trajectory.steps,
@@ -84,88 +84,90 @@ def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     }
 
 
-def check_length(made: Trajectory, real: Trajectory, config: RolloutConfig) -> None:
+def check_length(rollout: Trajectory, real: Trajectory, config: RolloutConfig) -> None:
     """Offline the recorded actions, all of them; online up to the limit, or to the chunk at which
     it stopped."""
-    if made.source == "offline":
-        _check_recorded(made, real)
-    elif made.terminated_at is None and made.steps != config.limit:
+    if rollout.source == "offline":
+        _check_recorded(rollout, real)
+    elif rollout.terminated_at is None and rollout.steps != config.limit:
         raise BadTrajectory(
-            f"{made.id}: {made.steps} steps where an online rollout that was not stopped has "
+            f"{rollout.id}: {rollout.steps} steps where an online rollout that was not stopped has "
             f"{config.limit}. "
             "Roll it out to the end, or say in terminated_at which chunk stopped it."
         )
-    elif made.terminated_at is not None:
-        _check_stop(made, made.terminated_at, config)
+    elif rollout.terminated_at is not None:
+        _check_stop(rollout, rollout.terminated_at, config)
 
 
-def psnr_of(made: Trajectory, real: Trajectory) -> float | None:
+def psnr_of(rollout: Trajectory, real: Trajectory) -> float | None:
     """The PSNR of an offline rollout against the real one, generated frames only, resized if need
     be."""
-    if made.source != "offline":
+    if rollout.source != "offline":
         raise BadTrajectory(
-            f"{made.id}: an {made.source} rollout has no real counterpart, since its policy saw "
-            "other frames. "
-            "PSNR is for offline rollouts."
+            f"{rollout.id}: an {rollout.source} rollout has no real counterpart, since its policy "
+            "saw other frames. PSNR is for offline rollouts."
         )
-    steps = min(made.steps, real.steps)
+    steps = min(rollout.steps, real.steps)
     if steps == 0:
         return None
-    frames = _resized(made.frames[:, 1 : steps + 1], real.frames.shape[2:4])
+    frames = _resized(rollout.frames[:, 1 : steps + 1], real.frames.shape[2:4])
     return psnr(reference=real.frames[:, 1 : steps + 1], generated=frames).value
 
 
 def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
-    asked = sample.reference["policy"], sample.cluster, sample.facets.setting
-    found = trajectory.policy, trajectory.start, trajectory.source
-    if asked != found:
+    expected = sample.reference["policy"], sample.cluster, sample.facets.setting
+    actual = trajectory.policy, trajectory.start, trajectory.source
+    if expected != actual:
         raise BadTrajectory(
-            f"This is the {found[2]} rollout of policy {found[0]} from {found[1]}; asked here is "
-            f"the {asked[2]} one of "
-            f"policy {asked[0]} from {asked[1]}. Hand each rollout in under its own sample."
+            f"This is the {actual[2]} rollout of policy {actual[0]} from {actual[1]}; asked here "
+            f"is the {expected[2]} one of policy {expected[0]} from {expected[1]}. Hand each "
+            "rollout in under its own sample."
         )
 
 
-def _check_recorded(made: Trajectory, real: Trajectory) -> None:
-    if made.terminated_at is not None:
+def _check_recorded(rollout: Trajectory, real: Trajectory) -> None:
+    if rollout.terminated_at is not None:
         raise BadTrajectory(
-            f"{made.id}: stopped at chunk {made.terminated_at}, but offline rollouts are never "
-            "stopped. "
-            "Drive it by all recorded actions and write null."
+            f"{rollout.id}: stopped at chunk {rollout.terminated_at}, but offline rollouts are "
+            "never stopped. Drive it by all recorded actions and write null."
         )
-    if made.steps != real.steps:
+    if rollout.steps != real.steps:
         raise BadTrajectory(
-            f"{made.id}: {made.steps} steps where {real.steps} actions were recorded. "
+            f"{rollout.id}: {rollout.steps} steps where {real.steps} actions were recorded. "
             "Drive an offline rollout by all of them and drop the padding."
         )
-    off = np.abs(made.actions - real.actions).max(axis=1) > SAME_ACTION
+    off = np.abs(rollout.actions - real.actions).max(axis=1) > SAME_ACTION
     if off.any():
         raise BadTrajectory(
-            f"{made.id}: the action of step {int(off.argmax())} is not the recorded one. "
+            f"{rollout.id}: the action of step {int(off.argmax())} is not the recorded one. "
             "Drive an offline rollout by the recorded actions."
         )
 
 
-def _check_stop(made: Trajectory, stopped: int, config: RolloutConfig) -> None:
+def _check_stop(rollout: Trajectory, stopped: int, config: RolloutConfig) -> None:
     """What came before the chunk that was thrown away, which has the last U."""
     steps = stopped * config.execute
-    if not 0 <= steps < config.limit or made.steps != steps or len(made.u_chunk) != stopped + 1:
+    if (
+        not 0 <= steps < config.limit
+        or rollout.steps != steps
+        or len(rollout.u_chunk) != stopped + 1
+    ):
         raise BadTrajectory(
-            f"{made.id}: stopped at chunk {stopped} with {made.steps} steps and U of "
-            f"{len(made.u_chunk)} chunks. "
+            f"{rollout.id}: stopped at chunk {stopped} with {rollout.steps} steps and U of "
+            f"{len(rollout.u_chunk)} chunks. "
             f"Chunks have {config.execute} steps and a rollout {config.limit}: keep the "
             f"{max(steps, 0)} steps before "
             "the chunk that exceeded tau, and give its U too."
         )
 
 
-def _said(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | None:
+def _human_labels(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | None:
     """What people say; of several, each criterion by majority, a tie against it."""
-    about = [one for one in trajectory.annotations if one.object == named]
+    about = [annotation for annotation in trajectory.annotations if annotation.object == named]
     if not about:
         return None
-    votes = np.array([list(criteria_of(one.outcome).values()) for one in about])
-    return ", ".join(one.annotator for one in about), ObjectOutcome(
+    votes = np.array([list(criteria_of(annotation.outcome).values()) for annotation in about])
+    return ", ".join(annotation.annotator for annotation in about), ObjectOutcome(
         *(bool(v) for v in votes.mean(0) > 0.5)
     )
 
@@ -176,7 +178,9 @@ def annotate(
     """What the board's annotator sees in rollouts, of whatever size their pictures are."""
     reader = _annotator()
     size = reader.eyes.config.height, reader.eyes.config.width
-    return reader.annotate([_resized(one.frames, size) for one in trajectories], begun)
+    return reader.annotate(
+        [_resized(trajectory.frames, size) for trajectory in trajectories], begun
+    )
 
 
 @cache
@@ -193,8 +197,8 @@ def _resized(frames: Frames, size: tuple[int, ...]) -> Frames:
     if frames.shape[2:4] == size:
         return frames
     flat = frames.reshape(-1, *frames.shape[2:])
-    made = [
-        np.asarray(Image.fromarray(one).resize((size[1], size[0]), Image.Resampling.BICUBIC))
-        for one in flat
+    resized = [
+        np.asarray(Image.fromarray(frame).resize((size[1], size[0]), Image.Resampling.BICUBIC))
+        for frame in flat
     ]
-    return np.stack(made).reshape(*frames.shape[:2], *size, 3).astype(np.uint8)
+    return np.stack(resized).reshape(*frames.shape[:2], *size, 3).astype(np.uint8)

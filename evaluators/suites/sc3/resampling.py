@@ -77,16 +77,16 @@ def draw(matches: Sequence[Match], count: int) -> Draws:
     members = [np.flatnonzero(policies == policy) for policy in dict.fromkeys(policies.tolist())]
     picks = [mine[rng.integers(0, len(mine), (count, len(mine)))] for mine in members]
     rows = np.concatenate(picks, axis=1)
-    predicted, real = (_rates(picks, *_held(things)) for things in _sides(matches))
+    predicted, real = (_rates(picks, *_held(outcomes)) for outcomes in _sides(matches))
     return Draws(rows, predicted, real, _endings(matches, rows))
 
 
 def ends(values: Floats) -> tuple[float, float] | None:
     """The middle 95 % of the draws; None where fewer than half of them have a value."""
-    known = np.sort(values[~np.isnan(values)])
-    if len(known) < max(1, len(values) // 2):
+    present = np.sort(values[~np.isnan(values)])
+    if len(present) < max(1, len(values) // 2):
         return None
-    low, high = (_at(known, share * (len(known) - 1)) for share in TAILS)
+    low, high = (_at(present, share * (len(present) - 1)) for share in TAILS)
     return low, high
 
 
@@ -104,18 +104,18 @@ def _sides(matches: Sequence[Match]) -> tuple[list[Floats], list[Floats]]:
     both = ([rolled(match) for match in matches], [match.real for match in matches])
     predicted, real = (
         [
-            np.array([[getattr(thing, name) for name in CRITERIA] for thing in things], float)
-            for things in side
+            np.array([[getattr(outcome, name) for name in CRITERIA] for outcome in outcomes], float)
+            for outcomes in side
         ]
         for side in both
     )
     return predicted, real
 
 
-def _held(things: Sequence[Floats]) -> tuple[Floats, Floats]:
+def _held(outcomes_by_match: Sequence[Floats]) -> tuple[Floats, Floats]:
     """How many objects of each match meet each criterion, and how many there are."""
-    return np.stack([one.sum(axis=0) for one in things]), np.array(
-        [float(len(one)) for one in things]
+    return np.stack([outcomes.sum(axis=0) for outcomes in outcomes_by_match]), np.array(
+        [float(len(outcomes)) for outcomes in outcomes_by_match]
     )
 
 
@@ -128,23 +128,23 @@ def _rates(picks: Sequence[Ints], held: Floats, objects: Floats) -> Floats:
 def _endings(matches: Sequence[Match], rows: Ints) -> Floats:
     kinds = list(Category)
     real = np.array([kinds.index(categorise(match.real)) for match in matches])
-    made = np.array(
+    predicted = np.array(
         [kinds.index(categorise(match.rollout)) if match.rollout else -1 for match in matches]
     )
-    there = np.eye(len(kinds))[real]
+    is_category = np.eye(len(kinds))[real]
     with np.errstate(invalid="ignore"):
-        rates: Floats = (there * (made == real)[:, None])[rows].sum(axis=1) / there[rows].sum(
+        rates: Floats = (is_category * (predicted == real)[:, None])[rows].sum(
             axis=1
-        )
+        ) / is_category[rows].sum(axis=1)
     return rates
 
 
 def _pearson(predicted: Floats, real: Floats) -> Floats:
     """Pearson's r of each row; scipy's, which gives p too, takes 14 times as long for 1,000
     draws."""
-    found = np.clip((_unit(predicted) * _unit(real)).sum(axis=1), -1.0, 1.0)
+    correlations = np.clip((_unit(predicted) * _unit(real)).sum(axis=1), -1.0, 1.0)
     flat = (np.ptp(predicted, axis=1) == 0) | (np.ptp(real, axis=1) == 0)
-    return np.where(flat, np.nan, found)
+    return np.where(flat, np.nan, correlations)
 
 
 def _unit(values: Floats) -> Floats:
@@ -159,8 +159,8 @@ def _mmrv(predicted: Floats, real: Floats) -> Floats:
     swapped = (predicted[:, :, None] > predicted[:, None, :]) != (
         real[:, :, None] > real[:, None, :]
     )
-    found: Floats = (gaps * swapped).max(axis=2).mean(axis=1)
-    return found
+    violations: Floats = (gaps * swapped).max(axis=2).mean(axis=1)
+    return violations
 
 
 def _error(predicted: Floats, real: Floats) -> Floats:
@@ -169,10 +169,10 @@ def _error(predicted: Floats, real: Floats) -> Floats:
 
 def _mean(values: Floats) -> Floats:
     """The mean of each row's known values; NaN where nothing is known."""
-    known = ~np.isnan(values)
-    counts = known.sum(axis=1)
+    present = ~np.isnan(values)
+    counts = present.sum(axis=1)
     with np.errstate(invalid="ignore"):
-        means: Floats = np.where(known, values, 0.0).sum(axis=1) / np.where(
+        means: Floats = np.where(present, values, 0.0).sum(axis=1) / np.where(
             counts > 0, counts, np.nan
         )
     return means

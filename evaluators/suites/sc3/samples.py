@@ -27,14 +27,14 @@ def samples() -> tuple[Sample, ...]:
     return tuple(
         Sample(
             id=f"{start.id}.{mode}",
-            facets=Facets(one.split, f"policy_{one.id}", mode, "trajectory"),
+            facets=Facets(checkpoint.split, f"policy_{checkpoint.id}", mode, "trajectory"),
             cluster=start.id,
             prompt=start.instruction,
-            reference={"policy": one.id, "start": start.id, "object": start.named_object},
+            reference={"policy": checkpoint.id, "start": start.id, "object": start.named_object},
         )
         for mode in MODES
-        for one in checkpoints()
-        for start in starts_of(one)
+        for checkpoint in checkpoints()
+        for start in starts_of(checkpoint)
     )
 
 
@@ -51,13 +51,17 @@ def in_demo(sample: Sample) -> bool:
 @cache
 def policies() -> dict[int, Policy]:
     """The seven policies by number."""
-    return {one.id: one.policy for one in checkpoints()}
+    return {checkpoint.id: checkpoint.policy for checkpoint in checkpoints()}
 
 
 @cache
 def starts() -> dict[str, tuple[int, Start]]:
     """Every start with its policy, by its name."""
-    return {start.id: (one.id, start) for one in checkpoints() for start in starts_of(one)}
+    return {
+        start.id: (checkpoint.id, start)
+        for checkpoint in checkpoints()
+        for start in starts_of(checkpoint)
+    }
 
 
 @cache
@@ -65,16 +69,18 @@ def on_the_table(policy: int) -> dict[str, Trajectory]:
     """What a policy really does from its starts, by their names; the bench stands for the real
     table."""
     mine = [Episode(number, start) for number, start in starts().values() if number == policy]
-    return {one.start: one for one in real(policies(), mine, BENCH)}
+    return {trajectory.start: trajectory for trajectory in real(policies(), mine, BENCH)}
 
 
 @cache
 def truth(policy: int) -> dict[str, ObjectOutcome]:
     """What really holds at the end, exactly."""
-    made = on_the_table(policy)
-    listed = [starts()[name][1] for name in made]
-    found = simulator().outcomes(listed, [one.actions for one in made.values()])
-    return dict(zip(made, found, strict=True))
+    trajectories = on_the_table(policy)
+    listed = [starts()[name][1] for name in trajectories]
+    outcomes_at_end = simulator().outcomes(
+        listed, [trajectory.actions for trajectory in trajectories.values()]
+    )
+    return dict(zip(trajectories, outcomes_at_end, strict=True))
 
 
 def episodes(chosen: Sequence[Sample]) -> list[Episode]:

@@ -43,18 +43,18 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
             Score(sample.id, name, _applies(name, sample, Outcome.JUDGE_ERROR))
             for name in PER_SAMPLE
         )
-    real, made = _truth(sample), outcome_of(read)
-    off = [getattr(real, name) != getattr(made, name) for name in CRITERIA]
+    real, predicted = _truth(sample), outcome_of(read)
+    off = [getattr(real, name) != getattr(predicted, name) for name in CRITERIA]
     values: dict[str, float | None] = {
-        "reproduction_average": float(categorise([real]) == categorise([made])),
+        "reproduction_average": float(categorise([real]) == categorise([predicted])),
         "rate_error": sum(off) / len(off),
         "psnr": _number(read.get("psnr")),
         "termination_rate": float(read.get("terminated_at") is not None),
     }
     detail = {name: read.get(name) for name in ("annotator", "labels")} | {
-        "criteria": dict(criteria_of(made))
+        "criteria": dict(criteria_of(predicted))
     }
-    return tuple(_one(sample, name, values[name], detail) for name in PER_SAMPLE)
+    return tuple(_sample_score(sample, name, values[name], detail) for name in PER_SAMPLE)
 
 
 def outcome_of(read: Mapping[str, object]) -> ObjectOutcome:
@@ -67,7 +67,7 @@ def outcome_of(read: Mapping[str, object]) -> ObjectOutcome:
 def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
     """Correlations over policies per split, mode and criterion, reproduction, PSNR, stops, and the
     rates themselves."""
-    found = {(score.sample_id, score.metric): score for score in scores}
+    score_by_key = {(score.sample_id, score.metric): score for score in scores}
     cells: list[Cell] = []
     for mode in MODES:
         for split in (ALL, *dict.fromkeys(sample.facets.scenario for sample in samples)):
@@ -75,7 +75,7 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
                 s for s in samples if s.facets.setting == mode and split in (ALL, s.facets.scenario)
             ]
             if chosen:
-                cells += _cells(ModeScores(split, mode, tuple(chosen), found))
+                cells += _cells(ModeScores(split, mode, tuple(chosen), score_by_key))
     return tuple(cells)
 
 
@@ -95,9 +95,9 @@ class ModeScores:
         return [_match(sample, self.score(sample, PER_SAMPLE[0])) for sample in self.samples]
 
     def whose(self) -> str:
-        """A word of warning where criteria are the submitter's own labels; empty where none are."""
-        found = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
-        own = sum(score.detail.get("labels") == OWN for score in found)
+        """A note where criteria rest on the submitter's own labels; empty where none do."""
+        scores = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
+        own = sum(score.detail.get("labels") == OWN for score in scores)
         return (
             f"labels of {own} of {len(self.samples)} rollouts are the submitter's own"
             if own
@@ -116,11 +116,11 @@ def _cells(part: ModeScores) -> Iterator[Cell]:
 
 
 def _judged(part: ModeScores, matches: Sequence[Match], draws: Draws) -> Iterator[Cell]:
-    """What rests on criteria, and so on who says that they are met."""
-    there, expected = sum(match.rollout is not None for match in matches), len(matches)
+    """The cells that depend on criteria, and so on who labelled them."""
+    present, expected = sum(match.rollout is not None for match in matches), len(matches)
     agreed = agree(matches)
     for task, criteria in ((POOLED, CRITERIA), *((name, (name,)) for name in CRITERIA)):
-        one, drawn = (
+        task_agreement, drawn = (
             agreed if task == POOLED else agree(matches, criteria),
             draws.agreement(criteria),
         )
@@ -128,16 +128,20 @@ def _judged(part: ModeScores, matches: Sequence[Match], draws: Draws) -> Iterato
             if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
                 sure = ends(getattr(drawn, metric))
                 whole = _cell(
-                    metric, part.facets(task), getattr(one, metric), there, expected, sure
+                    metric,
+                    part.facets(task),
+                    getattr(task_agreement, metric),
+                    present,
+                    expected,
+                    sure,
                 )
-                yield whole if there == expected else _steerable(whole)
-    yield from _reproduction(part, agreed, draws, there)
+                yield whole if present == expected else _steerable(whole)
+    yield from _reproduction(part, agreed, draws, present)
     yield from _rates(part, matches, agreed, draws)
 
 
 def _steerable(cell: Cell) -> Cell:
-    """Rates agree better or worse with every rollout that is left out, so of a part there is no
-    agreement at all."""
+    """Leaving rollouts out can raise agreement, so an incomplete set of rollouts has none."""
     why = (
         f"{cell.n_expected - cell.n_scored} of {cell.n_expected} rollouts are missing: leaving "
         "some out could steer it"
@@ -146,10 +150,10 @@ def _steerable(cell: Cell) -> Cell:
 
 
 def _reproduction(
-    part: ModeScores, agreed: EvaluatorAgreement, draws: Draws, there: int
+    part: ModeScores, agreed: EvaluatorAgreement, draws: Draws, present: int
 ) -> Iterator[Cell]:
     average, sure = agreed.reproduction.average, ends(draws.reproduction())
-    yield _cell("reproduction_average", part.facets(ALL), average, there, len(part.samples), sure)
+    yield _cell("reproduction_average", part.facets(ALL), average, present, len(part.samples), sure)
     for number, rate in enumerate(agreed.reproduction.rates):
         name, sure = f"reproduction_{rate.category}", ends(draws.endings[:, number])
         yield _cell(name, part.facets(ALL), rate.value, rate.n_real, rate.n_real, sure)
@@ -163,18 +167,18 @@ def _rates(
         return
     for number, point in enumerate(agreed.points):
         mine = [match for match in matches if match.policy == point.policy]
-        there = sum(match.rollout is not None for match in mine)
+        present = sum(match.rollout is not None for match in mine)
         place = (slice(None), *divmod(number, len(CRITERIA)))
         facets = part.facets(f"policy_{point.policy} {point.criterion}")
         yield _cell(
             "predicted_rate",
             facets,
             point.predicted,
-            there,
+            present,
             len(mine),
             ends(draws.predicted[place]),
         )
-        yield _cell("real_rate", facets, point.real, there, len(mine), ends(draws.real[place]))
+        yield _cell("real_rate", facets, point.real, present, len(mine), ends(draws.real[place]))
 
 
 def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
@@ -182,10 +186,15 @@ def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
         if part.mode == mode:
             scores = [part.score(sample, metric) for sample in part.samples]
             values = [None if score is None else _mean_value(metric, score) for score in scores]
-            known = [value for value in values if value is not None]
+            present = [value for value in values if value is not None]
             scored = sum(score is not None and score.outcome is Outcome.SCORED for score in scores)
             yield _cell(
-                metric, part.facets(ALL), mean(known), scored, len(scores), ends(draws.mean(values))
+                metric,
+                part.facets(ALL),
+                mean(present),
+                scored,
+                len(scores),
+                ends(draws.mean(values)),
             )
 
 
@@ -211,14 +220,14 @@ def _cell(
 
 
 def _match(sample: Sample, score: Score | None) -> Match:
-    made = None
+    predicted = None
     if score and score.outcome is Outcome.SCORED:
         criteria = score.detail["criteria"]
         assert isinstance(criteria, Mapping)
-        made = (ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA)),)
+        predicted = (ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA)),)
     policy = sample.reference["policy"]
     assert isinstance(policy, int)
-    return Match(sample.cluster, policy, sample.facets.scenario, (_truth(sample),), made)
+    return Match(sample.cluster, policy, sample.facets.scenario, (_truth(sample),), predicted)
 
 
 def _truth(sample: Sample) -> ObjectOutcome:
@@ -233,12 +242,15 @@ def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
     return Outcome.NOT_APPLICABLE if metric == idle else outcome
 
 
-def _one(sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]) -> Score:
+def _sample_score(
+    sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]
+) -> Score:
     outcome = _applies(
         metric, sample, Outcome.SCORED if value is not None else Outcome.OUTPUT_INVALID
     )
-    kept = detail if metric == PER_SAMPLE[0] else {}
-    return Score(sample.id, metric, outcome, value if outcome is Outcome.SCORED else None, kept)  # type: ignore[arg-type]
+    scored = value if outcome is Outcome.SCORED else None
+    kept_detail = detail if metric == PER_SAMPLE[0] else {}
+    return Score(sample.id, metric, outcome, scored, kept_detail)  # type: ignore[arg-type]
 
 
 def _number(value: object) -> float | None:

@@ -31,7 +31,7 @@ PRACTISED = (
 )
 
 Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
-Given = Mapping[str, Path]
+OutputFiles = Mapping[str, Path]
 
 
 def yardsticks() -> tuple[Yardstick, ...]:
@@ -72,13 +72,13 @@ def yardsticks() -> tuple[Yardstick, ...]:
 
 
 def _rolled(
-    world: WorldModel, samples: Sequence[Sample], _given: Given, folder: Path
+    world: WorldModel, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
 ) -> Mapping[str, Path]:
     return _files(Rollouts(world, BENCH), samples, folder)
 
 
 def _learned(
-    model: Path, samples: Sequence[Sample], _given: Given, folder: Path
+    model: Path, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
 ) -> Mapping[str, Path]:
     """A shipped model, rolled out as one that is handed in."""
     return _files(Rollouts(*open_folder(model, model.name)), samples, folder)
@@ -86,22 +86,27 @@ def _learned(
 
 def _files(rollouts: Rollouts, samples: Sequence[Sample], folder: Path) -> Mapping[str, Path]:
     folder.mkdir(parents=True, exist_ok=True)
-    return {made.sample_id: made.file for made in rollouts.generate(samples, folder) if made.file}
+    return {
+        output.sample_id: output.file
+        for output in rollouts.generate(samples, folder)
+        if output.file
+    }
 
 
 def _faked(
-    fake: Fake, samples: Sequence[Sample], _given: Given, folder: Path
+    fake: Fake, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
 ) -> Mapping[str, Path]:
     """The first frame alone, with made-up annotations: a fake looks at nothing."""
     folder.mkdir(parents=True, exist_ok=True)
-    made: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for mode in dict.fromkeys(sample.facets.setting for sample in samples):
         chosen = [sample for sample in samples if sample.facets.setting == mode]
-        said = fake([_match(sample) for sample in chosen])
-        made |= {
-            sample.id: _write(sample, one, folder) for sample, one in zip(chosen, said, strict=True)
+        outcomes = fake([_match(sample) for sample in chosen])
+        files |= {
+            sample.id: _write(sample, outcome, folder)
+            for sample, outcome in zip(chosen, outcomes, strict=True)
         }
-    return made
+    return files
 
 
 def _match(sample: Sample) -> Match:

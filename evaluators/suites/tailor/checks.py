@@ -80,8 +80,8 @@ def findings(bank: Bank) -> tuple[BankFinding, ...]:
 
 def public_findings(bank: Bank) -> tuple[BankFinding, ...]:
     """Everything wrong with the open bank, whose size is fixed."""
-    found = findings(bank)
-    return found if any(fields(bank)) else (*found, *totals(bank), *balance(bank))
+    bank_findings = findings(bank)
+    return bank_findings if any(fields(bank)) else (*bank_findings, *totals(bank), *balance(bank))
 
 
 def fields(bank: Bank) -> Iterator[BankFinding]:
@@ -110,21 +110,21 @@ def _is_list_of_texts(value: object) -> bool:
 
 def totals(bank: Bank) -> Iterator[BankFinding]:
     """How many there are of each, against the paper's numbers."""
-    made = len(bank.instances) * len(SETTINGS) * len(MODALITIES)
+    prompts = len(bank.instances) * len(SETTINGS) * len(MODALITIES)
     counts = {
         "actions": len(bank.actions),
         "tasks": len(bank.tasks),
         "instances": len(bank.instances),
-        "prompts": made,
+        "prompts": prompts,
     }
-    wanted = {"actions": ACTIONS, "tasks": TASKS, "instances": INSTANCES, "prompts": PROMPTS}
+    expected = {"actions": ACTIONS, "tasks": TASKS, "instances": INSTANCES, "prompts": PROMPTS}
     types = Counter(row["tool_type"] for row in bank.instances)
     for name, number in PROMPTS_BY_TYPE.items():
-        counts[f"{name} prompts"], wanted[f"{name} prompts"] = (
+        counts[f"{name} prompts"], expected[f"{name} prompts"] = (
             types[name] * len(SETTINGS) * len(MODALITIES),
             number,
         )
-    for name, number in wanted.items():
+    for name, number in expected.items():
         if counts[name] != number:
             yield BankFinding("bank", f"{counts[name]} {name}; {number} are right")
 
@@ -181,10 +181,10 @@ def tools(bank: Bank) -> Iterator[BankFinding]:
             )
         if len({row["tool"] for row in own}) != len(own):
             yield BankFinding(task["task_id"], "one tool is used twice")
-        told = {
+        outcomes = {
             row["tool"]: row["expected_outcome"] for row in own if row["tool_type"] == "impossible"
         }
-        if task.get("expected_outcome_impossible_tool") != told:
+        if task.get("expected_outcome_impossible_tool") != outcomes:
             yield BankFinding(
                 task["task_id"],
                 "expected_outcome_impossible_tool is not what the two instances say",
@@ -217,17 +217,17 @@ def _tool_faults(row: Row, lists: Mapping[str, Sequence[str]]) -> Iterator[BankF
 def rubrics(bank: Bank) -> Iterator[BankFinding]:
     """Rubrics with too few or too many questions in a part, motion in a picture, or a question
     twice."""
-    known = {task["task_id"] for task in bank.tasks}
+    task_ids = {task["task_id"] for task in bank.tasks}
     sound = Bank(
-        bank.actions, bank.tasks, tuple(row for row in bank.instances if row["task_id"] in known)
+        bank.actions, bank.tasks, tuple(row for row in bank.instances if row["task_id"] in task_ids)
     )
     for sample in samples_of(sound):
         yield from _rubric_faults(sample)
 
 
 def _rubric_faults(sample: Sample) -> Iterator[BankFinding]:
-    asked = [question for question in sample.questions if question.kind == "yes_no"]
-    counts = Counter(question.part for question in asked)
+    checklist = [question for question in sample.questions if question.kind == "yes_no"]
+    counts = Counter(question.part for question in checklist)
     low, high = ITEMS_A_PART
     for part in PARTS.values():
         still = part == "motion_plausibility" and sample.facets.modality == "image"
@@ -272,10 +272,10 @@ def main(arguments: Sequence[str]) -> int:
     if arguments == ["--write-hashes"]:
         sys.stdout.write(f"Written: {write_hashes(Path(str(DATA)))}\n")
         return 0
-    found = public_findings(public())
-    sys.stdout.writelines(f"{finding.where}: {finding.what}\n" for finding in found)
-    sys.stdout.write(f"{len(found)} findings.\n")
-    return 1 if found else 0
+    bank_findings = public_findings(public())
+    sys.stdout.writelines(f"{finding.where}: {finding.problem}\n" for finding in bank_findings)
+    sys.stdout.write(f"{len(bank_findings)} findings.\n")
+    return 1 if bank_findings else 0
 
 
 if __name__ == "__main__":

@@ -39,8 +39,10 @@ TAXONOMY: Mapping[str, Mapping[str, str]] = {"image": IMAGE, "video": VIDEO}
 def needs_a_look(scores: Mapping[str, float | None]) -> bool:
     """Whether one sample's scores are low enough for the second look; no score is no reason.
 
-    >>> needs_a_look({"interaction_accuracy": 49.9, "physical_realism": 4}), needs_a_look({"physical_realism": 2.5})
-    (True, False)
+    >>> needs_a_look({"interaction_accuracy": 49.9, "physical_realism": 4})
+    True
+    >>> needs_a_look({"physical_realism": 2.5})
+    False
     """
     accuracy, realism = scores.get("interaction_accuracy"), scores.get("physical_realism")
     return (accuracy is not None and accuracy < LEAST_INTERACTION) or (
@@ -51,12 +53,12 @@ def needs_a_look(scores: Mapping[str, float | None]) -> bool:
 def questions(modality: str) -> tuple[Question, ...]:
     """One yes/no question a mode, since several can apply, then the choice of the worst of them."""
     taxonomy = _taxonomy(modality)
-    each = tuple(
+    per_mode = tuple(
         Question(mode, text, "yes_no", part="failure", options=YES_NO)
         for mode, text in taxonomy.items()
     )
     text = "Which one of these describes the worst fault of this output best?"
-    return (*each, Question(PRIMARY, text, "choice", part="failure", options=tuple(taxonomy)))
+    return (*per_mode, Question(PRIMARY, text, "choice", part="failure", options=tuple(taxonomy)))
 
 
 def read(modality: str, answers: Mapping[str, Answer]) -> Failure:

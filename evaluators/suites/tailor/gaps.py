@@ -1,4 +1,4 @@
-"""How far a model falls off the beaten path: differences between cells of the index."""
+"""The long-tail gap and the setting gap: differences between cells of the index."""
 
 from __future__ import annotations
 

@@ -93,17 +93,18 @@ class AffordanceGraph:
     objects: Mapping[str, tuple[str, ...]]
     bad_lines: int = 0
 
-    def excerpt(self, words: Sequence[str], most: int) -> tuple[Affordance, ...]:
+    def excerpt(self, words: Sequence[str], limit: int) -> tuple[Affordance, ...]:
         """The objects whose properties have most to do with the words, at most so many; of equals,
         any, but the same.
 
-        >>> AffordanceGraph({"sponge": ("absorbent", "soft"), "nail": ("hard",)}).excerpt(["absorbs water", "soft"], 5)
+        >>> graph = AffordanceGraph({"sponge": ("absorbent", "soft"), "nail": ("hard",)})
+        >>> graph.excerpt(["absorbs water", "soft"], 5)
         (Affordance(object='sponge', properties=('absorbent', 'soft')),)
         """
-        wanted = sorted({word for text in words for word in _words(text)})
-        shared = Counter(name for word in wanted for name in self._objects_with(word))
-        order = sorted(shared, key=lambda name: (-shared[name], _shuffled(wanted, name)))
-        return tuple(Affordance(name, self.objects[name]) for name in order[:most])
+        stems = sorted({word for text in words for word in _words(text)})
+        shared = Counter(name for word in stems for name in self._objects_with(word))
+        order = sorted(shared, key=lambda name: (-shared[name], _shuffled(stems, name)))
+        return tuple(Affordance(name, self.objects[name]) for name in order[:limit])
 
     def _objects_with(self, word: str) -> set[str]:
         near = self._index.get(word[:STEM], {})
@@ -131,20 +132,20 @@ def load(file: Path | None) -> AffordanceGraph:
     file is named."""
     if file is None:
         return own()
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    properties_by_object: dict[str, dict[str, None]] = defaultdict(dict)
     bad = 0
     for edge in _edges(file):
         if edge is None:
             bad += 1
         else:
-            found[edge.object].update(dict.fromkeys(edge.properties))
-    if not found:
+            properties_by_object[edge.object].update(dict.fromkeys(edge.properties))
+    if not properties_by_object:
         raise NoGraph(
             f"{file} holds no English HasProperty edge. Give conceptnet-assertions-5.7.0.csv or "
             "its .gz."
         )
     return AffordanceGraph(
-        {name: tuple(properties) for name, properties in sorted(found.items())}, bad
+        {name: tuple(properties) for name, properties in sorted(properties_by_object.items())}, bad
     )
 
 
@@ -169,10 +170,10 @@ def contraries(words: Iterable[str]) -> tuple[str, ...]:
     >>> contraries(["sharp edge"])
     ('blunt soft rounded', 'rounded soft round')
     """
-    known = (word for text in words for word in _words(text))
+    stems = (word for text in words for word in _words(text))
     return tuple(
         dict.fromkeys(
-            CONTRARIES[name] for word in known for name in CONTRARIES if _is_one(word, name)
+            CONTRARIES[name] for word in stems for name in CONTRARIES if _is_one(word, name)
         )
     )
 
@@ -230,7 +231,7 @@ def _is_one(a: str, b: str) -> bool:
     return a == b or (len(a) >= STEM and a[:alike] == b[:alike])
 
 
-def _shuffled(wanted: Sequence[str], name: str) -> str:
+def _shuffled(stems: Sequence[str], name: str) -> str:
     """An order that differs from question to question, so that not always the same objects come
     first."""
-    return hashlib.sha256("\0".join([*wanted, name]).encode()).hexdigest()
+    return hashlib.sha256("\0".join([*stems, name]).encode()).hexdigest()

@@ -21,7 +21,7 @@ class UnsoundBank(ValueError):
 
 
 def load(folder: Path) -> Bank:
-    """Read a private bank and check it, against the open one too; Unsound tells every finding."""
+    """Read a private bank and check it, also against the open one; UnsoundBank lists findings."""
     if absent := [f"{name}.jsonl" for name in NAMES if not (folder / f"{name}.jsonl").is_file()]:
         raise UnsoundBank(
             f"{folder} has no {', '.join(absent)}. A bank is the three files that `data/` has."
@@ -32,11 +32,13 @@ def load(folder: Path) -> Bank:
         raise UnsoundBank(
             f"A line in {folder} is not JSON: {error.msg}. Write one object a line."
         ) from None
-    if found := findings(bank) or _shared(bank, public()):
-        listed = "; ".join(f"{finding.where}: {finding.what}" for finding in found[:SHOWN])
+    if bank_findings := findings(bank) or _shared(bank, public()):
+        listed = "; ".join(
+            f"{finding.where}: {finding.problem}" for finding in bank_findings[:SHOWN]
+        )
         raise UnsoundBank(
-            f"The bank in {folder} has {len(found)} findings: {listed}. Correct them and load it "
-            "again."
+            f"The bank in {folder} has {len(bank_findings)} findings: {listed}. Correct them and "
+            "load it again."
         )
     return bank
 
@@ -55,9 +57,12 @@ def is_private(sample_id: str) -> bool:
     return sample_id.startswith(PREFIX)
 
 
-def _shared(bank: Bank, other: Bank) -> tuple[BankFinding, ...]:
+def _shared(bank: Bank, open_bank: Bank) -> tuple[BankFinding, ...]:
     """Tasks and prompts that the open bank has already: known to everybody, so of no use here."""
-    ids, texts = {row["task_id"] for row in other.tasks}, {prompt.text for prompt in prompts(other)}
+    ids, texts = (
+        {row["task_id"] for row in open_bank.tasks},
+        {prompt.text for prompt in prompts(open_bank)},
+    )
     return (
         *(
             BankFinding(row["task_id"], "the open bank has a task of this id")
@@ -65,8 +70,8 @@ def _shared(bank: Bank, other: Bank) -> tuple[BankFinding, ...]:
             if row["task_id"] in ids
         ),
         *(
-            BankFinding(one.where, "the open bank has this prompt")
-            for one in prompts(bank)
-            if one.text in texts
+            BankFinding(new_prompt.where, "the open bank has this prompt")
+            for new_prompt in prompts(bank)
+            if new_prompt.text in texts
         ),
     )

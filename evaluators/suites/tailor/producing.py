@@ -5,15 +5,20 @@ from __future__ import annotations
 from evaluators.contracts import Generator, Production
 
 
-def produce(given: Production) -> Generator:
+def produce(production: Production) -> Generator:
     """Any diffusers text-to-image or text-to-video folder, or a LoRA on one, with the settings its
     team declared."""
     from evaluators.models.device import pick_device
     from evaluators.models.generate.diffusion import DiffusionGenerator, sampling_of
 
-    seed = given.sampling["seed"]
+    seed = production.sampling["seed"]
     assert isinstance(seed, int)
-    device, sampling = pick_device(given.device), sampling_of(given.sampling)
+    device, sampling = pick_device(production.device), sampling_of(production.sampling)
     return DiffusionGenerator(
-        given.folder, sampling, seed=seed, device=device, shelf=given.shelf, base=given.base
+        production.folder,
+        sampling,
+        seed=seed,
+        device=device,
+        shelf=production.shelf,
+        base=production.base,
     )

@@ -10,11 +10,14 @@ from evaluators.contracts import Json, Output, Question, Rating, Sample
 
 def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
     """The prompt and every question about it, with the part of the rubric that it belongs to."""
-    return {"prompt": sample.prompt, "questions": [_question(one) for one in sample.questions]}
+    return {
+        "prompt": sample.prompt,
+        "questions": [_question(question) for question in sample.questions],
+    }
 
 
-def _question(one: Question) -> dict[str, Json]:
-    return {"id": one.id, "text": one.text, "kind": one.kind, "part": one.part}
+def _question(question: Question) -> dict[str, Json]:
+    return {"id": question.id, "text": question.text, "kind": question.kind, "part": question.part}
 
 
 RATING = Rating(words)

@@ -97,7 +97,7 @@ def yardsticks() -> tuple[Yardstick, ...]:
         for row in DRAWN
         for m in both
     )
-    other = (
+    swapped = (
         Yardstick(f"Another prompt's {_called(m)}", "sanity", m, _swapped, spoils=True)
         for m in both
     )
@@ -105,7 +105,7 @@ def yardsticks() -> tuple[Yardstick, ...]:
         Yardstick(f"{row.title} (clip)", "sanity", "video", partial(_changed, row), True)
         for row in CHANGED
     )
-    return (*drawn, *other, *changed)
+    return (*drawn, *swapped, *changed)
 
 
 def _called(modality: str) -> str:
@@ -113,21 +113,21 @@ def _called(modality: str) -> str:
 
 
 def _drawn(
-    row: DrawnRow, samples: Sequence[Sample], _given: Mapping[str, Path], folder: Path
+    row: DrawnRow, samples: Sequence[Sample], _outputs: Mapping[str, Path], folder: Path
 ) -> dict[str, Path]:
     return draw_row(row, samples, folder)
 
 
 def _changed(
-    row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path
+    row: Changed, samples: Sequence[Sample], outputs: Mapping[str, Path], folder: Path
 ) -> dict[str, Path]:
-    return change_row(row, samples, given, folder)
+    return change_row(row, samples, outputs, folder)
 
 
 def _swapped(
-    samples: Sequence[Sample], given: Mapping[str, Path], _folder: Path
+    samples: Sequence[Sample], outputs: Mapping[str, Path], _folder: Path
 ) -> dict[str, Path]:
-    return of_another_prompt(samples, given)
+    return of_another_prompt(samples, outputs)
 
 
 def draw_row(row: DrawnRow, samples: Sequence[Sample], folder: Path) -> dict[str, Path]:
@@ -136,39 +136,39 @@ def draw_row(row: DrawnRow, samples: Sequence[Sample], folder: Path) -> dict[str
 
 
 def change_row(
-    row: Changed, samples: Sequence[Sample], given: Mapping[str, Path], folder: Path
+    row: Changed, samples: Sequence[Sample], outputs: Mapping[str, Path], folder: Path
 ) -> dict[str, Path]:
     """Write a changed row from the clips given; pictures have no frames to change and are left
     out."""
     clips = [
-        sample for sample in samples if sample.facets.modality == "video" and sample.id in given
+        sample for sample in samples if sample.facets.modality == "video" and sample.id in outputs
     ]
     return {
-        sample.id: _write(sample, row.change(sample, read_frames(given[sample.id])), folder)
+        sample.id: _write(sample, row.change(sample, read_frames(outputs[sample.id])), folder)
         for sample in clips
     }
 
 
-def of_another_prompt(samples: Sequence[Sample], given: Mapping[str, Path]) -> dict[str, Path]:
+def of_another_prompt(samples: Sequence[Sample], outputs: Mapping[str, Path]) -> dict[str, Path]:
     """Give each sample the output of one of another task, same setting and modality, each output
     used once."""
-    taken: dict[str, Path] = {}
+    swapped: dict[str, Path] = {}
     strata: dict[tuple[str, str], list[Sample]] = {}
     for sample in samples:
-        if sample.id in given:
+        if sample.id in outputs:
             strata.setdefault((sample.facets.setting, sample.facets.modality), []).append(sample)
     for members in strata.values():
         largest = max(
-            sum(other.cluster == sample.cluster for other in members) for sample in members
+            sum(member.cluster == sample.cluster for member in members) for sample in members
         )
         by_task = sorted(members, key=lambda sample: sample.cluster)
         donors = by_task[largest:] + by_task[:largest]
-        taken.update(
-            (sample.id, given[donor.id])
+        swapped.update(
+            (sample.id, outputs[donor.id])
             for sample, donor in zip(by_task, donors, strict=True)
             if sample.cluster != donor.cluster
         )
-    return taken
+    return swapped
 
 
 def _write(sample: Sample, frames: Pixels, folder: Path) -> Path:

@@ -29,16 +29,16 @@ def score(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> tupl
         return tuple(
             Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
         )
-    found = score_rubric(
+    rubric = score_rubric(
         _checklist(sample, answers), "image" if sample.facets.modality == "image" else "video"
     )
-    values = _values(found, answers)
+    values = _values(rubric, answers)
     bad = next(
         (answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES),
         Outcome.JUDGE_ERROR,
     )
-    scores = (_one(sample, name, values.get(name), bad) for name in PER_SAMPLE)
-    return tuple(_with_missing(score, found.missing_answers) for score in scores)
+    scores = (_sample_score(sample, name, values.get(name), bad) for name in PER_SAMPLE)
+    return tuple(_with_missing(score, rubric.missing_answers) for score in scores)
 
 
 def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
@@ -47,36 +47,38 @@ def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
     return Outcome.NOT_APPLICABLE if still else outcome
 
 
-def _one(sample: Sample, metric: str, value: float | None, bad: Outcome) -> Score:
+def _sample_score(sample: Sample, metric: str, value: float | None, bad: Outcome) -> Score:
     outcome = _applies(metric, sample, bad if value is None else Outcome.SCORED)
     return Score(sample.id, metric, outcome, value)
 
 
 def _with_missing(score: Score, missing: int) -> Score:
     """Unanswered questions leave the share; the two dimensions say how many there were."""
-    told = missing and score.metric in DIMENSIONS
-    return replace(score, detail={"missing_answers": missing}) if told else score
+    counted = missing and score.metric in DIMENSIONS
+    return replace(score, detail={"missing_answers": missing}) if counted else score
 
 
-def _values(found: RubricScore, answers: Mapping[str, Answer]) -> dict[str, float | None]:
+def _values(rubric: RubricScore, answers: Mapping[str, Answer]) -> dict[str, float | None]:
     stars = {name: _number(answers.get(name)) for name in RATINGS}
     values: dict[str, float | None] = {
-        **{part.name: part.value for part in found.parts},
-        "instruction_adherence": found.instruction_adherence,
-        "interaction_accuracy": found.interaction_accuracy,
+        **{part.name: part.value for part in rubric.parts},
+        "instruction_adherence": rubric.instruction_adherence,
+        "interaction_accuracy": rubric.interaction_accuracy,
         **stars,
     }
     return {**values, "index": _index(values)}
 
 
 def _checklist(sample: Sample, answers: Mapping[str, Answer]) -> list[PartAnswers]:
-    asked = [question for question in sample.questions if question.kind == "yes_no"]
-    given = {
+    checks = [question for question in sample.questions if question.kind == "yes_no"]
+    answer_by_id = {
         question.id: answers[question.id].value if question.id in answers else None
-        for question in asked
+        for question in checks
     }
     return [
-        PartAnswers(name, tuple(given[question.id] for question in asked if question.part == name))
+        PartAnswers(
+            name, tuple(answer_by_id[question.id] for question in checks if question.part == name)
+        )
         for name in PARTS
     ]
 
@@ -87,10 +89,10 @@ def _number(answer: Answer | None) -> float | None:
 
 def _index(values: Mapping[str, float | None]) -> float | None:
     """The mean of the four metrics on one scale of 0 to 100; ours, not the paper's."""
-    found = [values[name] for name in DIMENSIONS + RATINGS]
+    metric_values = [values[name] for name in DIMENSIONS + RATINGS]
     scaled = [
         value * scale
-        for value, scale in zip(found, (1, 1, 20, 20), strict=True)
+        for value, scale in zip(metric_values, (1, 1, 20, 20), strict=True)
         if value is not None
     ]
     return sum(scaled) / 4 if len(scaled) == 4 else None

@@ -49,7 +49,7 @@ class BankFinding:
     """One thing that is wrong with a bank: where, and what."""
 
     where: str
-    what: str
+    problem: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +94,8 @@ def leaks(bank: Bank) -> Iterator[BankFinding]:
     for prompt in prompts(bank):
         if not prompt.field.startswith("predictive"):
             continue
-        if found := LEAK.search(prompt.text):
-            yield BankFinding(prompt.where, f"the word {found.group()!r} gives the outcome away")
+        if match := LEAK.search(prompt.text):
+            yield BankFinding(prompt.where, f"the word {match.group()!r} gives the outcome away")
         for run in sorted(_runs(prompt.text) & _runs(prompt.row["expected_outcome"])):
             yield BankFinding(prompt.where, f"it says the expected outcome: {' '.join(run)!r}")
 
@@ -104,8 +104,8 @@ def labels(bank: Bank) -> Iterator[BankFinding]:
     """Prompts and questions that name their scenario, setting or rubric."""
     texts = [(prompt.where, prompt.text) for prompt in prompts(bank)] + list(questions(bank))
     for where, text in texts:
-        if found := LABEL.search(text):
-            yield BankFinding(where, f"it names the label {found.group()!r}")
+        if match := LABEL.search(text):
+            yield BankFinding(where, f"it names the label {match.group()!r}")
 
 
 def lengths(bank: Bank) -> Iterator[BankFinding]:
@@ -120,16 +120,19 @@ def lengths(bank: Bank) -> Iterator[BankFinding]:
 
 def duplicates(bank: Bank) -> Iterator[BankFinding]:
     """Prompts that are the same, or nearly, as one of another instance."""
-    found = prompts(bank)
+    all_prompts = prompts(bank)
     first: dict[str, Prompt] = {}
-    for prompt in found:
+    for prompt in all_prompts:
         if prompt.text in first:
             yield BankFinding(prompt.where, f"the same text as {first[prompt.text].where}")
         first.setdefault(prompt.text, prompt)
-    for a, b, share in _near([prompt.text for prompt in found], NEAR):
-        if found[a].instance != found[b].instance and found[a].text != found[b].text:
+    for a, b, share in _near([prompt.text for prompt in all_prompts], NEAR):
+        if (
+            all_prompts[a].instance != all_prompts[b].instance
+            and all_prompts[a].text != all_prompts[b].text
+        ):
             yield BankFinding(
-                found[b].where, f"shares {share:.0%} of its words with {found[a].where}"
+                all_prompts[b].where, f"shares {share:.0%} of its words with {all_prompts[a].where}"
             )
 
 
@@ -140,16 +143,17 @@ def repeated_tasks(bank: Bank) -> Iterator[BankFinding]:
         for task in bank.tasks
     ]
     for a, b, share in _near(texts, NEAR_TASK):
-        where, other = bank.tasks[b]["task_id"], bank.tasks[a]["task_id"]
+        where, earlier = bank.tasks[b]["task_id"], bank.tasks[a]["task_id"]
         yield BankFinding(
-            where, f"goal, tool and outcome share {share:.0%} of their words with those of {other}"
+            where,
+            f"goal, tool and outcome share {share:.0%} of their words with those of {earlier}",
         )
 
 
 def question_form(bank: Bank) -> Iterator[BankFinding]:
     """Questions that are not one plain yes/no question about what can be seen."""
     for where, text in questions(bank):
-        yield from (BankFinding(where, f"{what}: {text!r}") for what in _faults(text))
+        yield from (BankFinding(where, f"{problem}: {text!r}") for problem in _faults(text))
 
 
 def _faults(text: str) -> Iterator[str]:
@@ -179,11 +183,11 @@ def _near(texts: Sequence[str], above: float) -> Iterator[tuple[int, int, float]
     """Pairs whose sets of words overlap by more than that share (intersection over union)."""
     sets = [set(_words(text)) for text in texts]
     column = {word: number for number, word in enumerate(sorted(set().union(*sets)))}
-    there = np.zeros((len(sets), len(column)), np.float32)
+    occurrence = np.zeros((len(sets), len(column)), np.float32)
     for row, words in enumerate(sets):
-        there[row, [column[word] for word in words]] = 1
-    sizes = there.sum(axis=1)
-    common = there @ there.T
+        occurrence[row, [column[word] for word in words]] = 1
+    sizes = occurrence.sum(axis=1)
+    common = occurrence @ occurrence.T
     share = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
     for a, b in np.argwhere(np.triu(share > above, 1)):
         yield int(a), int(b), float(share[a, b])

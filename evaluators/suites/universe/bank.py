@@ -46,10 +46,10 @@ def clips() -> dict[str, BankClip]:
 @cache
 def samples() -> tuple[Sample, ...]:
     """Every question about every clip; the clip is what belongs together in an interval."""
-    return tuple(_sample(clip, pair) for clip in clips().values() for pair in asked(clip))
+    return tuple(_sample(clip, pair) for clip in clips().values() for pair in questions_of(clip))
 
 
-def asked(clip: BankClip) -> tuple[QuestionAnswer, ...]:
+def questions_of(clip: BankClip) -> tuple[QuestionAnswer, ...]:
     """The eight pairs of a clip."""
     action = clip.play.turns[0].action
     assert action is not None

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from evaluators.contracts import Sample
 from evaluators.media import Pixels
-from evaluators.metrics.sampling import sample_frames
+from evaluators.metrics.sampling import choose_frames
 from evaluators.suites.universe.bank import SPACE, clip_of
 from evaluators.suites.universe.questions import NO, YES, Task
 
@@ -31,10 +31,12 @@ def chance(samples: Iterable[Sample], seed: int = 0) -> dict[str, str]:
     return {sample.id: _drawn(menu(sample), f"{seed} {sample.id}") for sample in samples}
 
 
-def majority(samples: Iterable[Sample], seen: Mapping[str, Sequence[str]]) -> dict[str, str]:
+def majority(
+    samples: Iterable[Sample], training_labels: Mapping[str, Sequence[str]]
+) -> dict[str, str]:
     """The label that is most frequent in what was seen in training, the first by name of equals;
     always yes."""
-    usual = {task: _most_frequent(labels) for task, labels in seen.items()}
+    usual = {task: _most_frequent(labels) for task, labels in training_labels.items()}
     return {
         sample.id: YES if _is_binary(sample) else usual[sample.facets.task] for sample in samples
     }
@@ -50,8 +52,8 @@ def clip_score(samples: Sequence[Sample], compare: Compare, frames: int = 8) -> 
             labels = _labels(sample)
             texts = [LABEL_TEXT[sample.facets.task].format(label=label) for label in labels]
             pictures = clip_of(sample).frames()
-            shown = pictures[list(sample_frames(len(pictures), frames, "uniform_n"))]
-            chosen[key] = labels[nearest(compare(shown, texts))]
+            sampled = pictures[list(choose_frames(len(pictures), frames, "uniform_n"))]
+            chosen[key] = labels[nearest(compare(sampled, texts))]
     return {
         sample.id: _answer(sample, chosen[(sample.cluster, sample.facets.task)])
         for sample in samples

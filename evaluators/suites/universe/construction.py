@@ -43,7 +43,7 @@ SAME_LEVEL = 0.05
 class Dropped:
     """A session, or a clip of one, that was left out, and why."""
 
-    what: str
+    name: str
     reason: str
 
 
@@ -71,17 +71,17 @@ class Recording:
 def build(
     sessions: Sequence[Path], to: Path, space: AnswerSpace | None = None, seed: int = 0
 ) -> Built:
-    """Write the data set of these session folders; what is corrupted or idle is dropped and
-    told."""
+    """Write the data set of these session folders; corrupted and idle clips are dropped and
+    listed."""
     space = space or AnswerSpace(tuple(sorted(ACTIONS)), tuple(sorted(CHARACTERS)))
-    kept: list[SegmentAnnotation] = []
+    annotations: list[SegmentAnnotation] = []
     dropped: list[Dropped] = []
     for number, folder in enumerate(sessions):
-        for found in _clips(folder):
-            if isinstance(found, Dropped):
-                dropped.append(found)
+        for clip in _clips(folder):
+            if isinstance(clip, Dropped):
+                dropped.append(clip)
                 continue
-            filename, segment, character, title = found
+            filename, segment, character, title = clip
             action = action_of(segment.actions, segment.states)
             if action is None:
                 dropped.append(
@@ -89,10 +89,14 @@ def build(
                 )
                 continue
             write_segment(to, filename, segment)
-            asked = pairs(action, character, space, seed * 1_000_003 + number * 1009 + len(kept))
-            kept.append(SegmentAnnotation(filename, f"{character} is {action} in {title}.", asked))
-    write_annotations(to, kept, space)
-    return Built(tuple(kept), tuple(dropped))
+            question_pairs = pairs(
+                action, character, space, seed * 1_000_003 + number * 1009 + len(annotations)
+            )
+            annotations.append(
+                SegmentAnnotation(filename, f"{character} is {action} in {title}.", question_pairs)
+            )
+    write_annotations(to, annotations, space)
+    return Built(tuple(annotations), tuple(dropped))
 
 
 def split(
@@ -101,11 +105,11 @@ def split(
     """Training and validation: all clips of a session on one side, so that nothing leaks between
     them."""
     annotations = list(annotations)
-    sessions = sorted({one.session for one in annotations})
+    sessions = sorted({annotation.session for annotation in annotations})
     order = np.random.default_rng([seed, 12]).permutation(len(sessions))
     held = {sessions[i] for i in order[: round(share * len(sessions))]}
-    return [one for one in annotations if one.session not in held], [
-        one for one in annotations if one.session in held
+    return [annotation for annotation in annotations if annotation.session not in held], [
+        annotation for annotation in annotations if annotation.session in held
     ]
 
 
@@ -166,17 +170,17 @@ def _read(folder: Path) -> Recording:
 def _segment(session: Recording, times: Floats) -> RecordedSegment | None:
     """Frames and log rows nearest in game time; None where either is further off than a clip's half
     frame."""
-    seen, logged = _nearest(session.frame_times, times), _nearest(session.log_times, times)
+    frame_rows, logged = _nearest(session.frame_times, times), _nearest(session.log_times, times)
     off = max(
-        np.abs(session.frame_times[seen] - times).max(),
+        np.abs(session.frame_times[frame_rows] - times).max(),
         np.abs(session.log_times[logged] - times).max(),
     )
     if off > 0.5 / CLIP_FPS:
         return None
-    images = np.ascontiguousarray(session.frames[seen].transpose(0, 3, 1, 2))
+    images = np.ascontiguousarray(session.frames[frame_rows].transpose(0, 3, 1, 2))
     rows = (table[logged].astype(np.float32) for table in (session.controls, session.states))
     return RecordedSegment(images, *rows)
 
 
-def _nearest(known: Floats, wanted: Floats) -> np.ndarray[Any, Any]:
-    return np.asarray(np.abs(known[None] - wanted[:, None]).argmin(1))
+def _nearest(times: Floats, targets: Floats) -> np.ndarray[Any, Any]:
+    return np.asarray(np.abs(times[None] - targets[:, None]).argmin(1))

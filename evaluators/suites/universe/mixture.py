@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluators.media import Pixels
-from evaluators.metrics.sampling import Policy, allocate, sample_frames
+from evaluators.metrics.sampling import Policy, allocate, choose_frames
 from evaluators.metrics.text import Format
 from evaluators.suites.universe.questions import QuestionAnswer, Task
 from evaluators.suites.universe.segments import FRAMES, SegmentAnnotation, read_segment
@@ -106,7 +106,7 @@ def windows(
     """
     if context_length < 1:
         raise ValueError(f"A context of {context_length} frames shows nothing. Give at least 1.")
-    chosen = sample_frames(length, context_length, policy)
+    chosen = choose_frames(length, context_length, policy)
     if len(chosen) <= LONGEST:
         return (chosen,)
     starts = range(0, len(chosen) - LONGEST + 1, LONGEST // 2)
@@ -114,10 +114,10 @@ def windows(
     return tuple(chosen[start : start + LONGEST] for start in dict.fromkeys((*starts, last)))
 
 
-def _drawn(clips: int, wanted: int, rng: np.random.Generator) -> Iterator[int]:
+def _drawn(clips: int, count: int, rng: np.random.Generator) -> Iterator[int]:
     """Clips without repetition; when all were drawn, all again in another order."""
-    for start in range(0, wanted, clips):
-        yield from (int(i) for i in rng.permutation(clips)[: wanted - start])
+    for start in range(0, count, clips):
+        yield from (int(i) for i in rng.permutation(clips)[: count - start])
 
 
 def _pair(
@@ -125,8 +125,8 @@ def _pair(
 ) -> QuestionAnswer:
     """The clip's pair of that kind; one of the two where there are a positive and a negative
     question."""
-    found = [pair for pair in annotation.pairs if pair.task == task and pair.format == form]
-    return found[int(rng.integers(len(found)))]
+    candidates = [pair for pair in annotation.pairs if pair.task == task and pair.format == form]
+    return candidates[int(rng.integers(len(candidates)))]
 
 
 @lru_cache(maxsize=64)

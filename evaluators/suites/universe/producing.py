@@ -27,11 +27,11 @@ class Answers:
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         """An output a sample, in their order."""
         for _, group in groupby(samples, key=lambda sample: sample.cluster):
-            asked = list(group)
-            frames = clip_of(asked[0]).frames()
-            said = self.answer(frames, [sample.prompt for sample in asked])
-            sheet = contact_sheet(frames, folder / f"{asked[0].cluster}.png")
-            for sample, words in zip(asked, said, strict=True):
+            clip_samples = list(group)
+            frames = clip_of(clip_samples[0]).frames()
+            answers = self.answer(frames, [sample.prompt for sample in clip_samples])
+            sheet = contact_sheet(frames, folder / f"{clip_samples[0].cluster}.png")
+            for sample, words in zip(clip_samples, answers, strict=True):
                 yield replace(self._output(sample, words, folder), beside={"clip": sheet})
 
     def _output(self, sample: Sample, words: str, folder: Path) -> Output:
@@ -55,13 +55,18 @@ def contact_sheet(frames: Pixels, path: Path, across: int = 5) -> Path:
     return write_png(np.concatenate([np.concatenate(list(row), 1) for row in rows]), path)
 
 
-def produce(given: Production) -> Generator:
+def produce(production: Production) -> Generator:
     """A whole vision-language model, or an adapter on a base that is known here."""
     from evaluators.models.device import pick_device
     from evaluators.models.vlm.adapter import NoBase, open_adapted
 
     try:
-        judge = open_adapted(given.folder, pick_device(given.device), given.shelf, base=given.base)
+        judge = open_adapted(
+            production.folder,
+            pick_device(production.device),
+            production.shelf,
+            base=production.base,
+        )
     except NoBase as error:
         raise CannotProduce(str(error)) from None
     return Answers(judge.tell, {"frames_rule": judge.frames, "judge": judge.card.decoding})

@@ -88,9 +88,9 @@ def _pairs(
             f"The label {label!r} is none of the {len(labels)} of the data set. Add it or correct "
             "it."
         )
-    others = [other for other in labels if other != label]
+    others = [candidate for candidate in labels if candidate != label]
     wrong = others[int(rng.integers(len(others)))]
-    options = [str(one) for one in rng.permutation(list(labels))] if shuffle else list(labels)
+    options = [str(option) for option in rng.permutation(list(labels))] if shuffle else list(labels)
     return (
         QuestionAnswer(task, "binary_pos", BINARY[task].format(label=label), YES),
         QuestionAnswer(task, "binary_neg", BINARY[task].format(label=wrong), NO),

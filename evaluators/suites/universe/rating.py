@@ -30,21 +30,23 @@ def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[
     is counted."""
     if output.outcome is not Outcome.SCORED:
         return tuple(Score(sample.id, name, output.outcome) for name in PEOPLE)
-    found = accuracy([graded(opinions)])
-    (label,) = found.final_labels
+    result = accuracy([graded(opinions)])
+    (label,) = result.final_labels
     if label is None or label is Grade.UNCLEAR:
         outcome = Outcome.EXCLUDED if label else Outcome.JUDGE_ERROR
         return tuple(Score(sample.id, name, outcome) for name in PEOPLE)
     detail: dict[str, Json] = {"label": str(label), "raters": len(opinions)}
-    pairs = zip(PEOPLE, (found.graded, found.strict), strict=True)
+    pairs = zip(PEOPLE, (result.graded, result.strict), strict=True)
     return tuple(Score(sample.id, name, Outcome.SCORED, value, detail) for name, value in pairs)
 
 
 def graded(opinions: Sequence[Opinion]) -> GradedItem:
     """The labels of the two primaries, in their order, and the adjudicator's."""
-    said = {one.place: str(one.answers["grade"]) for one in opinions if not one.settles}
-    settled = next((str(one.answers["grade"]) for one in opinions if one.settles), None)
-    return GradedItem(said.get(0), said.get(1), settled)
+    primary_grades = {
+        opinion.place: str(opinion.answers["grade"]) for opinion in opinions if not opinion.settles
+    }
+    settled = next((str(opinion.answers["grade"]) for opinion in opinions if opinion.settles), None)
+    return GradedItem(primary_grades.get(0), primary_grades.get(1), settled)
 
 
 RATING = Rating(words, show, score=score, beside=dict.fromkeys(PEOPLE, "em_normalised"))

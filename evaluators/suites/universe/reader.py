@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 
 from evaluators.media import Pixels
-from evaluators.metrics.sampling import sample_frames
+from evaluators.metrics.sampling import choose_frames
 from evaluators.suites.universe.questions import AnswerSpace, QuestionAnswer, pairs
-from evaluators.worlds.arena import game as arena
+from evaluators.worlds.arena import game
 from evaluators.worlds.arena.drawing import ArenaScene
 from evaluators.worlds.arena.looks import (
     CHARACTERS,
@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     from evaluators.models.small import VlmSize
 
 Moves: TypeAlias = tuple[float, ...]
-Asked: TypeAlias = tuple[tuple[str, str], ...]
-Asker: TypeAlias = Callable[[tuple[str, str], np.random.Generator], Asked]
-SPACE = AnswerSpace(tuple(sorted(arena.ACTIONS)), tuple(sorted(CHARACTERS)))
+QuestionAnswers: TypeAlias = tuple[tuple[str, str], ...]
+AskAbout: TypeAlias = Callable[[tuple[str, str], np.random.Generator], QuestionAnswers]
+SPACE = AnswerSpace(tuple(sorted(game.ACTIONS)), tuple(sorted(CHARACTERS)))
 PRACTICE = tuple(environment for environment in ENVIRONMENTS if environment.game == "practice")
 EDGE = 64
 CLASSES = (len(COLOURS), len(COLOURS), len(HATS), 2, 3)
@@ -94,7 +94,7 @@ def size() -> VlmSize:
     )
 
 
-def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> Path:
+def make(folder: Path, course: PretrainingPlan, report: Callable[[str], None]) -> Path:
     """Build the model from config, teach it, and save it as an ordinary folder."""
     from evaluators.models.adapt.practice import practise, teach_motion, teach_tower
     from evaluators.models.adapt.train import TrainingPlan
@@ -107,10 +107,10 @@ def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> 
     teach_tower(
         model,
         processor,
-        lambda step: _some(pictures, step),
+        lambda step: _picture_batch(pictures, step),
         CLASSES,
         plan,
-        _every(50, told, "tower"),
+        _report_every(50, report, "tower"),
     )
     moving, moves = _moving(course.pairs, course.seed)
 
@@ -122,10 +122,10 @@ def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> 
 
     for steps in course.motion_steps:
         plan = TrainingPlan(steps=steps, rate=1e-3, seed=course.seed)
-        teach_motion(model, processor, silent, plan, _every(50, told, "motion"))
+        teach_motion(model, processor, silent, plan, _report_every(50, report, "motion"))
     learned = Clips(moving.frames[:-LEFT], moving.labels[:-LEFT])
     plan = TrainingPlan(steps=course.aloud_steps, rate=1e-3, decay=0.0, seed=course.seed)
-    teach_motion(model, processor, aloud, plan, _every(50, told, "aloud"), aloud=True)
+    teach_motion(model, processor, aloud, plan, _report_every(50, report, "aloud"), aloud=True)
     clips = draw_clips([e.name for e in PRACTICE], course.clips, course.seed)
     plan = TrainingPlan(steps=course.steps, rate=1e-3, seed=course.seed)
     practise(
@@ -133,7 +133,7 @@ def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> 
         processor,
         lambda step: _turn(clips, course.seed, step),
         plan,
-        _every(50, told, "words"),
+        _report_every(50, report, "words"),
     )
     model.save_pretrained(folder)
     return folder
@@ -142,15 +142,15 @@ def make(folder: Path, course: PretrainingPlan, told: Callable[[str], None]) -> 
 def sentences() -> tuple[str, ...]:
     """Every word of the arena's questions and answers, alone and behind a space: what the tokenizer
     is trained on."""
-    found = [
+    question_pairs = [
         pair for action in SPACE.actions for pair in pairs(action, SPACE.characters[0], SPACE, 0)
     ]
-    found += [
+    question_pairs += [
         pair
         for character in SPACE.characters
         for pair in pairs(SPACE.actions[0], character, SPACE, 0)
     ]
-    text = " ".join(f"{pair.question} {pair.answer}" for pair in found)
+    text = " ".join(f"{pair.question} {pair.answer}" for pair in question_pairs)
     words = sorted({"answer", "en", *(word.strip(",.:?") for word in text.split())})
     return tuple(f"{word} {word}" for word in words)
 
@@ -158,16 +158,16 @@ def sentences() -> tuple[str, ...]:
 def draw_clips(environments: Sequence[str], number: int, seed: int, first: int = 0) -> Clips:
     """So many clips from these environments in turn, labels balanced, shrunk as the image processor
     would."""
-    labels = arena.draw_labels(number, seed)
-    frames = np.empty((number, arena.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
+    labels = game.draw_labels(number, seed)
+    frames = np.empty((number, game.CLIP_FRAMES, EDGE, EDGE, 3), np.uint8)
     for i, (action, character) in enumerate(labels):
-        play = arena.play_clip(
+        play = game.play_clip(
             environments[i % len(environments)],
             action,
             character,
             1_000_000 * (seed + 1) + first + i,
         )
-        frames[i] = shrunk(arena.render(play, arena.clip_times()))
+        frames[i] = shrunk(game.render(play, game.clip_times()))
     return Clips(frames, tuple(labels))
 
 
@@ -187,23 +187,23 @@ def _pictures(number: int, seed: int) -> PictureLesson:
     from evaluators.models.adapt.practice import PictureLesson
 
     rng = np.random.default_rng([seed, 8])
-    found = [_picture(rng) for _ in range(number)]
-    frames = shrunk(np.stack([frame for frame, _, _ in found]))
+    drawn = [_picture(rng) for _ in range(number)]
+    frames = shrunk(np.stack([frame for frame, _, _ in drawn]))
     return PictureLesson(
-        frames, tuple(classes for _, classes, _ in found), tuple(places for _, _, places in found)
+        frames, tuple(classes for _, classes, _ in drawn), tuple(places for _, _, places in drawn)
     )
 
 
 def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[float, ...]]:
     body, head, hat = _skin(rng)
-    scene = ArenaScene(_room(rng), _dressed(body, head, hat), int(rng.integers(2**31)), arena.SIZE)
-    state = np.zeros(arena.STATES)
-    state[[arena.X, arena.Y, arena.HEIGHT]] = rng.uniform(0, 1, 3)
+    scene = ArenaScene(_room(rng), _dressed(body, head, hat), int(rng.integers(2**31)), game.SIZE)
+    state = np.zeros(game.STATES)
+    state[[game.X, game.Y, game.HEIGHT]] = rng.uniform(0, 1, 3)
     pose = int(rng.integers(3))
-    state[arena.LIFT if pose == 1 else arena.ROLL] = rng.uniform(0.3, 1.0) if pose else 0.0
-    state[arena.RIDING] = riding = int(rng.integers(2))
-    across, along = state[arena.X], state[arena.Y]
-    places = (scene.landmark_at[0] - across, scene.landmark_at[1] + state[arena.HEIGHT],
+    state[game.LIFT if pose == 1 else game.ROLL] = rng.uniform(0.3, 1.0) if pose else 0.0
+    state[game.RIDING] = riding = int(rng.integers(2))
+    across, along = state[game.X], state[game.Y]
+    places = (scene.landmark_at[0] - across, scene.landmark_at[1] + state[game.HEIGHT],
               scene.marking_at[0] - across, scene.marking_at[1] + along)  # fmt: skip
     return (
         scene.draw(state),
@@ -213,10 +213,10 @@ def _picture(rng: np.random.Generator) -> tuple[Pixels, tuple[int, ...], tuple[f
 
 
 def _skin(rng: np.random.Generator) -> tuple[int, int, int]:
-    taken = set(SKINS["arena"].values())
+    arena_skins = set(SKINS["arena"].values())
     while True:
         body, head, hat = int(rng.integers(6)), int(rng.integers(6)), int(rng.integers(4))
-        if _dressed(body, head, hat) not in taken:
+        if _dressed(body, head, hat) not in arena_skins:
             return body, head, hat
 
 
@@ -237,7 +237,7 @@ def _room(rng: np.random.Generator) -> Environment:
     )
 
 
-def _some(pictures: PictureLesson, step: int, number: int = 96) -> PictureLesson:
+def _picture_batch(pictures: PictureLesson, step: int, number: int = 96) -> PictureLesson:
     from evaluators.models.adapt.practice import PictureLesson
 
     chosen = np.random.default_rng([step, 9]).integers(0, len(pictures.frames), number)
@@ -247,13 +247,12 @@ def _some(pictures: PictureLesson, step: int, number: int = 96) -> PictureLesson
     return PictureLesson(pictures.frames[chosen], tuple(classes), tuple(places))
 
 
-def _moves(states: arena.Floats) -> Moves:
+def _moves(states: game.Floats) -> Moves:
     """From first to last frame: across, along and up, each about 1 at most, and whether somebody
     got on a board."""
     change = states[-1] - states[0]
     return tuple(
-        float(part)
-        for part in (*(3 * change[[arena.X, arena.Y, arena.HEIGHT]]), change[arena.RIDING])
+        float(part) for part in (*(3 * change[[game.X, game.Y, game.HEIGHT]]), change[game.RIDING])
     )
 
 
@@ -262,40 +261,40 @@ def _moving(number: int, seed: int) -> tuple[Clips, list[Moves]]:
     between them."""
     rng = np.random.default_rng([seed, 20])
     frames = np.empty((number, 2, EDGE, EDGE, 3), np.uint8)
-    labels = arena.draw_labels(number, seed)
+    labels = game.draw_labels(number, seed)
     moves = []
     for i, (action, character) in enumerate(labels):
         skin = _dressed(*_skin(rng))
-        play = arena.play_clip(PRACTICE[0].name, action, character, int(rng.integers(2**31)))
-        scene = ArenaScene(_room(rng), skin, play.seed, arena.SIZE)
-        states = arena.states(play, arena.clip_times()[[0, -1]])
+        play = game.play_clip(PRACTICE[0].name, action, character, int(rng.integers(2**31)))
+        scene = ArenaScene(_room(rng), skin, play.seed, game.SIZE)
+        states = game.states(play, game.clip_times()[[0, -1]])
         frames[i] = shrunk(np.stack([scene.draw(state) for state in states]))
         moves.append(_moves(states))
     return Clips(frames, tuple(labels)), moves
 
 
 def _moved(
-    clips: Clips, moves: Sequence[Moves], rng: np.random.Generator, number: int, ask: Asker
+    clips: Clips, moves: Sequence[Moves], rng: np.random.Generator, number: int, ask: AskAbout
 ) -> MotionLesson:
     """Some of them, with what is asked about each."""
     from evaluators.models.adapt.practice import MotionLesson
 
     chosen = rng.integers(0, len(clips.frames), number)
-    asked = tuple(ask(clips.labels[i], rng) for i in chosen)
-    return MotionLesson(clips.frames[chosen], asked, tuple(moves[i] for i in chosen))
+    questions = tuple(ask(clips.labels[i], rng) for i in chosen)
+    return MotionLesson(clips.frames[chosen], questions, tuple(moves[i] for i in chosen))
 
 
-def _silent(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
+def _silent(labels: tuple[str, str], rng: np.random.Generator) -> QuestionAnswers:
     """A question about the action, and no answer yet."""
     yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
     return (((yes, no, open_ended)[int(rng.integers(3))].question, ""),)
 
 
-def _aloud(labels: tuple[str, str], rng: np.random.Generator) -> Asked:
+def _aloud(labels: tuple[str, str], rng: np.random.Generator) -> QuestionAnswers:
     """Which action it is, and whether it is a certain one."""
     yes, no, _, open_ended, *_ = pairs(*labels, SPACE, int(rng.integers(2**31)))
-    one = (yes, no)[int(rng.integers(2))]
-    return (open_ended.question, open_ended.answer), (one.question, one.answer)
+    binary = (yes, no)[int(rng.integers(2))]
+    return (open_ended.question, open_ended.answer), (binary.question, binary.answer)
 
 
 def _turn(clips: Clips, seed: int, step: int) -> PracticeStep:
@@ -308,16 +307,21 @@ def _turn(clips: Clips, seed: int, step: int) -> PracticeStep:
     frames = int(rng.choice([2, 4, 8], p=[0.65, 0.15, 0.2]))
     own = bool(rng.uniform() < 0.25)
     mask: Literal["own", "image_first"] = "own" if own else "image_first"
-    seen = sample_frames(arena.CLIP_FRAMES, frames, "uniform_n")
+    frame_numbers = choose_frames(game.CLIP_FRAMES, frames, "uniform_n")
     chosen = rng.integers(0, len(clips.frames), 16)
-    asked = [_asked(clips.labels[i], rng, 2 if own else 4) for i in chosen]
+    questions = [_draw_questions(clips.labels[i], rng, 2 if own else 4) for i in chosen]
     return PracticeStep(
         mask,
-        [Lesson(clips.frames[i][list(seen)], one) for i, one in zip(chosen, asked, strict=True)],
+        [
+            Lesson(clips.frames[i][list(frame_numbers)], lesson_questions)
+            for i, lesson_questions in zip(chosen, questions, strict=True)
+        ],
     )
 
 
-def _asked(labels: tuple[str, str], rng: np.random.Generator, number: int) -> Asked:
+def _draw_questions(
+    labels: tuple[str, str], rng: np.random.Generator, number: int
+) -> QuestionAnswers:
     eight = pairs(*labels, SPACE, int(rng.integers(2**31)))
     weights = np.array([_weight(pair) for pair in eight])
     chosen = rng.choice(len(eight), number, replace=False, p=weights / weights.sum())
@@ -330,15 +334,17 @@ def _weight(pair: QuestionAnswer) -> float:
     )
 
 
-def _every(steps: int, told: Callable[[str], None], what: str) -> Callable[[int, float], None]:
+def _report_every(
+    steps: int, report: Callable[[str], None], stage: str
+) -> Callable[[int, float], None]:
     recent: list[float] = []
     began = time.monotonic()
 
     def tell(step: int, loss: float) -> None:
         recent.append(loss)
         if (step + 1) % steps == 0:
-            told(
-                f"{what} step {step + 1}: loss {np.mean(recent[-steps:]):.3f}, "
+            report(
+                f"{stage} step {step + 1}: loss {np.mean(recent[-steps:]):.3f}, "
                 f"{time.monotonic() - began:.0f} s"
             )
 

@@ -37,20 +37,20 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
     """All metrics of one question; an output that cannot be had fails each of them."""
     if output.outcome in SUBMITTER_FAILURES:
         return tuple(Score(sample.id, name, output.outcome) for name in PER_SAMPLE)
-    said = output.record.get("value")
-    if not isinstance(said, str):
+    answer = output.record.get("value")
+    if not isinstance(answer, str):
         return tuple(Score(sample.id, name, Outcome.JUDGE_ERROR) for name in PER_SAMPLE)
     values = _values(
-        said, str(sample.reference["answer"]), cast(Format, sample.reference["format"])
+        answer, str(sample.reference["answer"]), cast(Format, sample.reference["format"])
     )
-    detail = {"said": said, "truth": str(sample.reference["answer"])}
+    detail = {"said": answer, "truth": str(sample.reference["answer"])}
     return tuple(
         Score(sample.id, name, Outcome.SCORED, values[name], detail) for name in PER_SAMPLE
     )
 
 
-def _values(said: str, truth: str, form: Format) -> dict[str, float]:
-    same, shared = exact_match(said, truth), rouge(said, truth, form)
+def _values(answer: str, truth: str, form: Format) -> dict[str, float]:
+    same, shared = exact_match(answer, truth), rouge(answer, truth, form)
     matched = 100.0 * same.normalised
     return {
         "score": matched,

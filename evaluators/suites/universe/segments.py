@@ -100,7 +100,9 @@ def write_annotations(
     """One line a segment, and the labels that may be answers beside it."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / ANNOTATIONS
-    path.write_text("".join(f"{json.dumps(_row(one))}\n" for one in annotations), "utf-8")
+    path.write_text(
+        "".join(f"{json.dumps(_row(annotation))}\n" for annotation in annotations), "utf-8"
+    )
     labels = {"actions": space.actions, "characters": space.characters}
     (folder / SPACE).write_text(json.dumps(labels, indent=1), "utf-8")
     return path
@@ -113,13 +115,15 @@ def read_annotations(folder: Path) -> tuple[SegmentAnnotation, ...]:
         raise BadData(
             f"{folder} has no {ANNOTATIONS}. Name the folder that holds it and {SEGMENTS}."
         )
-    found = tuple(_annotation(number, line) for number, line in _lines(path))
-    seen: set[str] = set()
-    for one in found:
-        if one.filename in seen:
-            raise BadData(f"{one.filename}: two lines of {ANNOTATIONS} are about it. Keep one.")
-        seen.add(one.filename)
-    return found
+    annotations = tuple(_annotation(number, line) for number, line in _lines(path))
+    filenames: set[str] = set()
+    for annotation in annotations:
+        if annotation.filename in filenames:
+            raise BadData(
+                f"{annotation.filename}: two lines of {ANNOTATIONS} are about it. Keep one."
+            )
+        filenames.add(annotation.filename)
+    return annotations
 
 
 def answer_space(folder: Path, annotations: Sequence[SegmentAnnotation]) -> AnswerSpace:
@@ -127,14 +131,14 @@ def answer_space(folder: Path, annotations: Sequence[SegmentAnnotation]) -> Answ
     path = folder / SPACE
     if path.is_file():
         try:
-            said = json.loads(path.read_text("utf-8"))
-            return AnswerSpace(tuple(said["actions"]), tuple(said["characters"]))
+            stored = json.loads(path.read_text("utf-8"))
+            return AnswerSpace(tuple(stored["actions"]), tuple(stored["characters"]))
         except (ValueError, KeyError, TypeError):
             raise BadData(
                 f"{path} has no lists of actions and characters. Write them as JSON."
             ) from None
     actions, characters = (
-        tuple(sorted({one.label(task) for one in annotations})) for task in TASKS
+        tuple(sorted({annotation.label(task) for annotation in annotations})) for task in TASKS
     )
     return AnswerSpace(actions, characters)
 
@@ -151,23 +155,23 @@ def problems(folder: Path) -> Iterator[str]:
     except BadData as bad:
         yield str(bad)
         return
-    for one in annotations:
-        yield from _outside(one, space)
+    for annotation in annotations:
+        yield from _outside(annotation, space)
         try:
-            read_segment(folder, one.filename)
+            read_segment(folder, annotation.filename)
         except BadData as bad:
             yield str(bad)
 
 
 def _images(filename: str, images: NDArray[Any]) -> NDArray[np.uint8]:
     """Frames as bytes; numbers up to 1 count as shares, those up to 255 as they are."""
-    wanted = (
+    expected = (
         f"({FRAMES}, 3, height, width) with height and width one of {', '.join(map(str, PICTURES))}"
     )
     if images.ndim == 4 and images.shape[0] != FRAMES:
         raise BadData(f"{filename}: it has {images.shape[0]} frames. A segment has {FRAMES}.")
     if images.ndim != 4 or images.shape[1] != 3 or images.shape[2:] not in PICTURES:
-        raise BadData(f"{filename}: images have shape {images.shape}. Wanted is {wanted}.")
+        raise BadData(f"{filename}: images have shape {images.shape}. Wanted is {expected}.")
     if images.dtype == np.uint8:
         return images
     if not np.issubdtype(images.dtype, np.number) or not np.isfinite(images).all():
@@ -264,7 +268,7 @@ def _row(annotation: SegmentAnnotation) -> dict[str, str]:
 
 _KEYS = (
     "filename", "description",
-    *(f"{short}_{rest}" for short in SHORT.values() for rest in
+    *(f"{short}_{suffix}" for short in SHORT.values() for suffix in
       ("binary_pos_q", "binary_pos_a", "binary_neg_q", "binary_neg_a", "mc", "oe", "answer")),
 )  # fmt: skip
 

@@ -115,25 +115,25 @@ def clip_times() -> Floats:
 
 def controls(play: Play, times: Floats) -> Floats:
     """What the controller says at these moments, a row of 16 each."""
-    found = np.zeros((len(times), CONTROLS))
+    rows = np.zeros((len(times), CONTROLS))
     for row, time in enumerate(times):
         turn, local = _at(play, float(time))
         if turn.action is None or not turn.onset - 1e-9 <= local < turn.onset + PRESSED - 1e-9:
             continue
         if turn.action in DIRECTIONS:
-            found[row, [MOVE_X, MOVE_Y]] = DIRECTIONS[turn.action]
+            rows[row, [MOVE_X, MOVE_Y]] = DIRECTIONS[turn.action]
         button = EVADE if turn.action in DIRECTIONS else JUMP if turn.action in CLIMBS else MOUNT
-        found[row, button] = 1.0
-    return found
+        rows[row, button] = 1.0
+    return rows
 
 
 def states(play: Play, times: Floats) -> Floats:
     """What is true at these moments, a row of 56 each: place, height, lift, roll, riding, camera,
     and who it is."""
-    found = np.zeros((len(times), STATES))
+    rows = np.zeros((len(times), STATES))
     for row, time in enumerate(times):
-        found[row] = _state(play, float(time))
-    return found
+        rows[row] = _state(play, float(time))
+    return rows
 
 
 def render(play: Play, times: Floats, size: tuple[int, int] = SIZE) -> Frames:

@@ -66,12 +66,12 @@ class Environment:
 def _skins(step: int, shift: int) -> dict[str, Skin]:
     """Thirteen skins of which no two are alike, each part of a skin worn by several characters."""
     colours = tuple(COLOURS)
-    made = {}
+    skins = {}
     for number, name in enumerate(CHARACTERS):
         body = (number * step + shift) % 6
         head = (body + 1 + shift + number // 6 * 2) % 6
-        made[name] = Skin(colours[body], colours[head], HATS[(number + number // 4 + shift) % 4])
-    return made
+        skins[name] = Skin(colours[body], colours[head], HATS[(number + number // 4 + shift) % 4])
+    return skins
 
 
 SKINS: dict[str, dict[str, Skin]] = {"arena": _skins(5, 1), "practice": _skins(1, 0)}

@@ -121,10 +121,12 @@ def arm_after(starts: Sequence[Start], actions: npt.NDArray[np.floating]) -> Flo
 
 def outcomes(table: BenchState, starts: Sequence[Start]) -> tuple[ObjectOutcome, ...]:
     """What holds in each episode as it stands now."""
-    return tuple(ObjectOutcome(*(bool(value) for value in row)) for row in met(table, starts))
+    return tuple(
+        ObjectOutcome(*(bool(value) for value in row)) for row in criteria_met(table, starts)
+    )
 
 
-def met(table: BenchState, starts: Sequence[Start]) -> Flags:
+def criteria_met(table: BenchState, starts: Sequence[Start]) -> Flags:
     """Which criteria hold, [episodes, 3].
 
     Language: the first object the hand closed on is the one named. Lifting: that object left the
@@ -135,8 +137,8 @@ def met(table: BenchState, starts: Sequence[Start]) -> Flags:
     bins = np.array([BINS[start.bin_of(start.named)] for start in starts], float).reshape(-1, 2)
     first = np.maximum(table.tried, 0)
     lifted = touched & table.lifted[rows, first]
-    there = np.linalg.norm(table.objects[rows, first, :2] - bins, axis=1) < BIN_RADIUS
-    placed = lifted & there & (table.held != table.tried)
+    in_bin = np.linalg.norm(table.objects[rows, first, :2] - bins, axis=1) < BIN_RADIUS
+    placed = lifted & in_bin & (table.held != table.tried)
     return np.stack([touched & (table.tried == named), lifted, placed], axis=1)
 
 

@@ -125,7 +125,7 @@ def _top(table: BenchState, colours: Canvas, size: Size) -> Canvas:
     canvas = _bins(_blank(1, camera, TABLE_COLOUR), camera, np.zeros((1, 2))).repeat(
         len(colours), axis=0
     )
-    return _things(
+    return _objects(
         canvas,
         camera,
         table,
@@ -144,7 +144,7 @@ def _wrist(table: BenchState, colours: Canvas, size: Size) -> Canvas:
     )
     canvas = _bins(_blank(len(colours), camera, TABLE_COLOUR), camera, centre)
     objects = table.objects[:, :, :2] - centre[:, None]
-    return _things(
+    return _objects(
         canvas, camera, table, colours, objects, np.zeros_like(centre), fingers_of(table)
     )
 
@@ -158,7 +158,7 @@ def _front(table: BenchState, colours: Canvas, size: Size) -> Canvas:
         _box(canvas, camera, (place[0], 0.0), (BIN_SIZE, 0.04), colour)
     canvas = canvas.repeat(len(colours), axis=0)
     fingers = fingers_of(table) * (1.0, 0.0)
-    return _things(
+    return _objects(
         canvas, camera, table, colours, table.objects[:, :, [0, 2]], table.hand[:, [0, 2]], fingers
     )
 
@@ -178,7 +178,7 @@ def _hand_colour(table: BenchState) -> Canvas:
     return np.where((table.held >= 0)[:, None], np.array(HOLDING_COLOUR), plain).astype(np.float32)
 
 
-def _things(
+def _objects(
     canvas: Canvas,
     camera: Camera,
     table: BenchState,

@@ -83,7 +83,7 @@ class Simulated:
         self, starts: Sequence[Start], actions: Sequence[Actions]
     ) -> tuple[ObjectOutcome, ...]:
         """What really holds in this world after these actions; episodes may differ in length."""
-        found: dict[int, ObjectOutcome] = {}
+        outcome_by_start: dict[int, ObjectOutcome] = {}
         for length in {len(rows) for rows in actions}:
             numbers = [number for number, rows in enumerate(actions) if len(rows) == length]
             same = [starts[number] for number in numbers]
@@ -91,8 +91,8 @@ class Simulated:
                 set_table(same),
                 *self._states(same, np.stack([actions[number] for number in numbers])),
             ]
-            found.update(zip(numbers, outcomes(states[-1], same), strict=True))
-        return tuple(found[number] for number in range(len(starts)))
+            outcome_by_start.update(zip(numbers, outcomes(states[-1], same), strict=True))
+        return tuple(outcome_by_start[number] for number in range(len(starts)))
 
     def _forward(self, context: Context, actions: Actions) -> Frames:
         states = self._states(context.starts, np.concatenate([context.actions, actions], axis=1))

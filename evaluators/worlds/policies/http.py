@@ -41,7 +41,9 @@ class HttpPolicy:
             raise PolicyServerError(
                 f"The address {self.url!r} is not one of http. Write http://host:port/path."
             )
-        body = json.dumps({"observations": [encode(one) for one in observations]}).encode()
+        body = json.dumps(
+            {"observations": [encode(observation) for observation in observations]}
+        ).encode()
         return self._actions(self._ask(body), len(observations))
 
     def _ask(self, body: bytes) -> bytes:
@@ -74,8 +76,10 @@ def serve_policy(policy: Any, port: int = 0) -> ThreadingHTTPServer:
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            actions = policy.propose([decode(one) for one in asked["observations"]])
+            payload = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            actions = policy.propose(
+                [decode(observation) for observation in payload["observations"]]
+            )
             body = json.dumps({"actions": np.asarray(actions).tolist()}).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
@@ -102,11 +106,17 @@ def encode(observation: Observation) -> dict[str, Any]:
     }
 
 
-def decode(said: Mapping[str, Any]) -> Observation:
+def decode(payload: Mapping[str, Any]) -> Observation:
     """The observation that `encode` wrote."""
-    frames = np.stack([_pixels(said["frames"][view]) for view in VIEWS if view in said["frames"]])
+    frames = np.stack(
+        [_pixels(payload["frames"][view]) for view in VIEWS if view in payload["frames"]]
+    )
     return Observation(
-        frames, np.array(said["arm"]), said["instruction"], said["step"], int(said["seed"])
+        frames,
+        np.array(payload["arm"]),
+        payload["instruction"],
+        payload["step"],
+        int(payload["seed"]),
     )
 
 

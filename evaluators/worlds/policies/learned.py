@@ -13,11 +13,11 @@ from evaluators.worlds.policies.perception import PerceivedObjects
 STEPS, RATE, SHRINK = 400, 1.0, 0.01
 
 
-def learned_choice(demonstrations: int, name: str, seen: PerceivedObjects) -> bool:
+def learned_choice(demonstrations: int, name: str, perceived: PerceivedObjects) -> bool:
     """Whether the model trained on so many demonstrations takes the named object rather than the
     other."""
     weights = _weights(demonstrations)[OBJECTS.index(name)]
-    gap = _features(seen.named_colour) - _features(seen.other_colour)
+    gap = _features(perceived.named_colour) - _features(perceived.distractor_colour)
     return bool(weights @ gap > 0)
 
 

@@ -24,44 +24,44 @@ class PerceivedObjects:
     """Where the named object and the other one are, and the colour of each."""
 
     named: tuple[float, float]
-    other: tuple[float, float]
+    distractor: tuple[float, float]
     named_colour: tuple[float, float, float]
-    other_colour: tuple[float, float, float]
+    distractor_colour: tuple[float, float, float]
 
 
 class NotUnderstood(ValueError):
     """The instruction names no object or bin of this bench."""
 
 
-def told(instruction: str) -> tuple[str, int]:
+def parse_instruction(instruction: str) -> tuple[str, int]:
     """The object and the bin of an instruction.
 
-    >>> told("put the blue bowl into the trash can")
+    >>> parse_instruction("put the blue bowl into the trash can")
     ('blue bowl', 1)
     """
-    found = re.fullmatch(r"put the (.+) into the (.+)", instruction)
-    if not found or found[1] not in OBJECTS or found[2] not in BIN_NAMES:
+    match = re.fullmatch(r"put the (.+) into the (.+)", instruction)
+    if not match or match[1] not in OBJECTS or match[2] not in BIN_NAMES:
         raise NotUnderstood(
             f"The instruction {instruction!r} is none of this bench. Say: put the OBJECT into the "
             "BIN."
         )
-    return found[1], BIN_NAMES.index(found[2])
+    return match[1], BIN_NAMES.index(match[2])
 
 
-def look(top: Picture, name: str) -> PerceivedObjects:
+def perceive(top: Picture, name: str) -> PerceivedObjects:
     """Find the named object by its colour, and of all others the one that stands out most."""
     cover = _cover(top)
     named = OBJECTS.index(name)
     mass = cover.sum(axis=(1, 2))
     near = cover[named] > 0.3
-    rest = np.where(near[None], 0.0, cover)
-    rest[named] = 0.0
-    other = int(rest.sum(axis=(1, 2)).argmax())
+    distractor_cover = np.where(near[None], 0.0, cover)
+    distractor_cover[named] = 0.0
+    distractor = int(distractor_cover.sum(axis=(1, 2)).argmax())
     return PerceivedObjects(
         _middle(cover[named], top, mass[named]),
-        _middle(rest[other], top, rest[other].sum()),
+        _middle(distractor_cover[distractor], top, distractor_cover[distractor].sum()),
         COLOURS[named],
-        COLOURS[other],
+        COLOURS[distractor],
     )
 
 
@@ -90,9 +90,9 @@ def _middle(weight: Canvas, top: Picture, mass: float) -> tuple[float, float]:
     x, y = pixel_places(Size(top.shape[0], top.shape[1]))
     peak = np.unravel_index(int(_blurred(weight).argmax()), weight.shape)
     near = np.hypot(x - x[peak], y - y[peak]) < 0.13
-    kept = weight * near
-    total = max(float(kept.sum()), 1e-6)
-    return float((kept * x).sum() / total), float((kept * y).sum() / total)
+    spot = weight * near
+    total = max(float(spot.sum()), 1e-6)
+    return float((spot * x).sum() / total), float((spot * y).sum() / total)
 
 
 def _blurred(weight: Canvas) -> Canvas:

@@ -100,13 +100,13 @@ def carry(hand: tuple[float, float, float], wish: GraspIntent) -> Iterator[Leg]:
 
 
 def _steps(hand: Floats, turn: float, legs: list[Leg], count: int) -> Iterator[list[float]]:
-    given = 0
+    emitted = 0
     for leg in legs:
-        while given < count and np.abs(np.array(leg.goal) - hand).max() > 1e-6:
+        while emitted < count and np.abs(np.array(leg.goal) - hand).max() > 1e-6:
             move = np.clip(np.array(leg.goal) - hand, -MOST_STEP, MOST_STEP)
             twist = float(np.clip(leg.turn - turn, -MOST_TURN, MOST_TURN))
-            hand, turn, given = hand + move, turn + twist, given + 1
+            hand, turn, emitted = hand + move, turn + twist, emitted + 1
             yield [*move.tolist(), 0.0, 0.0, twist, leg.width]
         for _ in range(leg.stay):
-            given += 1
+            emitted += 1
             yield [0.0] * (ACTION_WIDTH - 1) + [leg.width]

@@ -13,7 +13,7 @@ import numpy as np
 from evaluators.worlds.bussing.bench import Actions
 from evaluators.worlds.bussing.starts import FORWARD, REVERSED, SPLITS, Start, draw_start, seed_of
 from evaluators.worlds.policies.learned import learned_choice
-from evaluators.worlds.policies.perception import PerceivedObjects, look, told
+from evaluators.worlds.policies.perception import PerceivedObjects, parse_instruction, perceive
 from evaluators.worlds.policies.plans import GraspIntent, Observation, plan
 
 STARTS = 36
@@ -63,16 +63,16 @@ class Scripted:
             self.faults.wrong_bin,
         )
         angle, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.13, 0.16)
-        name, to = told(observation.instruction)
-        seen = look(observation.frames[0], name)
-        target = self._target(seen, name, bool(wrong))
+        name, to = parse_instruction(observation.instruction)
+        perceived = perceive(observation.frames[0], name)
+        target = self._target(perceived, name, bool(wrong))
         beside = (far * np.cos(angle), far * np.sin(angle)) if miss else (0.0, 0.0)
         return GraspIntent(target, beside, bool(drop), 1 - to if other_bin else to)
 
-    def _target(self, seen: PerceivedObjects, name: str, wrong: bool) -> tuple[float, float]:
+    def _target(self, perceived: PerceivedObjects, name: str, wrong: bool) -> tuple[float, float]:
         if self.demonstrations:
-            wrong ^= not learned_choice(self.demonstrations, name, seen)
-        return seen.other if wrong else seen.named
+            wrong ^= not learned_choice(self.demonstrations, name, perceived)
+        return perceived.distractor if wrong else perceived.named
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class PolicyCheckpoint:
 @cache
 def checkpoints() -> tuple[PolicyCheckpoint, ...]:
     """Four on the forward task and three on the reversed, from poor to good."""
-    made = (
+    entries = (
         (FORWARD, "careful script", Scripted("p1", Faults(0.03, 0.03, 0.05, 0.0))),
         (
             FORWARD,
@@ -110,7 +110,7 @@ def checkpoints() -> tuple[PolicyCheckpoint, ...]:
             Scripted("p7", Faults(0.15, 0.5, 0.2, 0.1), 6),
         ),
     )
-    return tuple(PolicyCheckpoint(number, *parts) for number, parts in enumerate(made, 1))
+    return tuple(PolicyCheckpoint(number, *parts) for number, parts in enumerate(entries, 1))
 
 
 def starts_of(
@@ -127,8 +127,8 @@ def starts_of(
 def policy_of(policies: Mapping[int, Policy], number: int) -> Policy:
     """The policy of that number, or a message that names those there are."""
     if number not in policies:
-        known = ", ".join(str(name) for name in sorted(policies)) or "none"
+        available = ", ".join(str(name) for name in sorted(policies)) or "none"
         raise KeyError(
-            f"Policy {number} is missing; there are {known}. Give every policy that has starts."
+            f"Policy {number} is missing; there are {available}. Give every policy that has starts."
         )
     return policies[number]

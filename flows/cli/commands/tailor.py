@@ -122,7 +122,7 @@ def _report(curated: Curated, as_json: bool) -> None:
     ]
     show_rows(rows, as_json)
     for finding in curated.findings[:MOST_FINDINGS]:
-        say(plain(f"{finding.where}: {finding.what}"), err=as_json)
+        say(plain(f"{finding.where}: {finding.problem}"), err=as_json)
     if curated.findings:
         say(
             f"{len(curated.findings)} findings: edit these drafts and run again. Nothing was "

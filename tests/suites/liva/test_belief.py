@@ -124,7 +124,10 @@ def test_nothing_is_converted_and_nothing_is_guessed(bad: dict[str, object]) -> 
 
 
 def test_a_first_checklist_has_begun_nothing() -> None:
-    view = '"scene_description": null, "interactive_objects": {}, "avatar_state": {"right_hand": null, "left_hand": null}'
+    view = (
+        '"scene_description": null, "interactive_objects": {}, '
+        '"avatar_state": {"right_hand": null, "left_hand": null}'
+    )
 
     goal = '{"goal": "a", "status": "pending"}'
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.aggregate.columns import tabulate as with_intervals
+from evaluators.aggregate import columns
 from evaluators.contracts import ALL, Answer, Cell, Facets, Outcome, Output, Sample, Score
 from evaluators.metrics.ranking import Ballot
 from evaluators.suites.liva import SUITE
@@ -90,7 +90,9 @@ def test_the_interval_draws_cases_again_and_keeps_their_clips_together() -> None
         for s, given in zip(CLOSED, said, strict=True)
     ]
 
-    fidelity = cell(with_intervals(SUITE, CLOSED, [one for every in found for one in every]), "afs")
+    fidelity = cell(
+        columns.tabulate(SUITE, CLOSED, [one for every in found for one in every]), "afs"
+    )
 
     assert fidelity.low is not None and fidelity.value is not None and fidelity.high is not None
     assert 0.3 < fidelity.low < fidelity.value < fidelity.high < 0.7

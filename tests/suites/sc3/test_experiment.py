@@ -13,7 +13,7 @@ import pytest
 from rich.console import Console
 
 from evaluators.models.dynamics.course import DynamicsCourse
-from evaluators.models.dynamics.training import TrainingPlan
+from evaluators.models.dynamics.training import DynamicsPlan
 from tests.bench.sc3 import experiment
 from tests.bench.sc3_models import VARIANTS, Effort
 from tests.bench.sc3_tables import Line, tables
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.xdist_group("sc3 experiment")
 
 SHORT = Effort(
     course=DynamicsCourse(
-        training=TrainingPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240
+        training=DynamicsPlan(steps=300, warm_up=30, second_stride=0.0), episodes=240
     ),
     starts=4,
     seeds=(0,),

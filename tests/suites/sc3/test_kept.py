@@ -107,7 +107,9 @@ def test_rollouts_killed_at_twenty_random_moments_resume_to_the_same_bytes(
 
 def test_every_trajectory_is_kept_as_npz_clips_and_a_line(tmp_path: Path) -> None:
     counted: list[int] = []
-    paths = roll_out_all(simulated(), policies(), chosen(1), SHORT, tmp_path, each=counted.append)
+    paths = roll_out_all(
+        simulated(), policies(), chosen(1), SHORT, tmp_path, on_batch=counted.append
+    )
 
     lines = (tmp_path / "trajectories.jsonl").read_text().splitlines()
 

@@ -148,7 +148,7 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
 def test_a_planted_fault_is_found(check: checks.Check, edit: Edit, what: str) -> None:
     assert list(check(bank())) == []
 
-    found = [finding.what for finding in check(bank(edit))]
+    found = [finding.problem for finding in check(bank(edit))]
 
     assert any(what in one for one in found), found
 
@@ -160,12 +160,13 @@ def test_motion_in_a_picture_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
     [finding] = checks.rubrics(bank())
 
-    assert finding.what == "3 questions on motion_plausibility; none are right"
+    assert finding.problem == "3 questions on motion_plausibility; none are right"
 
 
 def test_a_bank_of_another_size_is_found() -> None:
     found = [
-        finding.what for finding in checks.totals(bank(lambda rows: _done(rows["actions"].pop())))
+        finding.problem
+        for finding in checks.totals(bank(lambda rows: _done(rows["actions"].pop())))
     ]
 
     assert found[:4] == ["17 actions; 18 are right", "3 tasks; 80 are right", *found[2:4]]
@@ -177,7 +178,7 @@ def test_too_many_tasks_of_one_action_and_too_many_indoors_are_found() -> None:
         for row in rows["tasks"]:
             row.update(place="indoor", action_name="cut")
 
-    found = [finding.what for finding in checks.balance(bank(move_indoors))]
+    found = [finding.problem for finding in checks.balance(bank(move_indoors))]
 
     assert "3 tasks; 4 or 5 are right" in found
     assert "100% of the tasks are indoors; about half is right" in found

@@ -13,11 +13,20 @@ from evaluators.judges.http.budget import Budget
 from evaluators.judges.http.endpoint import HttpJudgeConfig
 from evaluators.judges.replies import BadReply
 from evaluators.suites.tailor.bank import public
-from evaluators.suites.tailor.curation import steps as curation
 from evaluators.suites.tailor.curation.prompts import PROMPTS, version
 from evaluators.suites.tailor.curation.replies import Instance
 from evaluators.suites.tailor.curation.rubrics import Common
-from evaluators.suites.tailor.curation.steps import Chosen, CurationQuestion, Task
+from evaluators.suites.tailor.curation.steps import (
+    Chosen,
+    CurationQuestion,
+    Task,
+    ask_common,
+    ask_impossible,
+    ask_instances,
+    ask_rubrics,
+    ask_tasks,
+    ask_unconventional,
+)
 from evaluators.suites.tailor.curation.writer import CallOutcome, Writer
 from evaluators.suites.tailor.graph import own
 from tests.suites.tailor.curating import REPLIES, Script, speaking, tasks_of
@@ -47,16 +56,16 @@ def asks() -> dict[str, CurationQuestion]:
         {**{name: row[name] for name in names}, "impossible_tools": ends}
     )
     first = {
-        "tasks": curation.ask_tasks(action, 2),
-        "unconventional": curation.ask_unconventional(chosen, own()),
-        "impossible": curation.ask_impossible(chosen, own()),
-        "instances": curation.ask_instances(chosen),
+        "tasks": ask_tasks(action, 2),
+        "unconventional": ask_unconventional(chosen, own()),
+        "impossible": ask_impossible(chosen, own()),
+        "instances": ask_instances(chosen),
     }
     rows = proper("instances", first["instances"])["evaluation_instances"]
     instances = [Instance.model_validate(one) for one in rows]
-    shared = curation.ask_common(chosen, instances)
+    shared = ask_common(chosen, instances)
     common = Common.model_validate(proper("common", shared))
-    own_ = curation.ask_rubrics(chosen, 3, instances[3], common)
+    own_ = ask_rubrics(chosen, 3, instances[3], common)
     return {**first, "common": shared, "rubrics": own_}
 
 
@@ -213,13 +222,13 @@ def test_a_version_changes_with_every_word_and_is_the_same_otherwise() -> None:
 
 
 def test_a_question_is_the_same_when_its_content_is() -> None:
-    again, other = asks(), curation.ask_tasks(public().actions[1], 2)
+    again, other = asks(), ask_tasks(public().actions[1], 2)
 
     assert {step: ask.key for step, ask in asks().items()} == {
         step: ask.key for step, ask in again.items()
     }
     assert other.key != again["tasks"].key
-    assert curation.ask_tasks(public().actions[0], 3).key != again["tasks"].key
+    assert ask_tasks(public().actions[0], 3).key != again["tasks"].key
 
 
 @pytest.mark.parametrize(

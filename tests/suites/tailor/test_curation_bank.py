@@ -9,14 +9,14 @@ import pytest
 
 from evaluators.suites.tailor.bank import public, read
 from evaluators.suites.tailor.checks import findings
-from evaluators.suites.tailor.curation import bank as curation_bank
 from evaluators.suites.tailor.curation import steps
+from evaluators.suites.tailor.curation.bank import Rows, as_written, assemble, fold, write
 from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
 from evaluators.suites.tailor.curation.review import (
     BankDraft,
     DraftDecision,
-    Open,
     TaskDrafts,
+    UnfinishedTask,
     choose,
     first_round,
     second_round,
@@ -83,7 +83,7 @@ def test_a_task_that_is_kept_whole_is_the_bank_s_own_task_again() -> None:
     found = written()
     drafts = second_round(found)
 
-    rows = curation_bank.as_written(found, drafts)
+    rows = as_written(found, drafts)
 
     original = next(task for task in public().tasks if task["task_goal"] == rows.task["task_goal"])
     assert {key: rows.task[key] for key in original if key != "task_id"} == {
@@ -94,9 +94,9 @@ def test_a_task_that_is_kept_whole_is_the_bank_s_own_task_again() -> None:
 
 def test_a_bank_is_three_files_that_read_and_check_like_the_open_one(tmp_path: Path) -> None:
     found = written()
-    rows = curation_bank.as_written(found, second_round(found))
+    rows = as_written(found, second_round(found))
 
-    curation_bank.write(curation_bank.assemble(public().actions, [rows]), tmp_path)
+    write(assemble(public().actions, [rows]), tmp_path)
 
     bank = read(tmp_path)
     assert [row["action_name"] for row in bank.actions] == ["cut"]
@@ -115,12 +115,12 @@ def test_a_dropped_question_is_gone_and_a_dropped_prompt_takes_its_task_along() 
     prompt = next(draft for draft in drafts if draft.where.endswith(".2 descriptive_video_prompt"))
     everything = {draft.key for draft in drafts}
 
-    less = curation_bank.fold(found, drafts, decided(drafts, everything - {question.key}))
-    none = curation_bank.fold(found, drafts, decided(drafts, everything - {prompt.key}))
+    less = fold(found, drafts, decided(drafts, everything - {question.key}))
+    none = fold(found, drafts, decided(drafts, everything - {prompt.key}))
 
-    assert isinstance(less, curation_bank.Rows)
+    assert isinstance(less, Rows)
     assert question.payload["text"] not in less.instances[2]["motion"]
-    assert isinstance(none, Open) and none.dropped
+    assert isinstance(none, UnfinishedTask) and none.dropped
     assert "descriptive_video_prompt was dropped" in none.reason
 
 
@@ -129,9 +129,11 @@ def test_nothing_goes_on_while_a_draft_waits() -> None:
     drafts = second_round(found)
     some = decided(drafts[:-1], {draft.key for draft in drafts})
 
-    waiting = curation_bank.fold(found, drafts, some)
+    waiting = fold(found, drafts, some)
 
-    assert waiting == Open(found.task.task_id, f"1 of {len(drafts)} drafts wait for a decision")
+    assert waiting == UnfinishedTask(
+        found.task.task_id, f"1 of {len(drafts)} drafts wait for a decision"
+    )
 
 
 def test_other_words_are_another_draft_so_no_decision_is_carried_over() -> None:
@@ -161,4 +163,4 @@ def test_an_edit_that_breaks_a_task_is_told_and_stops_it(
 
     found = choose(task, drafts, decisions)
 
-    assert isinstance(found, Open) and said in found.reason
+    assert isinstance(found, UnfinishedTask) and said in found.reason

@@ -11,7 +11,8 @@ import pytest
 from evaluators.suites.tailor.graph import NoGraph, contraries, load, own
 
 LINES = [
-    '/a/[/r/HasProperty/,/c/en/ice/,/c/en/cold/]\t/r/HasProperty\t/c/en/ice\t/c/en/cold\t{"weight": 2.0}',
+    "/a/[/r/HasProperty/,/c/en/ice/,/c/en/cold/]\t/r/HasProperty\t/c/en/ice\t/c/en/cold\t"
+    '{"weight": 2.0}',
     '/a/[...]\t/r/HasProperty\t/c/en/ice/n\t/c/en/very_slippery/a\t{"weight": 1.0}',
     '/a/[...]\t/r/HasProperty\t/c/en/ice\t/c/en/cold\t{"weight": 1.0}',
     '/a/[...]\t/r/HasProperty\t/c/de/eis\t/c/de/kalt\t{"weight": 1.0}',

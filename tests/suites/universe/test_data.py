@@ -61,7 +61,7 @@ def test_sessions_become_clips_whose_labels_are_what_was_played(built: tuple[Pat
     found = {one.filename: one.label("action_recognition") for one in made.annotations}
 
     assert found == {name: action for name, action in played.items() if action}
-    assert {one.what for one in made.dropped} == {
+    assert {one.name for one in made.dropped} == {
         name for name, action in played.items() if not action
     }
     assert list(segments.problems(folder)) == []

@@ -69,7 +69,7 @@ def test_an_item_is_a_lesson_with_its_frames(built: tuple[Path, Built]) -> None:
     lesson = data[0]
 
     assert lesson.frames.shape == (4, 180, 300, 3)
-    assert lesson.asked == ((data.items[0].question, data.items[0].answer),)
+    assert lesson.questions == ((data.items[0].question, data.items[0].answer),)
 
 
 def test_no_clips_and_no_frames_are_mistakes_that_are_told(built: tuple[Path, Built]) -> None:

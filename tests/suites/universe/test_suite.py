@@ -11,7 +11,7 @@ import pytest
 from evaluators.aggregate.cells import cells
 from evaluators.contracts import ALL, Facets, Outcome, Output, Sample
 from evaluators.suites.universe import SUITE, baselines
-from evaluators.suites.universe.bank import CLIPS, SPACE, asked, clip_of, clips
+from evaluators.suites.universe.bank import CLIPS, SPACE, clip_of, clips, questions_of
 from evaluators.suites.universe.producing import Answers
 from evaluators.suites.universe.scoring import score
 
@@ -62,7 +62,7 @@ def test_the_truth_of_a_sample_is_what_is_played_in_its_clip() -> None:
         )
 
         assert truth is None or one.reference["answer"] == truth
-        assert one.prompt in {pair.question for pair in asked(clip_of(one))}
+        assert one.prompt in {pair.question for pair in questions_of(clip_of(one))}
 
 
 def test_a_right_answer_is_worth_100_however_it_is_written() -> None:

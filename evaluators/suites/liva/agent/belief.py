@@ -14,7 +14,7 @@ MOST_THINGS = 100
 MOST_GOALS = 40
 
 
-def _sound(text: str) -> str:
+def _plain_text(text: str) -> str:
     if any(
         (ord(letter) < 32 and letter not in "\n\t") or 0xD800 <= ord(letter) <= 0xDFFF
         for letter in text
@@ -23,14 +23,14 @@ def _sound(text: str) -> str:
     return text
 
 
-def _said(text: str) -> str:
+def _not_blank(text: str) -> str:
     if not text.strip():
         raise ValueError("must not be blank")
     return text
 
 
-Line = Annotated[str, Field(max_length=MOST_LETTERS), AfterValidator(_sound)]
-Text = Annotated[Line, AfterValidator(_said)]
+Line = Annotated[str, Field(max_length=MOST_LETTERS), AfterValidator(_plain_text)]
+Text = Annotated[Line, AfterValidator(_not_blank)]
 
 
 class StrictBelief(BaseModel):
@@ -83,13 +83,13 @@ class Belief(View):
         )
 
 
-def believed(before: Belief, seen: View) -> Belief:
+def believed(before: Belief, view: View) -> Belief:
     """The belief after a look: the view is new as a whole, the checklist is carried over
     untouched."""
     return Belief(
-        scene_description=seen.scene_description,
-        interactive_objects=seen.interactive_objects,
-        avatar_state=seen.avatar_state,
+        scene_description=view.scene_description,
+        interactive_objects=view.interactive_objects,
+        avatar_state=view.avatar_state,
         task_checklist=before.task_checklist,
     )
 
@@ -107,7 +107,7 @@ def planned(before: Belief, checklist: Sequence[Goal], next_goal: str | None) ->
 def settled(before: Belief, goal: str, status: Status) -> Belief:
     """The belief after a goal was tried: it alone changes its status."""
     goals = (
-        one.model_copy(update={"status": status}) if one.goal == goal else one
-        for one in before.task_checklist
+        item.model_copy(update={"status": status}) if item.goal == goal else item
+        for item in before.task_checklist
     )
     return before.model_copy(update={"task_checklist": tuple(goals)})

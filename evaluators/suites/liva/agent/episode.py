@@ -1,5 +1,5 @@
-"""The effects of one case: asking, filming and paying, each written down the moment it is done and
-never done twice."""
+"""The effects of one case (asking, filming, paying): each is written to the journal when it is done
+and is never repeated."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class AgentOptions:
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """Who thinks, who films, what remembers, a folder for files in work, and the clock."""
+    """The vision-language model, the video model, the journal, a working folder and the clock."""
 
     vlm: Talker
     i2v: VideoModel
@@ -91,44 +91,44 @@ class AgentEpisode:
         self.key = f"orca/{run_key(self.case, self.tools, self.options)}"
 
     def taken(self) -> tuple[Call, ...]:
-        """The calls since this was asked last."""
+        """The calls since the last call of this method."""
         calls, self.calls = tuple(self.calls), []
         return calls
 
     def ask(self, place: str, ask: AgentPrompt[S]) -> S:
         """A usable reply, after telling the model what is wrong with the others; each reply is kept
         by itself."""
-        said: list[ChatReply] = []
+        replies: list[ChatReply] = []
         seconds, reason, messages = 0.0, "", list(ask.messages)
         for number in range(1 + self.options.repairs):
             reply, took = self._reply(f"{place}/{ask.step}.{number}", messages)
-            said.append(reply)
+            replies.append(reply)
             seconds += took
             try:
                 if reply.problem:
                     raise BadReply(reply.problem)
-                found = read(reply.text, ask.schema, ask.check)
+                parsed = read(reply.text, ask.schema, ask.check)
             except BadReply as bad:
                 reason = str(bad)
                 messages = [*ask.messages, *prompts.correction(reply.text, reason)]
                 continue
-            self._note(ask, said, seconds, "")
-            return found
-        self._note(ask, said, seconds, reason)
+            self._note(ask, replies, seconds, "")
+            return parsed
+        self._note(ask, replies, seconds, reason)
         raise Ended("vlm_unusable", f"{ask.step}: {reason}")
 
     def film(self, place: str, frame: Path, caption: str, seed: int) -> tuple[Path, StoredClip]:
         """A clip, filmed once however often this is run again."""
-        told = hashlib.sha256(f"{sha256_file(frame)}\0{caption}\0{seed}".encode()).hexdigest()
-        key = f"{self.key}/{place}/clip-{told[:16]}"
-        kept = self._record(f"{key}.json")
-        if not kept:
-            kept = self._filmed(key, frame, caption, seed)
-        seconds = float(kept["seconds"])
+        digest = hashlib.sha256(f"{sha256_file(frame)}\0{caption}\0{seed}".encode()).hexdigest()
+        key = f"{self.key}/{place}/clip-{digest[:16]}"
+        entry = self._record(f"{key}.json")
+        if not entry:
+            entry = self._filmed(key, frame, caption, seed)
+        seconds = float(entry["seconds"])
         self._pay(CaseCost(clips=1, seconds=seconds))
         path = self.tools.journal.file(f"{key}.mp4")
         if path is None:
-            raise GeneratorFailed(str(kept.get("error")))
+            raise GeneratorFailed(str(entry.get("error")))
         facts = probe(path)
         return path, StoredClip(
             sha256=sha256_file(path),
@@ -155,42 +155,42 @@ class AgentEpisode:
 
     def _reply(self, place: str, messages: list[Message]) -> tuple[ChatReply, float]:
         """One reply, from the journal if this was asked before in the same words."""
-        asked = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
-        key = f"{self.key}/{place}-{asked[:16]}.json"
-        kept = self._record(key)
-        if not kept:
+        messages_sha256 = hashlib.sha256(json.dumps(messages, sort_keys=True).encode()).hexdigest()
+        key = f"{self.key}/{place}-{messages_sha256[:16]}.json"
+        entry = self._record(key)
+        if not entry:
             self._leave()
             start = self.tools.clock()
             reply = self.tools.vlm.say(messages)
-            kept = {"said": asdict(reply), "seconds": self.tools.clock() - start}
-            self._write(key, kept)
-        said, seconds = ChatReply(**kept["said"]), float(kept["seconds"])
-        self._pay(CaseCost(vlm_calls=1, money=said.cost, seconds=seconds))
-        return said, seconds
+            entry = {"said": asdict(reply), "seconds": self.tools.clock() - start}
+            self._write(key, entry)
+        chat_reply, seconds = ChatReply(**entry["said"]), float(entry["seconds"])
+        self._pay(CaseCost(vlm_calls=1, money=chat_reply.cost, seconds=seconds))
+        return chat_reply, seconds
 
     def _filmed(self, key: str, frame: Path, caption: str, seed: int) -> dict[str, Any]:
         """The clip is kept before its record: a kill between the two costs nothing but the time it
         took."""
-        kept: dict[str, Any] = {"seconds": 0.0}
+        entry: dict[str, Any] = {"seconds": 0.0}
         if self.tools.journal.file(f"{key}.mp4") is None:
             self._leave(clip=True)
             start = self.tools.clock()
             try:
                 notes = _Notes(self.tools.journal, f"{key}.notes")
-                made = self.tools.i2v.make(
+                clip_path = self.tools.i2v.make(
                     frame, caption, seed, self.tools.folder / "clip.mp4", notes
                 )
-                probe(made)
-                self.tools.journal.keep(f"{key}.mp4", made)
+                probe(clip_path)
+                self.tools.journal.keep(f"{key}.mp4", clip_path)
             except (GeneratorFailed, Unreadable) as failed:
-                kept = {"error": str(failed)[:500]}
-            kept["seconds"] = self.tools.clock() - start
-        self._write(f"{key}.json", kept)
-        return kept
+                entry = {"error": str(failed)[:500]}
+            entry["seconds"] = self.tools.clock() - start
+        self._write(f"{key}.json", entry)
+        return entry
 
     def _leave(self, clip: bool = False) -> None:
-        """Whether one more call fits; what was spent is in the journal, so a restart decides
-        alike."""
+        """Raise Ended unless one more call fits the limits; spending is in the journal, so a
+        restart decides alike."""
         limits, spent = self.options, self.spent
         if spent.seconds >= limits.deadline:
             raise Ended("deadline", f"the {limits.deadline:g} seconds of this case are over")
@@ -198,35 +198,35 @@ class AgentEpisode:
             spent.clips >= limits.most_clips if clip else spent.vlm_calls >= limits.most_vlm_calls
         )
         if over or spent.money >= limits.most_money:
-            what = f"{spent.vlm_calls} calls, {spent.clips} clips and {spent.money:g} of money"
-            raise Ended("budget", f"the budget of this case is spent: {what}")
+            spending = f"{spent.vlm_calls} calls, {spent.clips} clips and {spent.money:g} of money"
+            raise Ended("budget", f"the budget of this case is spent: {spending}")
 
-    def _pay(self, more: CaseCost) -> None:
+    def _pay(self, cost: CaseCost) -> None:
         values = {
-            name: getattr(self.spent, name) + getattr(more, name) for name in CaseCost.model_fields
+            name: getattr(self.spent, name) + getattr(cost, name) for name in CaseCost.model_fields
         }
         self.spent = CaseCost(**values)
 
     def _note(
-        self, ask: AgentPrompt[S], said: list[ChatReply], seconds: float, problem: str
+        self, ask: AgentPrompt[S], chat_replies: list[ChatReply], seconds: float, problem: str
     ) -> None:
         self.calls.append(
             Call(
                 step=ask.step,
                 asked_sha256=ask.sha256,
-                replies=tuple(one.text for one in said),
+                replies=tuple(chat_reply.text for chat_reply in chat_replies),
                 problem=problem,
-                tokens_in=sum(one.tokens_in for one in said),
-                tokens_out=sum(one.tokens_out for one in said),
-                cost=float(sum(one.cost for one in said)),
+                tokens_in=sum(chat_reply.tokens_in for chat_reply in chat_replies),
+                tokens_out=sum(chat_reply.tokens_out for chat_reply in chat_replies),
+                cost=float(sum(chat_reply.cost for chat_reply in chat_replies)),
                 seconds=seconds,
             )
         )
 
     def _record(self, key: str) -> dict[str, Any]:
         data = self.tools.journal.get(key)
-        found: dict[str, Any] = json.loads(data) if data else {}
-        return found
+        stored: dict[str, Any] = json.loads(data) if data else {}
+        return stored
 
     def _write(self, key: str, record: dict[str, Any]) -> None:
         self.tools.journal.put(key, json.dumps(record, sort_keys=True).encode())
@@ -256,5 +256,5 @@ def run_key(case: AvatarCase, tools: Tools, options: AgentOptions) -> str:
         options.steps_a_subgoal,
     )
     about = (case.case_id, case.intention, len(case.subgoals), sha256_file(case.image_path))
-    told = [CODE, prompts.prompts_sha256(), tools.vlm.name, tools.i2v.name, *how, *about]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()[:32]
+    identity = [CODE, prompts.prompts_sha256(), tools.vlm.name, tools.i2v.name, *how, *about]
+    return hashlib.sha256(json.dumps(identity).encode()).hexdigest()[:32]

@@ -75,14 +75,14 @@ def _closed_loop(run: CaseRun) -> tuple[End, str]:
     up."""
     belief, expected, last = _begin(run), None, None
     options = run.course.options
-    most = options.steps_a_subgoal * len(run.course.case.subgoals)
+    limit = options.steps_a_subgoal * len(run.course.case.subgoals)
     while True:
         thought = _think(run, belief, expected, last)
         belief = planned(belief, thought.checklist, thought.next_goal)
         if thought.done:
             return "completed", ""
-        if len(run.steps) >= most:
-            return "max_steps", f"{most} clips were filmed and the job is not done"
+        if len(run.steps) >= limit:
+            return "max_steps", f"{limit} clips were filmed and the job is not done"
         step = _try(run, belief, thought)
         if step.after is None:
             why = step.attempts[-1].verdict
@@ -97,13 +97,16 @@ def _open_loop(run: CaseRun) -> tuple[End, str]:
     actions = course.ask(
         run.place, prompts.act_all(course.case.intention, belief, course.tools.i2v.profile)
     )
-    most = course.options.steps_a_subgoal * len(course.case.subgoals)
-    for goal, action in zip(belief.task_checklist, actions.captions[:most], strict=False):
+    limit = course.options.steps_a_subgoal * len(course.case.subgoals)
+    for goal, action in zip(belief.task_checklist, actions.captions[:limit], strict=False):
         after = settled(belief, goal.goal, "done")
         _blind(run, goal.goal, action, belief, after)
         belief = after
-    if len(actions.captions) > most:
-        return "max_steps", f"the plan has {len(actions.captions)} goals; {most} clips are the most"
+    if len(actions.captions) > limit:
+        return (
+            "max_steps",
+            f"the plan has {len(actions.captions)} goals; {limit} clips are the most",
+        )
     return "completed", ""
 
 
@@ -116,8 +119,8 @@ def _single_clip(run: CaseRun) -> tuple[End, str]:
 
 def _begin(run: CaseRun) -> Belief:
     course = run.course
-    said = course.ask("start", prompts.init(course.case.intention, course.first_frame()))
-    run.first = believed(said, said)
+    initial = course.ask("start", prompts.init(course.case.intention, course.first_frame()))
+    run.first = believed(initial, initial)
     run.opening = course.taken()
     return run.first
 
@@ -179,7 +182,7 @@ def _attempt(
 
 
 def _tried(run: CaseRun, action: Action, number: int) -> StepAttempt:
-    """An attempt before anything is filmed."""
+    """An attempt as recorded before its clip is filmed."""
     return StepAttempt(
         number=number,
         seed=seed_of(run.course, len(run.steps)) + number,
@@ -206,14 +209,14 @@ def _reflect(
 
 def _look(run: CaseRun, belief: Belief, clip: Path) -> Belief:
     """The belief after an accepted clip."""
-    seen = run.course.ask(run.place, prompts.observe(belief, run.course.looked_at(clip)))
-    return believed(belief, seen)
+    view = run.course.ask(run.place, prompts.observe(belief, run.course.looked_at(clip)))
+    return believed(belief, view)
 
 
 def _blind(
     run: CaseRun, goal: str, action: Action, before: Belief | None, after: Belief | None
 ) -> None:
-    """A step that nobody looks at: whatever is filmed is kept."""
+    """A step without reflection: whatever is filmed is accepted."""
     course, thinking = run.course, run.course.taken()
     tried = _tried(run, action, 0)
     try:
@@ -273,5 +276,5 @@ def _correction(attempts: list[StepAttempt]) -> str | None:
 
 def seed_of(course: AgentEpisode, step: int) -> int:
     """A step's first seed; the attempts after it count up from there."""
-    said = f"{course.options.seed}:{course.case.case_id}:{step}".encode()
-    return int.from_bytes(hashlib.sha256(said).digest()[:4]) >> 1
+    identity = f"{course.options.seed}:{course.case.case_id}:{step}".encode()
+    return int.from_bytes(hashlib.sha256(identity).digest()[:4]) >> 1

@@ -79,43 +79,51 @@ def think(
     intention: str, belief: Belief, expected: View | None, last: Reflection | None
 ) -> AgentPrompt[Thought]:
     """What is off, and what comes next."""
-    told = _messages(
+    messages = _messages(
         "think",
         intention=quoted(intention),
         belief=_state(belief),
         expected=_state(expected) if expected else NOTHING,
         reflection=_state(last) if last else NOTHING,
     )
-    return AgentPrompt("think", told, Thought, follows(belief))
+    return AgentPrompt("think", messages, Thought, follows(belief))
 
 
 def act(plan: str, belief: Belief, profile: str, correction: str | None) -> AgentPrompt[Action]:
     """The caption for the next clip."""
-    said = quoted(correction) if correction else NOTHING
-    told = _messages(
-        "act", plan=quoted(plan), belief=_state(belief.view), profile=profile, correction=said
+    quoted_correction = quoted(correction) if correction else NOTHING
+    messages = _messages(
+        "act",
+        plan=quoted(plan),
+        belief=_state(belief.view),
+        profile=profile,
+        correction=quoted_correction,
     )
-    return AgentPrompt("act", told, Action)
+    return AgentPrompt("act", messages, Action)
 
 
 def act_all(intention: str, belief: Belief, profile: str) -> AgentPrompt[Actions]:
     """All captions at once, before anything is filmed."""
-    told = _messages("act_all", intention=quoted(intention), belief=_state(belief), profile=profile)
-    return AgentPrompt("act_all", told, Actions, one_each(len(belief.task_checklist)))
+    messages = _messages(
+        "act_all", intention=quoted(intention), belief=_state(belief), profile=profile
+    )
+    return AgentPrompt("act_all", messages, Actions, one_each(len(belief.task_checklist)))
 
 
 def reflect(caption: str, expected: View, frames: Pixels) -> AgentPrompt[Reflection]:
     """Whether a clip can be kept."""
-    told = _messages(
+    messages = _messages(
         "reflect", frames, count=len(frames), caption=quoted(caption), expected=_state(expected)
     )
-    return AgentPrompt("reflect", told, Reflection)
+    return AgentPrompt("reflect", messages, Reflection)
 
 
-def correction(said: str, reason: str) -> list[Message]:
+def correction(reply: str, reason: str) -> list[Message]:
     """What follows a reply that cannot be used: the reply, and what is wrong with it."""
-    return [{"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
-            {"role": "user", "content": _fill("retry", reason=unmarked(reason))}]  # fmt: skip
+    return [
+        {"role": "assistant", "content": unmarked(reply.strip()[-LONGEST_ECHO:]) or "(nothing)"},
+        {"role": "user", "content": _fill("retry", reason=unmarked(reason))},
+    ]
 
 
 def ask_of(
@@ -133,14 +141,14 @@ def _messages(
     step: str, pictures: Pixels | None = None, *, lossless: bool = False, **values: object
 ) -> tuple[Message, ...]:
     parts: list[Json] = [{"type": "text", "text": _fill(step, **values)}]
-    parts += _shown(pictures, lossless) if pictures is not None else []
+    parts += _image_parts(pictures, lossless) if pictures is not None else []
     return ({"role": "system", "content": _fill("system")}, {"role": "user", "content": parts})
 
 
-def _shown(pictures: Sequence[Pixels] | Pixels, lossless: bool) -> list[Json]:
+def _image_parts(pictures: Sequence[Pixels] | Pixels, lossless: bool) -> list[Json]:
     return [
-        {"type": "image_url", "image_url": {"url": data_url(one, lossless=lossless)}}
-        for one in pictures
+        {"type": "image_url", "image_url": {"url": data_url(pixels, lossless=lossless)}}
+        for pixels in pictures
     ]
 
 

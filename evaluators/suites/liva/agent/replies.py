@@ -70,15 +70,15 @@ Check = Callable[[S], None]
 def read(text: str, schema: type[S], check: Check[S] | None = None) -> S:
     """The reply in a text; reasoning in a tagged block is left out, and everything else wrong is
     told at once."""
-    found = find_object(THINKING.sub("", text))
+    decoded = find_object(THINKING.sub("", text))
     try:
-        reply = schema.model_validate_json(json.dumps(found))
+        reply = schema.model_validate_json(json.dumps(decoded))
     except ValidationError as error:
-        said = [
-            f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}"
-            for one in error.errors()
+        problems = [
+            f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}"
+            for problem in error.errors()
         ]
-        raise BadReply("; ".join(said[:MOST_PROBLEMS])) from None
+        raise BadReply("; ".join(problems[:MOST_PROBLEMS])) from None
     if check:
         check(reply)
     return reply

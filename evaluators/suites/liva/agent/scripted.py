@@ -37,8 +37,8 @@ class ScriptedTalker:
 def _reply(text: str, messages: Sequence[Message]) -> dict[str, Any]:
     case = next((case for case in own() if json.dumps(case.intention) in text), None)
     if '"success": true or false' in text:
-        seen = hashlib.sha256(json.dumps(_parts(messages)[-1]).encode()).digest()[0]
-        good = seen % REJECTED > 0
+        first_byte = hashlib.sha256(json.dumps(_parts(messages)[-1]).encode()).digest()[0]
+        good = first_byte % REJECTED > 0
         why = {"reason": "by rule", "correction": None if good else "show the whole movement"}
         return {"success": good, **why}
     if '"done": true or false' in text:
@@ -79,11 +79,11 @@ def _caption(text: str) -> str:
 
 
 def _view(case: AvatarCase | None) -> dict[str, Any]:
-    things = case.objects if case else ()
+    inventory = case.objects if case else ()
     return {
         "scene_description": None,
         "interactive_objects": {
-            one.id: {"description": one.description, "state": one.state} for one in things
+            item.id: {"description": item.description, "state": item.state} for item in inventory
         },
         "avatar_state": {"right_hand": None, "left_hand": None},
     }

@@ -57,11 +57,11 @@ class AvatarCase:
 def sidecar(case: AvatarCase) -> str:
     """The case as the YAML text that lies beside its picture."""
     fields = {key: getattr(case, key) for key in KEYS}
-    fields["objects"] = [_thing(thing) for thing in case.objects]
+    fields["objects"] = [_object_fields(item) for item in case.objects]
     fields |= {key: list(fields[key]) for key in ("subgoals", "reference_prompts")}
     return cast(str, yaml.safe_dump(fields, sort_keys=False, allow_unicode=True, width=LINE))
 
 
-def _thing(thing: SceneObject) -> dict[str, str]:
-    known = {"id": thing.id, "description": thing.description}
-    return {**known, "state": thing.state} if thing.state else known
+def _object_fields(item: SceneObject) -> dict[str, str]:
+    fields = {"id": item.id, "description": item.description}
+    return {**fields, "state": item.state} if item.state else fields

@@ -106,9 +106,9 @@ class CaseDraft:
     @property
     def key(self) -> str:
         """Its identity: place, words and what they are about."""
-        told = [self.step, self.case_id, self.field, self.position, self.payload, self.context]
+        identity = [self.step, self.case_id, self.field, self.position, self.payload, self.context]
         return hashlib.sha256(
-            json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
+            json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
         ).hexdigest()
 
 
@@ -122,42 +122,42 @@ class CaseDecision:
 
 def ask_sketch(seed: Seed) -> AgentPrompt[Sketch]:
     """The inventory of a picture and the steps to an intention."""
-    told: dict[str, object] = {
+    values: dict[str, object] = {
         "intention": quoted(seed.intention),
         "least": LEAST_STEPS,
         "most": MOST_STEPS,
     }
-    return ask_of("draft_sketch", Sketch, _sound, told, read_image(seed.picture)[None])
+    return ask_of("draft_sketch", Sketch, _sound, values, read_image(seed.picture)[None])
 
 
-def ask_ideas(scenario: str, count: int, known: Sequence[str]) -> AgentPrompt[Ideas]:
+def ask_ideas(scenario: str, count: int, intentions: Sequence[str]) -> AgentPrompt[Ideas]:
     """Jobs for a scene family that are not there yet."""
-    there = "\n".join(f"- {quoted(intention)}" for intention in known) or "- (none)"
-    told: dict[str, object] = {
+    listed = "\n".join(f"- {quoted(intention)}" for intention in intentions) or "- (none)"
+    values: dict[str, object] = {
         "scenario": quoted(scenario),
         "count": count,
-        "known": there,
+        "known": listed,
         "most": MOST_STEPS,
     }
-    return ask_of("draft_ideas", Ideas, _as_many(count), told)
+    return ask_of("draft_ideas", Ideas, _as_many(count), values)
 
 
 def converse(
     talker: Talker, ask: AgentPrompt[Any]
 ) -> tuple[StrictBelief | None, list[ChatReply], str]:
     """A usable reply or None, everything that was said, and what was wrong with it in the end."""
-    said: list[ChatReply] = []
+    replies: list[ChatReply] = []
     reason, messages = "", list(ask.messages)
     for _ in range(1 + REPAIRS):
-        said.append(talker.say(messages))
+        replies.append(talker.say(messages))
         try:
-            if said[-1].problem:
-                raise BadReply(said[-1].problem)
-            return read(said[-1].text, ask.schema, ask.check), said, ""
+            if replies[-1].problem:
+                raise BadReply(replies[-1].problem)
+            return read(replies[-1].text, ask.schema, ask.check), replies, ""
         except BadReply as bad:
             reason = str(bad)
-            messages = [*ask.messages, *correction(said[-1].text, reason)]
-    return None, said, reason
+            messages = [*ask.messages, *correction(replies[-1].text, reason)]
+    return None, replies, reason
 
 
 def drafts_of_idea(case_id: str, idea: Mapping[str, Any], source: str) -> list[CaseDraft]:
@@ -182,13 +182,13 @@ def settle(
     seed: Seed, drafts: Sequence[CaseDraft], decided: Mapping[str, CaseDecision]
 ) -> AvatarCase | str:
     """The case as people left it, or why it is not one yet."""
-    found = [(draft, decided[draft.key]) for draft in drafts]
-    if waiting := sum(decision.status == "candidate" for _, decision in found):
+    decided_drafts = [(draft, decided[draft.key]) for draft in drafts]
+    if waiting := sum(decision.status == "candidate" for _, decision in decided_drafts):
         return f"{waiting} drafts wait for a decision"
     standing = {
         field: [
             decision.payload
-            for draft, decision in found
+            for draft, decision in decided_drafts
             if draft.field == field and decision.status in STANDING
         ]
         for field in ("objects", "steps")
@@ -231,7 +231,7 @@ def check_id(case_id: str) -> None:
 
 
 def _sound(reply: Sketch) -> None:
-    ids = [thing.id for thing in reply.objects]
+    ids = [item.id for item in reply.objects]
     if len(set(ids)) < len(ids):
         raise BadReply("objects: an id is there twice")
     if len({way.subgoal for way in reply.steps}) < len(reply.steps):

@@ -53,24 +53,26 @@ def read_folder(folder: Path) -> Cases:
             ),
         )
     read = [read_sidecar(path) for path in paths]
-    for one in read:
-        _check_picture(one)
+    for sidecar_read in read:
+        _check_picture(sidecar_read)
     _check_ids(read)
     _check_words(read)
-    cases = tuple(one.case for one in read if one.case)
-    return Cases(cases, tuple(finding for one in read for finding in one.findings))
+    cases = tuple(sidecar_read.case for sidecar_read in read if sidecar_read.case)
+    return Cases(
+        cases, tuple(finding for sidecar_read in read for finding in sidecar_read.findings)
+    )
 
 
 def load(folder: Path = OWN) -> tuple[AvatarCase, ...]:
-    """The cases of a sound folder; Unsound tells every error."""
-    found = read_folder(folder)
-    if found.errors:
-        listed = "\n".join(str(finding) for finding in found.errors[:SHOWN])
+    """The cases of a sound folder; UnsoundCases lists the errors."""
+    folder_cases = read_folder(folder)
+    if folder_cases.errors:
+        listed = "\n".join(str(finding) for finding in folder_cases.errors[:SHOWN])
         raise UnsoundCases(
-            f"The cases in {folder.name} have {len(found.errors)} errors:\n{listed}\nCorrect them "
-            "first."
+            f"The cases in {folder.name} have {len(folder_cases.errors)} errors:\n{listed}\n"
+            "Correct them first."
         )
-    return found.cases
+    return folder_cases.cases
 
 
 @cache
@@ -86,8 +88,8 @@ def take_in(folder: Path, to: Path) -> Cases:
     to.mkdir(parents=True, exist_ok=True)
     for case in cases:
         write_png(read_image(case.image_path), to / f"{case.case_id}.png")
-        taken = replace(case, image=f"{case.case_id}.png", folder=to)
-        (to / f"{case.case_id}.yaml").write_text(sidecar(taken), "utf-8")
+        copied = replace(case, image=f"{case.case_id}.png", folder=to)
+        (to / f"{case.case_id}.yaml").write_text(sidecar(copied), "utf-8")
     return read_folder(to)
 
 
@@ -112,15 +114,16 @@ def _check_picture(read: Sidecar) -> None:
 
 
 def _check_ids(reads: Sequence[Sidecar]) -> None:
-    seen: dict[str, str] = {}
+    path_by_id: dict[str, str] = {}
     for read in reads:
         if (
             read.case
-            and (other := seen.setdefault(read.case.case_id, read.path.name)) != read.path.name
+            and (first_path := path_by_id.setdefault(read.case.case_id, read.path.name))
+            != read.path.name
         ):
             read.wrong(
                 read.line("case_id"),
-                f"{other} has the case_id {read.case.case_id!r} too. Ids are unique.",
+                f"{first_path} has the case_id {read.case.case_id!r} too. Ids are unique.",
             )
 
 
@@ -128,25 +131,27 @@ def _check_words(reads: Sequence[Sidecar]) -> None:
     """Subgoals should be about things that are there; the words for things are those of all
     inventories."""
     heads = {
-        _stem(thing.id.rpartition("_")[2])
+        _stem(item.id.rpartition("_")[2])
         for read in reads
         if read.case
-        for thing in read.case.objects
+        for item in read.case.objects
     }
-    known = heads | {_stem(name) for name in shapes()}
+    object_words = heads | {_stem(name) for name in shapes()}
     for read in reads:
         if read.case:
-            for number, text in _unknown(read.case, known):
+            for number, text in _unknown(read.case, object_words):
                 read.wrong(read.line("subgoals", number), text, "warning")
 
 
-def _unknown(case: AvatarCase, known: set[str]) -> Iterator[tuple[int, str]]:
-    there = {word for thing in case.objects for word in _words(f"{thing.id} {thing.description}")}
+def _unknown(case: AvatarCase, object_words: set[str]) -> Iterator[tuple[int, str]]:
+    inventory_words = {
+        word for item in case.objects for word in _words(f"{item.id} {item.description}")
+    }
     for number, goal in enumerate(case.subgoals):
-        named = [word for word in _words(goal) if word in known]
-        if absent := [word for word in named if word not in there]:
+        named = [word for word in _words(goal) if word in object_words]
+        if absent := [word for word in named if word not in inventory_words]:
             yield number, f"This subgoal names {absent[0]!r}, which is not in the inventory."
-        elif not set(_words(goal)) & there:
+        elif not set(_words(goal)) & inventory_words:
             yield number, "This subgoal names nothing that is in the inventory."
 
 

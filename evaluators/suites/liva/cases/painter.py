@@ -77,8 +77,10 @@ class PaintedScene:
 
 def scene(case_id: str) -> PaintedScene:
     """The scene of one of our own cases."""
-    found = _scenes()[case_id]
-    return PaintedScene(case_id.partition("_case")[0], found["table"], found.get("wall", {}))
+    objects_by_place = _scenes()[case_id]
+    return PaintedScene(
+        case_id.partition("_case")[0], objects_by_place["table"], objects_by_place.get("wall", {})
+    )
 
 
 def layout(scene: PaintedScene) -> tuple[PaintedObject, ...]:
@@ -97,39 +99,39 @@ def paint(scene: PaintedScene) -> Image:
     canvas = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE))
     draw = ImageDraw.Draw(canvas)
     _room(draw, scene.scenario)
-    for thing in layout(scene):
-        draw_thing(draw, thing)
-        _label(draw, thing)
+    for painted in layout(scene):
+        draw_object(draw, painted)
+        _label(draw, painted)
     small = canvas.resize((WIDTH, HEIGHT), Image.Resampling.LANCZOS)
     return small.quantize(128, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
 
-def draw_thing(draw: ImageDraw, thing: PaintedObject) -> None:
+def draw_object(draw: ImageDraw, painted: PaintedObject) -> None:
     """Draw a thing into its box, with a shadow if it stands on the table."""
-    x0, _, x1, y1 = thing.box
+    x0, _, x1, y1 = painted.box
     if y1 == TABLE_BASE:
         draw.ellipse(_up(x0 - 4, y1 - 6, x1 + 4, y1 + 6), fill=(96, 84, 74))
-    for part in shapes()[thing.shape]["parts"]:
+    for part in shapes()[painted.shape]["parts"]:
         kind, *numbers, colour = part.split()
         values = [float(number) for number in numbers]
-        _part(draw, kind, values, thing, _colour(colour, PALETTE[thing.colour]))
+        _part(draw, kind, values, painted, _colour(colour, PALETTE[painted.colour]))
 
 
 @cache
 def shapes() -> dict[str, dict[str, list[str]]]:
     """All shapes the painter knows."""
-    found: dict[str, dict[str, list[str]]] = yaml.safe_load(
+    loaded: dict[str, dict[str, list[str]]] = yaml.safe_load(
         (DATA / "shapes.yaml").read_text("utf-8")
     )
-    return found
+    return loaded
 
 
 @cache
 def _scenes() -> dict[str, dict[str, dict[str, str]]]:
-    found: dict[str, dict[str, dict[str, str]]] = yaml.safe_load(
+    loaded: dict[str, dict[str, dict[str, str]]] = yaml.safe_load(
         (DATA / "scenes.yaml").read_text("utf-8")
     )
-    return found
+    return loaded
 
 
 def _wall_spans(count: int) -> list[tuple[int, int]]:
@@ -139,14 +141,14 @@ def _wall_spans(count: int) -> list[tuple[int, int]]:
 
 
 def _row(
-    things: Mapping[str, str], base: int, spans: list[tuple[int, int]]
+    looks_by_name: Mapping[str, str], base: int, spans: list[tuple[int, int]]
 ) -> Iterator[PaintedObject]:
-    if not things:
+    if not looks_by_name:
         return
-    each = -(-len(things) // len(spans))
-    for number, (name, look) in enumerate(things.items()):
-        start, end = spans[number // each]
-        middle = start + (end - start) * (2 * (number % each) + 1) // (2 * each)
+    per_span = -(-len(looks_by_name) // len(spans))
+    for number, (name, look) in enumerate(looks_by_name.items()):
+        start, end = spans[number // per_span]
+        middle = start + (end - start) * (2 * (number % per_span) + 1) // (2 * per_span)
         shape, colour = look.split()
         width, height = (int(side) for side in shapes()[shape]["size"])
         yield PaintedObject(
@@ -188,13 +190,13 @@ def _person(draw: ImageDraw, jumper: Colour) -> None:
 
 
 def _part(
-    draw: ImageDraw, kind: str, values: list[float], thing: PaintedObject, fill: Colour
+    draw: ImageDraw, kind: str, values: list[float], painted: PaintedObject, fill: Colour
 ) -> None:
     edge = _shade(fill, 0.72)
     if kind in ("line", "ring"):
         width, *values = values
         stroke = round(width * SCALE)
-    points = _points(values, thing.box)
+    points = _points(values, painted.box)
     match kind:
         case "box":
             draw.rectangle(points, fill=fill, outline=edge, width=SCALE)
@@ -222,12 +224,12 @@ def _points(values: list[float], box: tuple[int, int, int, int]) -> list[tuple[f
     ]
 
 
-def _label(draw: ImageDraw, thing: PaintedObject) -> None:
+def _label(draw: ImageDraw, painted: PaintedObject) -> None:
     from PIL import ImageFont
 
     font = ImageFont.load_default(LABEL_SIZE * SCALE)
-    text = thing.id.replace("_", " ")
-    middle, top = (thing.box[0] + thing.box[2]) / 2 * SCALE, (thing.box[3] + 12) * SCALE
+    text = painted.id.replace("_", " ")
+    middle, top = (painted.box[0] + painted.box[2]) / 2 * SCALE, (painted.box[3] + 12) * SCALE
     width = draw.textlength(text, font=font) / 2 + 4 * SCALE
     place = (middle - width, top - 2 * SCALE, middle + width, top + (LABEL_SIZE + 5) * SCALE)
     draw.rounded_rectangle(place, 4 * SCALE, fill=(255, 255, 252))

@@ -59,7 +59,7 @@ def read_sidecar(path: Path) -> Sidecar:
     """Read one sidecar; its case is set when no error was found."""
     read = Sidecar(path)
     fields = _fields(read)
-    if not any(one.severity == "error" for one in read.findings):
+    if not any(finding.severity == "error" for finding in read.findings):
         read.case = _case(fields, path)
     return read
 
@@ -76,10 +76,10 @@ def _fields(read: Sidecar) -> dict[str, Any]:
     for key in KEYS:
         if key not in nodes:
             read.wrong(1, f"The key {key!r} is missing. A sidecar has {', '.join(KEYS)}.")
-    found = {key: _value(read, key, node) for key, node in nodes.items()}
-    if len(found) == len(KEYS):
-        _check(read, found)
-    return found
+    values = {key: _value(read, key, node) for key, node in nodes.items()}
+    if len(values) == len(KEYS):
+        _check(read, values)
+    return values
 
 
 def _compose(read: Sidecar) -> yaml.MappingNode | None:
@@ -110,7 +110,7 @@ def _compose(read: Sidecar) -> yaml.MappingNode | None:
 def _keys(
     read: Sidecar, node: yaml.MappingNode, allowed: tuple[str, ...], at: str
 ) -> Iterator[tuple[str, yaml.Node]]:
-    seen: set[str] = set()
+    keys_read: set[str] = set()
     for name, value in node.value:
         line, key = name.start_mark.line + 1, str(name.value)
         if key not in allowed:
@@ -120,17 +120,17 @@ def _keys(
                 f"There is no key {key!r} here. "
                 + (f"Did you mean {near[0]!r}?" if near else f"Use {', '.join(allowed)}."),
             )
-        elif key in seen:
+        elif key in keys_read:
             read.wrong(line, f"The key {key!r} is there twice. Keep one.")
         else:
-            seen.add(key)
+            keys_read.add(key)
             read.lines[f"{at}{key}"] = line
             yield key, value
 
 
 def _value(read: Sidecar, key: str, node: yaml.Node) -> Any:
     if key == "objects":
-        return tuple(_things(read, node))
+        return tuple(_scene_objects(read, node))
     if key in ("subgoals", "reference_prompts"):
         return tuple(_text(read, key, item) for item in _items(read, key, node))
     return _text(read, key, node)
@@ -154,7 +154,7 @@ def _text(read: Sidecar, key: str, node: yaml.Node) -> str:
     return words
 
 
-def _things(read: Sidecar, node: yaml.Node) -> Iterator[SceneObject]:
+def _scene_objects(read: Sidecar, node: yaml.Node) -> Iterator[SceneObject]:
     for number, item in enumerate(_items(read, "objects", node)):
         if not isinstance(item, yaml.MappingNode):
             read.wrong(
@@ -162,54 +162,56 @@ def _things(read: Sidecar, node: yaml.Node) -> Iterator[SceneObject]:
                 "An object is a mapping with id, description and, if you like, state.",
             )
             continue
-        found = {
+        fields = {
             k: _text(read, k, v) for k, v in _keys(read, item, THING_KEYS, f"objects.{number}.")
         }
-        if missing := [key for key in THING_KEYS[:2] if key not in found]:
+        if missing := [key for key in THING_KEYS[:2] if key not in fields]:
             read.wrong(item.start_mark.line + 1, f"This object has no {missing[0]}.")
             continue
-        yield SceneObject(**found)
+        yield SceneObject(**fields)
 
 
-def _check(read: Sidecar, found: dict[str, Any]) -> None:
-    named = CASE_ID.fullmatch(found["case_id"])
+def _check(read: Sidecar, fields: dict[str, Any]) -> None:
+    named = CASE_ID.fullmatch(fields["case_id"])
     if not named:
-        said = (
-            f"The case_id is {found['case_id']!r}. Write the scenario and a number, as in "
+        message = (
+            f"The case_id is {fields['case_id']!r}. Write the scenario and a number, as in "
             "kitchen_case14."
         )
-        read.wrong(read.line("case_id"), said)
-    elif named[1] != found["scenario"]:
-        said = f"The scenario is {found['scenario']!r} but the case_id begins with {named[1]!r}."
-        read.wrong(read.line("scenario"), said)
-    if found["source"] not in get_args(Source):
-        read.wrong(
-            read.line("source"), f"The source is {found['source']!r}. Write real or synthetic."
+        read.wrong(read.line("case_id"), message)
+    elif named[1] != fields["scenario"]:
+        message = (
+            f"The scenario is {fields['scenario']!r} but the case_id begins with {named[1]!r}."
         )
-    image = PurePosixPath(found["image"])
-    if image.is_absolute() or ".." in image.parts or "\\" in found["image"]:
+        read.wrong(read.line("scenario"), message)
+    if fields["source"] not in get_args(Source):
+        read.wrong(
+            read.line("source"), f"The source is {fields['source']!r}. Write real or synthetic."
+        )
+    image = PurePosixPath(fields["image"])
+    if image.is_absolute() or ".." in image.parts or "\\" in fields["image"]:
         read.wrong(
             read.line("image"),
-            f"The image {found['image']!r} must lie in the sidecar's own folder.",
+            f"The image {fields['image']!r} must lie in the sidecar's own folder.",
         )
-    _check_lists(read, found)
+    _check_lists(read, fields)
 
 
-def _check_lists(read: Sidecar, found: dict[str, Any]) -> None:
-    goals, prompts = found["subgoals"], found["reference_prompts"]
+def _check_lists(read: Sidecar, fields: dict[str, Any]) -> None:
+    goals, prompts = fields["subgoals"], fields["reference_prompts"]
     if len(goals) != len(prompts):
-        said = (
+        message = (
             f"There are {len(goals)} subgoals and {len(prompts)} reference prompts. Write one "
             "prompt a subgoal."
         )
-        read.wrong(read.line("reference_prompts"), said)
+        read.wrong(read.line("reference_prompts"), message)
     for number, goal in enumerate(goals):
         if goal in goals[:number]:
             read.wrong(
                 read.line("subgoals", number),
                 "This subgoal is there twice. Each needs a result of its own.",
             )
-    ids = [thing.id for thing in found["objects"]]
+    ids = [item.id for item in fields["objects"]]
     for number, name in enumerate(ids):
         if not THING_ID.fullmatch(name):
             read.wrong(

@@ -13,7 +13,7 @@ from evaluators.judges.exam.exam import Exam, ExamItem, opaque_id
 from evaluators.judges.exam.files import write_clip
 from evaluators.media import Pixels
 from evaluators.suites.liva.bank import ALIGNED
-from evaluators.suites.liva.exam.actions import ACTIONS, Action
+from evaluators.suites.liva.exam.actions import ACTIONS, StagedAction
 from evaluators.suites.liva.exam.stage import stage
 
 FRAMES = 16
@@ -61,7 +61,7 @@ def draw(item: ExamItem) -> Pixels:
     return np.stack([frame(action, look, first, number / (FRAMES - 1)) for number in range(FRAMES)])
 
 
-def frame(action: Action, look: Look, first: bool, time: float) -> Pixels:
+def frame(action: StagedAction, look: Look, first: bool, time: float) -> Pixels:
     """One frame of one version of an action, at a time from 0 to 1."""
     sheet = stage(look.room, action.lit(time, first) if action.lit else 1.0)
     sheet.prop(look.shape, look.colour, look.place)
@@ -69,7 +69,7 @@ def frame(action: Action, look: Look, first: bool, time: float) -> Pixels:
     return sheet.pixels()
 
 
-def _items(action: Action, number: int) -> Iterator[ExamItem]:
+def _items(action: StagedAction, number: int) -> Iterator[ExamItem]:
     """Both versions in two rooms, each with both captions: words or clips alone are chance."""
     for look in (LOOKS[number % len(LOOKS)], LOOKS[(number + 2) % len(LOOKS)]):
         for version in VERSIONS:

@@ -15,7 +15,7 @@ Act = Callable[[Stage, float, bool, float], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Action:
+class StagedAction:
     """Two captions and what is seen when the first or the second is carried out.
 
     `lit` tells how bright the room is at a time; None is always bright.
@@ -218,7 +218,7 @@ def _light(time: float, first: bool) -> float:
 
 
 ACTIONS = (
-    Action(
+    StagedAction(
         "push",
         (
             "The person pushes the red mug across the table from the left to the right.",
@@ -226,7 +226,7 @@ ACTIONS = (
         ),
         push,
     ),
-    Action(
+    StagedAction(
         "lift",
         (
             "The person lifts the green bottle from the table up into the air.",
@@ -234,7 +234,7 @@ ACTIONS = (
         ),
         lift,
     ),
-    Action(
+    StagedAction(
         "drop",
         (
             "The person puts the red apple from the table into the white bowl.",
@@ -242,7 +242,7 @@ ACTIONS = (
         ),
         drop,
     ),
-    Action(
+    StagedAction(
         "choose",
         (
             "The person picks up the blue cup, the yellow lemon stays on the table.",
@@ -250,7 +250,7 @@ ACTIONS = (
         ),
         choose,
     ),
-    Action(
+    StagedAction(
         "pour",
         (
             "The person pours orange juice from the blue jug until the glass is full.",
@@ -258,7 +258,7 @@ ACTIONS = (
         ),
         pour,
     ),
-    Action(
+    StagedAction(
         "lid",
         (
             "The person opens the lid of the closed wooden box.",
@@ -266,7 +266,7 @@ ACTIONS = (
         ),
         lid,
     ),
-    Action(
+    StagedAction(
         "stack",
         (
             "The person puts the red block on top of the blue block.",
@@ -274,7 +274,7 @@ ACTIONS = (
         ),
         stack,
     ),
-    Action(
+    StagedAction(
         "tip",
         (
             "The person tips the standing purple bottle over until it lies on the table.",
@@ -282,7 +282,7 @@ ACTIONS = (
         ),
         tip,
     ),
-    Action(
+    StagedAction(
         "cut",
         (
             "The person cuts the loaf of bread in two with the knife.",
@@ -290,7 +290,7 @@ ACTIONS = (
         ),
         cut,
     ),
-    Action(
+    StagedAction(
         "lamp",
         (
             "The person switches the green lamp on and the dark room becomes bright.",
@@ -299,7 +299,7 @@ ACTIONS = (
         lamp,
         _light,
     ),
-    Action(
+    StagedAction(
         "wave",
         (
             "The person waves with a raised hand and leaves the black phone on the table.",
@@ -307,7 +307,7 @@ ACTIONS = (
         ),
         wave,
     ),
-    Action(
+    StagedAction(
         "cover",
         (
             "The person lays the pink cloth over the red mug until it cannot be seen.",
@@ -315,7 +315,7 @@ ACTIONS = (
         ),
         cover,
     ),
-    Action(
+    StagedAction(
         "sort",
         (
             "The person puts the orange ball into the wooden basket.",

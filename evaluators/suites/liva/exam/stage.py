@@ -20,7 +20,7 @@ from evaluators.suites.liva.cases.painter import (
     WIDTH,
     Colour,
     PaintedObject,
-    draw_thing,
+    draw_object,
     shapes,
 )
 
@@ -47,7 +47,7 @@ class Stage:
 
     def prop(self, shape: str, colour: str, x: float, base: float = TABLE_BASE) -> None:
         """One of the painter's things, its lower edge around a point."""
-        draw_thing(self.pen, _drawn(shape, colour, x, base))
+        draw_object(self.pen, _drawn(shape, colour, x, base))
 
     def tilted(self, shape: str, colour: str, x: float, y: float, degrees: float) -> None:
         """One of the painter's things around a point, turned clockwise."""
@@ -55,7 +55,7 @@ class Stage:
 
         reach = max(_size(shape))
         layer = Image.new("RGBA", (2 * reach * SCALE, 2 * reach * SCALE))
-        draw_thing(
+        draw_object(
             ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2)
         )
         turned = layer.rotate(-degrees, Image.Resampling.BICUBIC)

@@ -116,10 +116,10 @@ def roll_out(
 ) -> tuple[Trajectory, ...]:
     """One batch, all episodes a chunk at a time; those that stop leave the batch."""
     live = [_Live(episode, _limit(episode, config)) for episode in episodes]
-    while running := [one for one in live if one.running]:
+    while running := [rollout for rollout in live if rollout.running]:
         for same in _alike(running, config):
             _advance(world, policies, same, config)
-    return tuple(one.trajectory(world, config) for one in live)
+    return tuple(rollout.trajectory(world, config) for rollout in live)
 
 
 def roll_out_all(
@@ -129,7 +129,7 @@ def roll_out_all(
     config: RolloutConfig,
     folder: Path,
     clips: bool = True,
-    each: Callable[[int], None] = lambda _done: None,
+    on_batch: Callable[[int], None] = lambda _count: None,
 ) -> tuple[Path, ...]:
     """All episodes in batches cut in the same places, each trajectory kept; run again, it makes
     what is missing.
@@ -138,14 +138,14 @@ def roll_out_all(
     on what else is in the batch; only what is missing is written.
     """
     _claim(folder, world, policies, config)
-    shown = VIEWS[: config.views] if clips else ()
+    clip_views = VIEWS[: config.views] if clips else ()
     for first in range(0, len(episodes), config.batch):
         batch = episodes[first : first + config.batch]
-        missing = {episode.id for episode in batch if not is_saved(episode.id, folder, shown)}
+        missing = {episode.id for episode in batch if not is_saved(episode.id, folder, clip_views)}
         for trajectory in roll_out(world, policies, batch, config) if missing else ():
             if trajectory.id in missing:
                 save(trajectory, folder, clips)
-        each(len(batch))
+        on_batch(len(batch))
     gather(folder)
     return tuple(folder / f"{episode.id}.npz" for episode in episodes)
 
@@ -167,12 +167,12 @@ def real(
 ) -> tuple[Trajectory, ...]:
     """The policies on the bench itself, which stands for the real table here."""
     world = simulator(config.size).world()
-    made = roll_out(world, policies, episodes, replace(config, tau=None))
-    return tuple(replace(trajectory, source="real", evaluator="") for trajectory in made)
+    rollouts = roll_out(world, policies, episodes, replace(config, tau=None))
+    return tuple(replace(trajectory, source="real", evaluator="") for trajectory in rollouts)
 
 
 class _Live:
-    """An episode in the making."""
+    """An episode that is being rolled out."""
 
     def __init__(self, episode: Episode, limit: int) -> None:
         self.episode, self.limit = episode, limit
@@ -187,8 +187,8 @@ class _Live:
         return self.stopped_at is None and len(self.actions) < self.limit
 
     def trajectory(self, world: WorldModel, config: RolloutConfig) -> Trajectory:
-        most = max((len(rows) for rows in self.recovered), default=0)
-        recovered = np.zeros((len(self.recovered), most, ACTION_WIDTH), np.float32)
+        longest = max((len(rows) for rows in self.recovered), default=0)
+        recovered = np.zeros((len(self.recovered), longest, ACTION_WIDTH), np.float32)
         for number, rows in enumerate(self.recovered):
             recovered[number, : len(rows)] = rows
         return Trajectory(
@@ -216,14 +216,14 @@ def _limit(episode: Episode, config: RolloutConfig) -> int:
 
 def _alike(running: list[_Live], config: RolloutConfig) -> Iterator[list[_Live]]:
     """Episodes in a batch stand at the same step; the first frames are drawn when they begin."""
-    fresh = [one for one in running if not one.frames]
+    fresh = [rollout for rollout in running if not rollout.frames]
     if fresh:
-        starts = [one.episode.start for one in fresh]
+        starts = [rollout.episode.start for rollout in fresh]
         first = render(set_table(starts), starts, config.size)
-        for one, frame in zip(fresh, first, strict=True):
-            one.frames.append(frame[: config.views, None])
-    for step in sorted({len(one.actions) for one in running}):
-        yield [one for one in running if len(one.actions) == step]
+        for rollout, frame in zip(fresh, first, strict=True):
+            rollout.frames.append(frame[: config.views, None])
+    for step in sorted({len(rollout.actions) for rollout in running}):
+        yield [rollout for rollout in running if len(rollout.actions) == step]
 
 
 def _advance(
@@ -231,23 +231,23 @@ def _advance(
 ) -> None:
     """One chunk: propose, imagine, look back, and keep it or stop."""
     context = Context(
-        starts=tuple(one.episode.start for one in live),
-        frames=np.stack([np.concatenate(one.frames, axis=1) for one in live]),
-        actions=np.stack([one.actions for one in live]),
+        starts=tuple(rollout.episode.start for rollout in live),
+        frames=np.stack([np.concatenate(rollout.frames, axis=1) for rollout in live]),
+        actions=np.stack([rollout.actions for rollout in live]),
     )
     actions = _propose(policies, live, context, config)
     frames, recovered = _imagine(world, context, actions, config.execute)
-    for number, one in enumerate(live):
-        kept = min(config.execute, one.limit - len(one.actions))
+    for number, rollout in enumerate(live):
+        executed = min(config.execute, rollout.limit - len(rollout.actions))
         if recovered is not None:
-            rows = recovered[number, :kept]
-            one.recovered.append(rows)
-            one.u_chunk.append(_uncertainty(world, actions[number], rows, kept, config))
-            if one.episode.source == "online" and exceeds(one.u_chunk[-1], config.tau):
-                one.stopped_at = len(one.u_chunk) - 1
+            rows = recovered[number, :executed]
+            rollout.recovered.append(rows)
+            rollout.u_chunk.append(_uncertainty(world, actions[number], rows, executed, config))
+            if rollout.episode.source == "online" and exceeds(rollout.u_chunk[-1], config.tau):
+                rollout.stopped_at = len(rollout.u_chunk) - 1
                 continue
-        one.actions = np.concatenate([one.actions, actions[number, :kept]])
-        one.frames.append(frames[number, :, :kept])
+        rollout.actions = np.concatenate([rollout.actions, actions[number, :executed]])
+        rollout.frames.append(frames[number, :, :executed])
 
 
 def _imagine(
@@ -276,18 +276,20 @@ def _propose(
     last action."""
     proposed = np.zeros((len(live), config.horizon, ACTION_WIDTH), np.float32)
     arms = arm_after(context.starts, context.actions)
-    for policy in sorted({one.episode.policy for one in live if one.episode.recorded is None}):
+    for policy in sorted(
+        {rollout.episode.policy for rollout in live if rollout.episode.recorded is None}
+    ):
         rows = [
             n
-            for n, one in enumerate(live)
-            if one.episode.policy == policy and one.episode.recorded is None
+            for n, rollout in enumerate(live)
+            if rollout.episode.policy == policy and rollout.episode.recorded is None
         ]
-        seen = [_observation(context, n, arms[n]) for n in rows]
-        wanted = policy_of(policies, policy).propose(seen)
-        proposed[rows] = _padded(check_actions(wanted, CHUNK), config.horizon)
-    for number, one in enumerate(live):
-        if one.episode.recorded is not None:
-            ahead = check_actions(one.episode.recorded)[
+        observations = [_observation(context, n, arms[n]) for n in rows]
+        chunks = policy_of(policies, policy).propose(observations)
+        proposed[rows] = _padded(check_actions(chunks, CHUNK), config.horizon)
+    for number, rollout in enumerate(live):
+        if rollout.episode.recorded is not None:
+            ahead = check_actions(rollout.episode.recorded)[
                 context.step : context.step + config.horizon
             ]
             proposed[number] = _padded(ahead, config.horizon)
@@ -295,7 +297,7 @@ def _propose(
 
 
 def _padded(actions: Actions, count: int) -> Actions:
-    """So many actions: the first of them, or all and the last again and again."""
+    """Exactly `count` actions: the first ones, or all with the last one repeated."""
     missing = max(0, count - actions.shape[-2])
     return np.concatenate(
         [actions[..., :count, :], np.repeat(actions[..., -1:, :], missing, axis=-2)], axis=-2
@@ -311,22 +313,25 @@ def _observation(context: Context, number: int, arm: npt.NDArray[np.float64]) ->
 
 def check_frames(frames: Frames, context: Context, actions: Actions) -> Frames:
     """The frames a world model made, if they are what was asked for."""
-    asked = (*context.frames.shape[:2], actions.shape[1], *context.frames.shape[3:])
-    if frames.dtype != np.uint8 or frames.shape != asked:
+    expected = (*context.frames.shape[:2], actions.shape[1], *context.frames.shape[3:])
+    if frames.dtype != np.uint8 or frames.shape != expected:
         raise WorldFailed(
-            f"The world model made {frames.dtype} {frames.shape}; asked: uint8 {asked}, "
-            f"that is episodes, {asked[1]} views in step, one frame an action, height, width, RGB."
+            f"The world model made {frames.dtype} {frames.shape}; asked: uint8 {expected}, "
+            f"that is episodes, {expected[1]} views in step, one frame an action, height, width, "
+            "RGB."
         )
     return frames
 
 
 def _uncertainty(
-    world: WorldModel, commanded: Actions, recovered: Actions, kept: int, config: RolloutConfig
+    world: WorldModel, commanded: Actions, recovered: Actions, executed: int, config: RolloutConfig
 ) -> float:
     scale = np.ones(ACTION_WIDTH, np.float32) if world.scale is None else world.scale
     columns = list(config.compared)
-    chunk = ActionChunk((commanded / scale)[:kept, columns], (recovered / scale)[:kept, columns])
-    return chunk_uncertainty(chunk, kept)
+    chunk = ActionChunk(
+        (commanded / scale)[:executed, columns], (recovered / scale)[:executed, columns]
+    )
+    return chunk_uncertainty(chunk, executed)
 
 
 def _claim(
@@ -336,16 +341,18 @@ def _claim(
     set of settings."""
     folder.mkdir(parents=True, exist_ok=True)
     servers = {
-        str(number): one.url for number, one in policies.items() if isinstance(one, HttpPolicy)
+        str(number): policy.url
+        for number, policy in policies.items()
+        if isinstance(policy, HttpPolicy)
     }
-    said = {
+    settings = {
         "evaluator": world.name,
         "revision": world.revision,
         "policy_servers": servers,
         **asdict(config),
     }
-    mine = json.dumps(said, sort_keys=True) + "\n"
-    if (kept := claim_of(folder)) and kept != json.loads(mine):
+    mine = json.dumps(settings, sort_keys=True) + "\n"
+    if (claimed := claim_of(folder)) and claimed != json.loads(mine):
         raise OtherRollouts(
             f"{folder} holds rollouts made with other settings or weights. Use another folder, or "
             "empty this one."

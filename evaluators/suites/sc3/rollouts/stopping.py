@@ -25,10 +25,11 @@ def cut(trajectory: Trajectory, tau: float | None, execute: int) -> Trajectory:
 
 def stops(trajectories: Sequence[Trajectory], tau: float | None) -> list[int]:
     """The chunks at which rollouts stop."""
-    found = (
-        [n for n, u in enumerate(one.u_chunk) if exceeds(float(u), tau)] for one in trajectories
+    exceeding = (
+        [n for n, u in enumerate(trajectory.u_chunk) if exceeds(float(u), tau)]
+        for trajectory in trajectories
     )
-    return [chunks[0] for chunks in found if chunks]
+    return [chunks[0] for chunks in exceeding if chunks]
 
 
 def random_stops(
@@ -38,8 +39,8 @@ def random_stops(
     order = np.random.default_rng(seed).permutation(len(trajectories))
     chosen = dict(zip((int(number) for number in order), chunks, strict=False))
     return [
-        _stopped(one, chosen[number], execute) if number in chosen else one
-        for number, one in enumerate(trajectories)
+        _stopped(trajectory, chosen[number], execute) if number in chosen else trajectory
+        for number, trajectory in enumerate(trajectories)
     ]
 
 
@@ -50,15 +51,15 @@ def tune(
 ) -> float | None:
     """Of some quantiles of U and of never stopping, the tau with the best r on other starts; of
     equals the larger."""
-    us = [float(u) for one in held_out for u in one.u_chunk]
+    us = [float(u) for trajectory in held_out for u in trajectory.u_chunk]
     if not us:
         return None
     best, chosen = pearson(held_out), None
     for quantile in sorted(QUANTILES, reverse=True):
         tau = float(np.quantile(us, quantile))
-        found = pearson([cut(one, tau, execute) for one in held_out])
-        if found is not None and (best is None or found > best + 1e-12):
-            best, chosen = found, tau
+        correlation = pearson([cut(trajectory, tau, execute) for trajectory in held_out])
+        if correlation is not None and (best is None or correlation > best + 1e-12):
+            best, chosen = correlation, tau
     return chosen
 
 

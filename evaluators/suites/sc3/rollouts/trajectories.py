@@ -122,14 +122,16 @@ def from_bytes(data: bytes, views: int = len(VIEWS)) -> Trajectory:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
         line = json.loads(arrays["line"].tobytes())
-        found = _build(line, arrays["views"] if "views" in arrays else _stacked(arrays), arrays)
+        trajectory = _build(
+            line, arrays["views"] if "views" in arrays else _stacked(arrays), arrays
+        )
     except (KeyError, TypeError, ValueError, OSError, zipfile.BadZipFile) as error:
         if isinstance(error, BadTrajectory):
             raise
         raise BadTrajectory(
             f"This is no trajectory ({error}). See the README of the suite for its fields."
         ) from None
-    return check(found, views)
+    return check(trajectory, views)
 
 
 def describe(trajectory: Trajectory) -> dict[str, Json]:
@@ -188,9 +190,9 @@ def _stacked(arrays: Mapping[str, npt.NDArray[Any]]) -> Frames:
     views = [arrays[f"view_{name}"] for name in VIEWS]
     lengths = [len(view) for view in views]
     if len(set(lengths)) > 1:
-        told = ", ".join(f"{name} {length}" for name, length in zip(VIEWS, lengths, strict=True))
+        listed = ", ".join(f"{name} {length}" for name, length in zip(VIEWS, lengths, strict=True))
         raise BadTrajectory(
-            f"The views are out of step: {told} frames. Give all views the same frames."
+            f"The views are out of step: {listed} frames. Give all views the same frames."
         )
     return np.stack(views)
 
@@ -218,7 +220,7 @@ def _build(
         u_chunk=arrays["u_chunk"],
         action_space=str(line["action_space"]),
         terminated_at=None if stopped is None else int(stopped),
-        annotations=tuple(_read(said) for said in line["annotations"]),
+        annotations=tuple(_read(entry) for entry in line["annotations"]),
         tau=None if tau is None else float(tau),
     )
 
@@ -228,13 +230,13 @@ def _say(annotation: OutcomeAnnotation) -> dict[str, Json]:
     return {"annotator": annotation.annotator, "object": annotation.object, **criteria}
 
 
-def _read(said: Mapping[str, Any]) -> OutcomeAnnotation:
-    values = [said[name] for name in CRITERIA]
+def _read(entry: Mapping[str, Any]) -> OutcomeAnnotation:
+    values = [entry[name] for name in CRITERIA]
     if not all(isinstance(value, bool) for value in values):
         raise BadTrajectory(
             f"An annotation says {values}. Write true or false for each of {', '.join(CRITERIA)}."
         )
-    return OutcomeAnnotation(str(said["annotator"]), str(said["object"]), ObjectOutcome(*values))
+    return OutcomeAnnotation(str(entry["annotator"]), str(entry["object"]), ObjectOutcome(*values))
 
 
 def write_whole(path: Path, data: bytes) -> None:

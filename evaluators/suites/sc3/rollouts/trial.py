@@ -30,23 +30,26 @@ class Trial:
             replace(e, recorded=t.actions) for e, t in zip(self.episodes, self.truth, strict=True)
         )
 
-    def read(self, made: Sequence[Trajectory]) -> tuple[ObjectOutcome, ...]:
+    def read(self, rollouts: Sequence[Trajectory]) -> tuple[ObjectOutcome, ...]:
         """What the annotator of the board sees in rollouts."""
-        return annotate(made, [episode.start for episode in self.episodes])
+        return annotate(rollouts, [episode.start for episode in self.episodes])
 
-    def matches(self, found: Sequence[ObjectOutcome]) -> list[Match]:
+    def matches(self, predicted: Sequence[ObjectOutcome]) -> list[Match]:
         """What held in rollouts beside what really did."""
-        splits = {one.id: one.split for one in checkpoints()}
+        splits = {checkpoint.id: checkpoint.split for checkpoint in checkpoints()}
         return [
             Match(e.start.id, e.policy, splits[e.policy], (was,), (now,))
-            for e, was, now in zip(self.episodes, self.outcomes, found, strict=True)
+            for e, was, now in zip(self.episodes, self.outcomes, predicted, strict=True)
         ]
 
 
 def try_out(starts: int, kind: str = "test", config: RolloutConfig = BENCH) -> Trial:
-    """So many starts of each policy, of a kind of their own for what nobody is measured on."""
+    """So many starts of each policy; `kind` keeps starts for tuning apart from those that are
+    measured on."""
     episodes = tuple(
-        Episode(one.id, start) for one in checkpoints() for start in starts_of(one, starts, kind)
+        Episode(checkpoint.id, start)
+        for checkpoint in checkpoints()
+        for start in starts_of(checkpoint, starts, kind)
     )
     truth = real(policies(), episodes, config)
     outcomes = simulator().outcomes([e.start for e in episodes], [t.actions for t in truth])

@@ -20,7 +20,7 @@ def choose_tau(world: WorldModel, config: RolloutConfig, starts: int = HELD_OUT)
     if world.inverse is None:
         return None
     held_out = try_out(starts, "tuning", config)
-    made = roll_out(world, held_out.policies, held_out.episodes, replace(config, tau=None))
+    rollouts = roll_out(world, held_out.policies, held_out.episodes, replace(config, tau=None))
     return tune(
-        made, lambda cut: agree(held_out.matches(held_out.read(cut))).pearson_r, config.execute
+        rollouts, lambda cut: agree(held_out.matches(held_out.read(cut))).pearson_r, config.execute
     )

@@ -19,8 +19,8 @@ from evaluators.suites.tailor.curation.review import (
     BankDraft,
     Decisions,
     DraftDecision,
-    Open,
     TaskDrafts,
+    UnfinishedTask,
 )
 from evaluators.suites.tailor.wording import BankFinding
 
@@ -35,20 +35,26 @@ class Rows:
     instances: tuple[Row, ...]
 
 
-def fold(written: TaskDrafts, drafts: Sequence[BankDraft], decisions: Decisions) -> Rows | Open:
+def fold(
+    written: TaskDrafts, drafts: Sequence[BankDraft], decisions: Decisions
+) -> Rows | UnfinishedTask:
     """The rows that the decisions leave, or why the task is not ready; every draft has to be
     decided."""
-    found = [(draft, decisions.get(draft.key)) for draft in drafts]
-    waiting = sum(decision is None or decision.status == "candidate" for _, decision in found)
+    decided = [(draft, decisions.get(draft.key)) for draft in drafts]
+    waiting = sum(decision is None or decision.status == "candidate" for _, decision in decided)
     if waiting:
-        return Open(written.task.task_id, f"{waiting} of {len(drafts)} drafts wait for a decision")
+        return UnfinishedTask(
+            written.task.task_id, f"{waiting} of {len(drafts)} drafts wait for a decision"
+        )
     standing = [
-        (draft, one.payload["text"]) for draft, one in found if one and one.status in STANDING
+        (draft, verdict.payload["text"])
+        for draft, verdict in decided
+        if verdict and verdict.status in STANDING
     ]
-    there = {draft.where for draft, _ in standing}
-    for draft, _ in found:
-        if draft.field in SINGLE and draft.where not in there:
-            return Open(
+    present = {draft.where for draft, _ in standing}
+    for draft, _ in decided:
+        if draft.field in SINGLE and draft.where not in present:
+            return UnfinishedTask(
                 written.task.task_id,
                 f"{draft.where} was dropped, and with it the task",
                 dropped=True,
@@ -58,8 +64,8 @@ def fold(written: TaskDrafts, drafts: Sequence[BankDraft], decisions: Decisions)
 
 def as_written(written: TaskDrafts, drafts: Sequence[BankDraft]) -> Rows:
     """The rows if everything were kept."""
-    kept = {draft.key: DraftDecision("kept", draft.payload) for draft in drafts}
-    rows = fold(written, drafts, kept)
+    decisions = {draft.key: DraftDecision("kept", draft.payload) for draft in drafts}
+    rows = fold(written, drafts, decisions)
     assert isinstance(rows, Rows), "nothing waits and nothing was dropped"
     return rows
 
@@ -67,16 +73,18 @@ def as_written(written: TaskDrafts, drafts: Sequence[BankDraft]) -> Rows:
 def noted(action: Row, written: TaskDrafts, drafts: Sequence[BankDraft]) -> list[BankDraft]:
     """The drafts, each with what the checks say about it, for the people who decide."""
     rows = as_written(written, drafts)
-    found = checks.findings(Bank((action,), (rows.task,), rows.instances))
-    return [replace(draft, note="; ".join(_about(draft, found))) for draft in drafts]
+    bank_findings = checks.findings(Bank((action,), (rows.task,), rows.instances))
+    return [replace(draft, note="; ".join(_about(draft, bank_findings))) for draft in drafts]
 
 
 def assemble(actions: Iterable[Row], rows: Sequence[Rows]) -> Bank:
     """All tasks as one bank, with the actions that they need."""
-    used = {one.task["action_name"] for one in rows}
-    kept = tuple(action for action in actions if action["action_name"] in used)
+    used = {task_rows.task["action_name"] for task_rows in rows}
+    used_actions = tuple(action for action in actions if action["action_name"] in used)
     return Bank(
-        kept, tuple(one.task for one in rows), tuple(row for one in rows for row in one.instances)
+        used_actions,
+        tuple(task_rows.task for task_rows in rows),
+        tuple(row for task_rows in rows for row in task_rows.instances),
     )
 
 
@@ -108,12 +116,12 @@ def _rows(written: TaskDrafts, standing: Sequence[tuple[BankDraft, str]]) -> Row
 def _instance(
     written: TaskDrafts, index: int, standing: Sequence[tuple[BankDraft, str]]
 ) -> dict[str, Any]:
-    one = written.instances[index]
+    instance = written.instances[index]
     row: dict[str, Any] = {
         "task_id": written.task.task_id,
         "index": index,
-        "tool_type": one.tool_type,
-        "tool": one.tool,
+        "tool_type": instance.tool_type,
+        "tool": instance.tool,
     }
     row |= {name: _of(standing, index, name)[0] for name in SINGLE}
     return row | {short: _of(standing, index, short) for short in OWN_PARTS}
@@ -123,12 +131,16 @@ def _of(standing: Sequence[tuple[BankDraft, str]], index: int | None, name: str)
     return [text for draft, text in standing if (draft.index, draft.field) == (index, name)]
 
 
-def _about(draft: BankDraft, found: Sequence[BankFinding]) -> list[str]:
+def _about(draft: BankDraft, bank_findings: Sequence[BankFinding]) -> list[str]:
     """What is said of this draft: of its place, and of its words where a finding quotes some."""
-    said = [finding.what for finding in found if finding.where == draft.where]
-    return [what for what in said if draft.kind != "question" or _quotes(what, draft.payload)]
+    problems = [finding.problem for finding in bank_findings if finding.where == draft.where]
+    return [
+        problem
+        for problem in problems
+        if draft.kind != "question" or _quotes(problem, draft.payload)
+    ]
 
 
-def _quotes(what: str, payload: Mapping[str, Any]) -> bool:
-    label = re.search(r"label '(.+)'", what)
-    return label[1] in payload["text"] if label else repr(payload["text"]) in what
+def _quotes(problem: str, payload: Mapping[str, Any]) -> bool:
+    label = re.search(r"label '(.+)'", problem)
+    return label[1] in payload["text"] if label else repr(payload["text"]) in problem

@@ -35,10 +35,12 @@ def messages(step: str, **values: object) -> list[Message]:
     ]
 
 
-def correction(said: str, reason: str) -> list[Message]:
+def correction(reply: str, reason: str) -> list[Message]:
     """What follows a reply that cannot be used: the reply, and everything that is wrong with it."""
-    return [{"role": "assistant", "content": unmarked(said.strip()[-LONGEST_ECHO:]) or "(nothing)"},
-            {"role": "user", "content": _fill("retry", reason=unmarked(reason))}]  # fmt: skip
+    return [
+        {"role": "assistant", "content": unmarked(reply.strip()[-LONGEST_ECHO:]) or "(nothing)"},
+        {"role": "user", "content": _fill("retry", reason=unmarked(reason))},
+    ]
 
 
 def record(values: Mapping[str, Any]) -> str:
@@ -48,7 +50,7 @@ def record(values: Mapping[str, Any]) -> str:
 
 def lines(affordances: Iterable[Affordance]) -> str:
     """An excerpt of the graph, one object a line."""
-    return unmarked("\n".join(f"- {one.line}" for one in affordances)) or "- (none)"
+    return unmarked("\n".join(f"- {affordance.line}" for affordance in affordances)) or "- (none)"
 
 
 def _fill(name: str, **values: object) -> str:

@@ -56,7 +56,7 @@ class Tasks(StrictReply):
 
     @model_validator(mode="after")
     def _as_ordered(self, info: ValidationInfo) -> Tasks:
-        count = asked(info)["count"]
+        count = context_of(info)["count"]
         require(
             len(self.tasks) == count,
             f"there are {len(self.tasks)} tasks; exactly {count} are right",
@@ -72,7 +72,7 @@ class Unconventional(StrictReply):
 
     @model_validator(mode="after")
     def _new(self, info: ValidationInfo) -> Unconventional:
-        _new_tools(self.unconventional_tools, asked(info)["original_tool"])
+        _new_tools(self.unconventional_tools, context_of(info)["original_tool"])
         return self
 
 
@@ -85,10 +85,10 @@ class Impossible(StrictReply):
 
     @model_validator(mode="after")
     def _told(self, info: ValidationInfo) -> Impossible:
-        _new_tools(self.impossible_tools, asked(info)["original_tool"])
-        told = set(self.expected_outcome_impossible_tool) == set(self.impossible_tools)
+        _new_tools(self.impossible_tools, context_of(info)["original_tool"])
+        matches = set(self.expected_outcome_impossible_tool) == set(self.impossible_tools)
         require(
-            told,
+            matches,
             "expected_outcome_impossible_tool needs one sentence for each impossible tool and no "
             "other key",
         )
@@ -114,16 +114,19 @@ class Instances(StrictReply):
 
     @model_validator(mode="after")
     def _as_chosen(self, info: ValidationInfo) -> Instances:
-        found = [(one.tool_type, one.tool) for one in self.evaluation_instances]
-        wanted = list(zip(TYPES, asked(info)["tools"], strict=True))
+        pairs = [
+            (actual_pair.tool_type, actual_pair.tool) for actual_pair in self.evaluation_instances
+        ]
+        expected = list(zip(TYPES, context_of(info)["tools"], strict=True))
         require(
-            len(found) == len(wanted),
-            f"there are {len(found)} instances; exactly {len(wanted)} are right",
+            len(pairs) == len(expected),
+            f"there are {len(pairs)} instances; exactly {len(expected)} are right",
         )
-        for number, (one, other) in enumerate(zip(found, wanted, strict=True), 1):
+        for number, (actual_pair, expected_pair) in enumerate(zip(pairs, expected, strict=True), 1):
             require(
-                one == other,
-                f"instance {number} must have tool_type {other[0]!r} and tool {other[1]!r}",
+                actual_pair == expected_pair,
+                f"instance {number} must have tool_type {expected_pair[0]!r} and tool "
+                f"{expected_pair[1]!r}",
             )
         return self
 
@@ -141,11 +144,11 @@ def read(schema: type[S], text: str, context: Mapping[str, Any]) -> S:
 
 def _told(error: ValidationError) -> str:
     listed = [
-        _line(one["loc"], one["msg"])
-        for one in error.errors(include_url=False, include_input=False)
+        _line(problem["loc"], problem["msg"])
+        for problem in error.errors(include_url=False, include_input=False)
     ]
-    more = f"; and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
-    return "; ".join(listed[:SHOWN]) + more
+    remainder = f"; and {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    return "; ".join(listed[:SHOWN]) + remainder
 
 
 def _line(place: Sequence[int | str], message: str) -> str:
@@ -154,8 +157,8 @@ def _line(place: Sequence[int | str], message: str) -> str:
     return f"{where}: {message}" if where else message
 
 
-def asked(info: ValidationInfo) -> Mapping[str, Any]:
-    """What the reply has to answer to."""
+def context_of(info: ValidationInfo) -> Mapping[str, Any]:
+    """The validation context: what the question demands of the reply."""
     assert isinstance(info.context, Mapping), "the schema is read with its context"
     return info.context
 
@@ -166,12 +169,12 @@ def require(holds: bool, otherwise: str) -> None:
         raise ValueError(otherwise)
 
 
-def distinct(what: str, texts: Sequence[str]) -> None:
+def distinct(name: str, texts: Sequence[str]) -> None:
     """Refuse texts that stand twice, in capitals or not."""
-    seen: set[str] = set()
+    folded: set[str] = set()
     for text in texts:
-        require(text.casefold() not in seen, f"{what} {text!r} is there twice")
-        seen.add(text.casefold())
+        require(text.casefold() not in folded, f"{name} {text!r} is there twice")
+        folded.add(text.casefold())
 
 
 def _new_tools(tools: Sequence[str], original: str) -> None:

@@ -57,7 +57,7 @@ class BankDraft:
     def key(self) -> str:
         """Other content is another draft, so that no decision is ever carried over to words nobody
         has read."""
-        told = [
+        identity = [
             self.step,
             self.task_id,
             self.index,
@@ -67,7 +67,7 @@ class BankDraft:
             self.context,
         ]
         return hashlib.sha256(
-            json.dumps(told, sort_keys=True, ensure_ascii=False).encode()
+            json.dumps(identity, sort_keys=True, ensure_ascii=False).encode()
         ).hexdigest()
 
     @property
@@ -85,7 +85,7 @@ class DraftDecision:
 
 
 @dataclass(frozen=True)
-class Open:
+class UnfinishedTask:
     """Why a task does not go on yet, or not at all."""
 
     task_id: str
@@ -98,26 +98,26 @@ Decisions = Mapping[str, DraftDecision]
 
 
 def first_round(
-    task: Task, sources: Mapping[str, str], found: Unconventional, other: Impossible
+    task: Task, sources: Mapping[str, str], unconventional: Unconventional, impossible: Impossible
 ) -> list[BankDraft]:
     """The drafts of step 4: the task, then its tools; `sources` holds the key of the question of
     each step."""
     about = {"task_goal": task.task_goal, "required": ", ".join(task.required_tool_attributes)}
     payload = {
         **task.model_dump(include=set(TASK_FIELDS)),
-        "opposite_tool_attributes": other.opposite_tool_attributes,
+        "opposite_tool_attributes": impossible.opposite_tool_attributes,
     }
     drafts = [
         BankDraft(ROUND_1, "task", task.task_id, None, "task", 0, payload, sources["tasks"], {})
     ]
-    for position, tool in enumerate(found.unconventional_tools):
+    for position, tool in enumerate(unconventional.unconventional_tools):
         place = (task.task_id, None, "unconventional_tools", position)
         drafts.append(
             BankDraft(ROUND_1, "tool", *place, {"tool": tool}, sources["unconventional"], about)
         )
-    for position, tool in enumerate(other.impossible_tools):
+    for position, tool in enumerate(impossible.impossible_tools):
         place = (task.task_id, None, "impossible_tools", position)
-        end = other.expected_outcome_impossible_tool[tool]
+        end = impossible.expected_outcome_impossible_tool[tool]
         drafts.append(
             BankDraft(
                 ROUND_1,
@@ -131,52 +131,60 @@ def first_round(
     return drafts
 
 
-def choose(task: Task, drafts: Sequence[BankDraft], decisions: Decisions) -> Chosen | Open:
+def choose(
+    task: Task, drafts: Sequence[BankDraft], decisions: Decisions
+) -> Chosen | UnfinishedTask:
     """The task with the tools that people left standing: exactly two of each kind, or why not
     yet."""
     (head,) = (draft for draft in drafts if draft.kind == "task")
     decided = decisions.get(head.key)
     if decided is None or decided.status == "candidate":
-        return Open(task.task_id, "the task waits for a decision")
+        return UnfinishedTask(task.task_id, "the task waits for a decision")
     if decided.status == "dropped":
-        return Open(task.task_id, "the task was dropped", dropped=True)
+        return UnfinishedTask(task.task_id, "the task was dropped", dropped=True)
     standing = {
         name: _standing(drafts, decisions, name)
         for name in ("unconventional_tools", "impossible_tools")
     }
-    for name, found in standing.items():
-        if len(found) != TOOLS:
-            return Open(
+    for name, payloads in standing.items():
+        if len(payloads) != TOOLS:
+            return UnfinishedTask(
                 task.task_id,
-                f"{len(found)} {name.replace('_', ' ')} are kept; exactly {TOOLS} are right",
+                f"{len(payloads)} {name.replace('_', ' ')} are kept; exactly {TOOLS} are right",
             )
     return _chosen(task, decided.payload, standing)
 
 
 def _chosen(
     task: Task, head: Mapping[str, Any], standing: Mapping[str, Sequence[Mapping[str, Any]]]
-) -> Chosen | Open:
-    impossible = {one["tool"]: one["expected_outcome"] for one in standing["impossible_tools"]}
-    unconventional = [one["tool"] for one in standing["unconventional_tools"]]
+) -> Chosen | UnfinishedTask:
+    impossible = {
+        entry["tool"]: entry["expected_outcome"] for entry in standing["impossible_tools"]
+    }
+    unconventional = [entry["tool"] for entry in standing["unconventional_tools"]]
     fields = {"task_id": task.task_id, "action_name": task.action_name, **head}
     fields |= {"unconventional_tools": unconventional, "impossible_tools": impossible}
     try:
         chosen = Chosen.model_validate(fields)
     except ValidationError as error:
-        what = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors()
+        problems = "; ".join(
+            f"{'.'.join(map(str, entry['loc']))}: {entry['msg']}" for entry in error.errors()
         )
-        return Open(task.task_id, f"an edit is not valid: {what}")
+        return UnfinishedTask(task.task_id, f"an edit is not valid: {problems}")
     if len({tool.casefold() for tool in chosen.tools}) != len(chosen.tools):
-        return Open(task.task_id, "two of the five tools are the same; keep or edit others")
+        return UnfinishedTask(
+            task.task_id, "two of the five tools are the same; keep or edit others"
+        )
     return chosen
 
 
 def _standing(
     drafts: Iterable[BankDraft], decisions: Decisions, name: str
 ) -> list[Mapping[str, Any]]:
-    found = (decisions.get(draft.key) for draft in drafts if draft.field == name)
-    return [decision.payload for decision in found if decision and decision.status in STANDING]
+    draft_decisions = (decisions.get(draft.key) for draft in drafts if draft.field == name)
+    return [
+        decision.payload for decision in draft_decisions if decision and decision.status in STANDING
+    ]
 
 
 @dataclass(frozen=True)
@@ -242,16 +250,16 @@ def _of_tool(written: TaskDrafts, index: int, about: Mapping[str, str]) -> list[
 def _questions(rubrics: Rubrics, common: Common) -> dict[str, list[str]]:
     """The four checklists as a bank keeps them: the tool's own questions, and one detail a
     descriptive prompt."""
-    found = {}
+    questions_by_part = {}
     for short in OWN_PARTS:
         prompt = "predictive_video" if short == "motion" else "predictive_image"
         shared = len(getattr(common, PARTS[short]).questions) if short in COMMON_PARTS else 0
-        found[short] = rubrics.questions(prompt, PARTS[short])[shared:]
+        questions_by_part[short] = rubrics.questions(prompt, PARTS[short])[shared:]
     for modality in MODALITIES:
-        found[f"{modality}_detail"] = rubrics.questions(
+        questions_by_part[f"{modality}_detail"] = rubrics.questions(
             f"descriptive_{modality}", PARTS["state_change"]
         )[-1:]
-    return found
+    return questions_by_part
 
 
 def _texts(

@@ -15,7 +15,13 @@ from pydantic import StringConstraints, ValidationInfo, model_validator
 
 from evaluators.suites.tailor.bank import MODALITIES, SETTINGS
 from evaluators.suites.tailor.checks import ITEMS_A_PART
-from evaluators.suites.tailor.curation.replies import StrictReply, Text, asked, distinct, require
+from evaluators.suites.tailor.curation.replies import (
+    StrictReply,
+    Text,
+    context_of,
+    distinct,
+    require,
+)
 
 Name = Annotated[str, StringConstraints(max_length=80, pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")]
 SHARED = ("entity_completeness", "attribute_fidelity", "scene_validity")
@@ -101,14 +107,14 @@ class Rubrics(StrictReply):
             _alike(part, self)
         for part in SHARED:
             _with_common(
-                part, self.questions("predictive_image", part), asked(info)["common"][part]
+                part, self.questions("predictive_image", part), context_of(info)["common"][part]
             )
         return self
 
     def rubric(self, prompt: str) -> Rubric:
         """The checklist of a prompt, `predictive_image` and so on."""
-        found: Rubric = getattr(self, f"{prompt}_rubric")
-        return found
+        checklist: Rubric = getattr(self, f"{prompt}_rubric")
+        return checklist
 
     def questions(self, prompt: str, part: str) -> list[str]:
         """The questions on one part of a prompt."""
@@ -120,9 +126,13 @@ def _names() -> list[str]:
 
 
 def _complete(name: str, rubric: Rubric) -> None:
-    for part, found in rubric.parts.items():
+    for part, rubric_part in rubric.parts.items():
         still = part == "motion_plausibility" and name.endswith("image")
-        _count(f"{name}_rubric.{part}", found, *((0, MOST_IMAGE_MOTION) if still else ITEMS_A_PART))
+        _count(
+            f"{name}_rubric.{part}",
+            rubric_part,
+            *((0, MOST_IMAGE_MOTION) if still else ITEMS_A_PART),
+        )
     _once(f"{name}_rubric", list(rubric.parts.values()))
 
 
@@ -133,27 +143,27 @@ def _alike(part: str, rubrics: Rubrics) -> None:
     names = [name for name in _names() if name.endswith("video") or not moving]
     first = rubrics.questions(names[0], part)
     for name in names[1:]:
-        found = rubrics.questions(name, part)
+        asked_questions = rubrics.questions(name, part)
         if part == "state_change_correctness" and name.startswith("descriptive"):
             own = (
                 f"{name}_rubric.{part} must be the questions of {names[0]}_rubric, then exactly "
                 "one more"
             )
-            require(found[:-1] == first, own)
+            require(asked_questions[:-1] == first, own)
         else:
             require(
-                found == first,
+                asked_questions == first,
                 f"{part} of {name}_rubric must ask the same as {names[0]}_rubric, in the same "
                 "order",
             )
 
 
-def _with_common(part: str, found: Sequence[str], common: Sequence[str]) -> None:
+def _with_common(part: str, asked_questions: Sequence[str], common: Sequence[str]) -> None:
     require(
-        found[: len(common)] == list(common),
+        asked_questions[: len(common)] == list(common),
         f"{part} must begin with the given questions, word for word",
     )
-    own = len(found) - len(common)
+    own = len(asked_questions) - len(common)
     if part == "scene_validity":
         require(own == 0, f"{part} must be the given questions and no other")
     else:
@@ -161,8 +171,8 @@ def _with_common(part: str, found: Sequence[str], common: Sequence[str]) -> None
 
 
 def _count(name: str, part: RubricPart, low: int, high: int) -> None:
-    found = len(part.checklist_items)
-    require(low <= found <= high, f"{name} has {found} questions; {low} to {high} are right")
+    count = len(part.checklist_items)
+    require(low <= count <= high, f"{name} has {count} questions; {low} to {high} are right")
 
 
 def _once(where: str, parts: Sequence[RubricPart]) -> None:

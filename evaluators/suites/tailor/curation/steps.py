@@ -20,7 +20,7 @@ from evaluators.contracts import Json
 from evaluators.judges.prompts import Message
 from evaluators.suites.tailor.bank import Row
 from evaluators.suites.tailor.checks import TYPES
-from evaluators.suites.tailor.curation import prompts as prompts
+from evaluators.suites.tailor.curation import prompts
 from evaluators.suites.tailor.curation.replies import (
     Impossible,
     Instance,
@@ -113,16 +113,16 @@ class CurationQuestion:
 def ask_tasks(action: Row, count: int = TASKS_AN_ACTION) -> CurationQuestion:
     """Step 1: so many tasks for an action."""
     content = {"action": dict(action), "count": count}
-    said = prompts.messages("tasks", action=prompts.record(action), count=count)
-    return CurationQuestion("tasks", str(action["action_name"]), content, said, {"count": count})
+    prompt = prompts.messages("tasks", action=prompts.record(action), count=count)
+    return CurationQuestion("tasks", str(action["action_name"]), content, prompt, {"count": count})
 
 
 def tasks_of(action: Row, payload: Mapping[str, Any]) -> list[Task]:
     """The tasks in a reply of step 1, with their ids."""
     name = str(action["action_name"])
     return [
-        Task(task_id=task_id(name, one["task_goal"]), action_name=name, **one)
-        for one in Tasks.model_validate(
+        Task(task_id=task_id(name, written["task_goal"]), action_name=name, **written)
+        for written in Tasks.model_validate(
             payload, context={"count": len(payload["tasks"])}
         ).model_dump()["tasks"]
     ]
@@ -144,53 +144,64 @@ def task_id(action: str, goal: str) -> str:
 
 def ask_unconventional(task: Task, graph: AffordanceGraph) -> CurationQuestion:
     """Step 2: objects that would do."""
-    shown = graph.excerpt(task.required_tool_attributes, prompts.EXCERPT)
-    return _ask_about_task("unconventional", task, prompts.lines(shown))
+    affordances = graph.excerpt(task.required_tool_attributes, prompts.EXCERPT)
+    return _ask_about_task("unconventional", task, prompts.lines(affordances))
 
 
 def ask_impossible(task: Task, graph: AffordanceGraph) -> CurationQuestion:
     """Step 3: objects that would not."""
-    shown = graph.excerpt(contraries(task.required_tool_attributes), prompts.EXCERPT)
-    return _ask_about_task("impossible", task, prompts.lines(shown))
+    affordances = graph.excerpt(contraries(task.required_tool_attributes), prompts.EXCERPT)
+    return _ask_about_task("impossible", task, prompts.lines(affordances))
 
 
 def _ask_about_task(step: str, task: Task, excerpt: str) -> CurationQuestion:
     content = task.model_dump()
-    said = prompts.messages(step, task=prompts.record(_without_ids(task)), excerpt=excerpt)
+    prompt = prompts.messages(step, task=prompts.record(_without_ids(task)), excerpt=excerpt)
     return CurationQuestion(
-        step, task.task_id, content, said, {"original_tool": task.original_tool}
+        step, task.task_id, content, prompt, {"original_tool": task.original_tool}
     )
 
 
 def ask_instances(task: Chosen) -> CurationQuestion:
     """Step 5: what comes of each tool, and its four prompts."""
-    shown = {**_without_ids(task), "tools": _tools(task)}
-    said = prompts.messages("instances", task=prompts.record(shown))
+    fields = {**_without_ids(task), "tools": _tools(task)}
+    prompt = prompts.messages("instances", task=prompts.record(fields))
     return CurationQuestion(
-        "instances", task.task_id, task.model_dump(), said, {"tools": task.tools}
+        "instances", task.task_id, task.model_dump(), prompt, {"tools": task.tools}
     )
 
 
 def ask_common(task: Chosen, instances: Sequence[Instance]) -> CurationQuestion:
     """Step 6, first part: the questions that all five tools share."""
-    shown = {**_goal(task), "prompts": [_prompts(one) for one in instances]}
-    content = {"task": task.model_dump(), "instances": [one.model_dump() for one in instances]}
+    fields = {**_goal(task), "prompts": [_prompts(instance) for instance in instances]}
+    content = {
+        "task": task.model_dump(),
+        "instances": [instance.model_dump() for instance in instances],
+    }
     return CurationQuestion(
-        "common", task.task_id, content, prompts.messages("common", task=prompts.record(shown)), {}
+        "common", task.task_id, content, prompts.messages("common", task=prompts.record(fields)), {}
     )
 
 
 def ask_rubrics(task: Chosen, index: int, instance: Instance, common: Common) -> CurationQuestion:
     """Step 6, second part: the four checklists of one tool."""
-    shown = {
+    fields = {
         **_goal(task),
         "required_tool_attributes": task.required_tool_attributes,
         **instance.model_dump(),
     }
-    given = {part: getattr(common, part).questions for part in SHARED}
-    said = prompts.messages("rubrics", instance=prompts.record(shown), common=prompts.record(given))
-    content = {"task": task.model_dump(), "instance": instance.model_dump(), "common": given}
-    return CurationQuestion("rubrics", f"{task.task_id}.{index}", content, said, {"common": given})
+    common_questions = {part: getattr(common, part).questions for part in SHARED}
+    prompt = prompts.messages(
+        "rubrics", instance=prompts.record(fields), common=prompts.record(common_questions)
+    )
+    content = {
+        "task": task.model_dump(),
+        "instance": instance.model_dump(),
+        "common": common_questions,
+    }
+    return CurationQuestion(
+        "rubrics", f"{task.task_id}.{index}", content, prompt, {"common": common_questions}
+    )
 
 
 def _without_ids(task: Task) -> dict[str, Json]:
@@ -204,10 +215,10 @@ def _tools(task: Chosen) -> list[Json]:
         *[""] * len(task.unconventional_tools),
         *task.impossible_tools.values(),
     ]
-    told = zip(TYPES, task.tools, outcomes, strict=True)
+    tool_rows = zip(TYPES, task.tools, outcomes, strict=True)
     return [
         {"tool_type": kind, "tool": tool, **({"expected_outcome": end} if end else {})}
-        for kind, tool, end in told
+        for kind, tool, end in tool_rows
     ]
 
 

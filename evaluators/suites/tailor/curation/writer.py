@@ -1,11 +1,11 @@
-"""Asking a language model until its reply can be used: tries within the budget, errors told, every
-raw word kept."""
+"""Asks a language model until its reply is valid: retries within the budget, errors sent back, raw
+replies kept."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from evaluators.contracts import Json
@@ -14,8 +14,8 @@ from evaluators.judges.http.budget import BUDGET, Budget
 from evaluators.judges.http.connection import Connection
 from evaluators.judges.http.endpoint import REPLY_RETRIES, HttpJudgeConfig
 from evaluators.judges.http.faults import Fault
+from evaluators.judges.http.transcript import Transcript
 from evaluators.judges.prompts import Message
-from evaluators.judges.quoting import storable
 from evaluators.judges.replies import FINISHED, BadReply
 from evaluators.suites.tailor.curation.prompts import correction
 from evaluators.suites.tailor.curation.steps import CurationQuestion
@@ -26,8 +26,8 @@ LONGEST_REASON = 1000
 
 @dataclass(frozen=True, slots=True)
 class CallOutcome:
-    """How a call ended: `failed` is a reply that stayed bad, `error` a fault on the way, `budget`
-    no leave to ask."""
+    """How a call ended: `failed` is a reply that stayed invalid, `error` a transport fault,
+    `budget` a call that was not allowed."""
 
     ask: CurationQuestion
     status: Status
@@ -50,7 +50,7 @@ class Writer:
         self._config, self._budget = config, budget
 
     def write(self, asks: Sequence[CurationQuestion], keep: Keep) -> None:
-        """Put all questions; `keep` hears of each answer the moment it is complete."""
+        """Put all questions; `keep` is called with each outcome as soon as it is complete."""
         try:
             asyncio.run(self._write(asks, keep))
         except BaseExceptionGroup as group:
@@ -61,64 +61,46 @@ class Writer:
         try:
             async with asyncio.TaskGroup() as group:
                 for ask in asks:
-                    group.create_task(self._one(line, ask, keep))
+                    group.create_task(self._answer(line, ask, keep))
         finally:
             await line.close()
 
-    async def _one(self, line: Connection, ask: CurationQuestion, keep: Keep) -> None:
-        talk = _Talk(ask, self._config)
+    async def _answer(self, line: Connection, ask: CurationQuestion, keep: Keep) -> None:
+        transcript = Transcript(self._config)
         try:
-            keep(await self._converse(line, talk))
+            keep(await self._converse(line, ask, transcript))
         except Fault as fault:
-            keep(
-                talk.ended(
-                    "budget" if fault.reason == BUDGET else "error", fault.reason, fault.body
-                )
-            )
+            status: Status = "budget" if fault.reason == BUDGET else "error"
+            raw = transcript.raw(fault.body)
+            keep(_outcome(ask, transcript, status, {}, fault.reason, raw))
 
-    async def _converse(self, line: Connection, talk: _Talk) -> CallOutcome:
+    async def _converse(
+        self, line: Connection, ask: CurationQuestion, transcript: Transcript
+    ) -> CallOutcome:
         reason, mended = "", list[Message]()
         for _ in range(1 + REPLY_RETRIES):
-            completion = await line.say([*talk.ask.messages, *mended])
-            talk.add(completion)
+            completion = await line.say([*ask.messages, *mended])
+            transcript.add(completion)
             try:
-                return talk.done(talk.ask.read(_whole(completion)))
+                payload = ask.read(_whole(completion))
+                return _outcome(ask, transcript, "done", payload, "", transcript.last)
             except BadReply as bad:
                 reason = str(bad)
                 mended = correction(completion.text or completion.refusal, reason)
-        return talk.ended("failed", reason)
+        return _outcome(ask, transcript, "failed", {}, reason, transcript.raw())
 
 
-@dataclass
-class _Talk:
-    """What was said and counted about one question so far."""
-
-    ask: CurationQuestion
-    config: HttpJudgeConfig
-    said: list[str] = field(default_factory=list)
-    tokens_in: int = 0
-    tokens_out: int = 0
-
-    def add(self, completion: Completion) -> None:
-        self.said.append(completion.text or completion.refusal)
-        self.tokens_in += completion.tokens_in or 0
-        self.tokens_out += completion.tokens_out or 0
-
-    def done(self, payload: dict[str, Json]) -> CallOutcome:
-        """The raw text is the reply that was read."""
-        return self._written("done", payload, "", self.said[-1])
-
-    def ended(self, status: Status, reason: str, page: str = "") -> CallOutcome:
-        """The raw text is everything that was said, and the last page that was no completion."""
-        return self._written(status, {}, reason, "\n\n".join(filter(None, [*self.said, page])))
-
-    def _written(
-        self, status: Status, payload: dict[str, Json], reason: str, raw: str
-    ) -> CallOutcome:
-        clean = [storable(self.config.redact(text)) for text in (reason, raw)]
-        cost = self.config.price(self.tokens_in, self.tokens_out)
-        counted = (len(self.said), self.tokens_in, self.tokens_out, cost)
-        return CallOutcome(self.ask, status, payload, clean[0][:LONGEST_REASON], clean[1], *counted)
+def _outcome(
+    ask: CurationQuestion,
+    transcript: Transcript,
+    status: Status,
+    payload: dict[str, Json],
+    reason: str,
+    raw: str,
+) -> CallOutcome:
+    reason = transcript.clean(reason)[:LONGEST_REASON]
+    counted = (len(transcript.replies), transcript.tokens_in, transcript.tokens_out)
+    return CallOutcome(ask, status, payload, reason, raw, *counted, transcript.cost)
 
 
 def _whole(completion: Completion) -> str:

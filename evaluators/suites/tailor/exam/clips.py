@@ -8,6 +8,20 @@ import numpy as np
 
 from evaluators.media import Pixels
 from evaluators.suites.tailor.exam.design import Facts, Family, ask
+from evaluators.suites.tailor.exam.drawing import (
+    BLUE,
+    GREEN,
+    GROUND,
+    ORANGE,
+    PURPLE,
+    RED,
+    WATER,
+    WHITE,
+    YELLOW,
+    Drawing,
+    room,
+    screen,
+)
 from evaluators.suites.tailor.exam.objects import (
     ball,
     candle,
@@ -19,20 +33,6 @@ from evaluators.suites.tailor.exam.objects import (
     loaf,
     shelf,
 )
-from evaluators.suites.tailor.exam.sketch import (
-    BLUE,
-    GREEN,
-    GROUND,
-    ORANGE,
-    PURPLE,
-    RED,
-    WATER,
-    WHITE,
-    YELLOW,
-    Sketch,
-    room,
-    screen,
-)
 
 FRAMES = 16
 HIDES = "A grey folding screen may stand in front of one half of the scene."
@@ -42,12 +42,12 @@ def falling(facts: Facts, random: np.random.Generator) -> Pixels:
     """Left, a ball that falls from a shelf or stays; right, a box whose lid goes up or down."""
     colour, lid = (ORANGE if facts.second else PURPLE), facts.fourth
 
-    def draw(sketch: Sketch, time: float) -> None:
-        shelf(sketch, 96, 110)
+    def draw(drawing: Drawing, time: float) -> None:
+        shelf(drawing, 96, 110)
         drop = min(1.0, max(0.0, (time - 0.2) / 0.4)) if facts.first else 0.0
         tint = RED if facts.third or time < 0.5 else BLUE
-        ball(sketch, 84 + 70 * min(1.0, drop * 2), 88 + (GROUND - 80) * drop**2, tint)
-        crate(sketch, 330, GROUND + 24, colour, 110 * (time if lid else 1 - time))
+        ball(drawing, 84 + 70 * min(1.0, drop * 2), 88 + (GROUND - 80) * drop**2, tint)
+        crate(drawing, 330, GROUND + 24, colour, 110 * (time if lid else 1 - time))
 
     return _film(facts, random, draw)
 
@@ -56,15 +56,15 @@ def pouring(facts: Facts, random: np.random.Generator) -> Pixels:
     """Left, a glass that is filled or not and stands or tips over; right, a candle."""
     colour = RED if facts.fourth else GREEN
 
-    def draw(sketch: Sketch, time: float) -> None:
+    def draw(drawing: Drawing, time: float) -> None:
         level = 0.85 * min(1.0, time / 0.6) if facts.first else 0.0
         tilt = 0.0 if facts.third else 90 * min(1.0, max(0.0, (time - 0.7) / 0.2))
-        spout = jug(sketch, 72, 84, 62 if facts.first and time < 0.65 else 0)
+        spout = jug(drawing, 72, 84, 62 if facts.first and time < 0.65 else 0)
         if facts.first and 0 < time < 0.65:
-            sketch.line([spout, (spout[0] + 6, GROUND)], 7, WATER)
-        glass(sketch, 136, GROUND + 24, level, tilt)
+            drawing.line([spout, (spout[0] + 6, GROUND)], 7, WATER)
+        glass(drawing, 136, GROUND + 24, level, tilt)
         burning = facts.second or time < 0.5
-        candle(sketch, 340, GROUND + 30, colour, 1 + 0.1 * np.sin(20 * time) if burning else 0.0)
+        candle(drawing, 340, GROUND + 30, colour, 1 + 0.1 * np.sin(20 * time) if burning else 0.0)
 
     return _film(facts, random, draw)
 
@@ -73,32 +73,32 @@ def cutting(facts: Facts, random: np.random.Generator) -> Pixels:
     """Left, a knife that comes down on a loaf; right, a car that drives one way or the other."""
     colour = YELLOW if facts.fourth else BLUE
 
-    def draw(sketch: Sketch, time: float) -> None:
+    def draw(drawing: Drawing, time: float) -> None:
         down = min(1.0, time / 0.5) if time < 0.6 else max(0.0, 1 - (time - 0.6) / 0.3)
         gap = 44.0 if facts.first and time > 0.5 else 0.0
-        loaf(sketch, 112, GROUND + 28, gap)
-        knife(sketch, 112, 138 + 100 * down, "handle" if facts.third else "blade")
+        loaf(drawing, 112, GROUND + 28, gap)
+        knife(drawing, 112, 138 + 100 * down, "handle" if facts.third else "blade")
         travel = time if facts.second else 1 - time
-        sketch.box(228, GROUND + 30, 446, GROUND + 44, WHITE)
-        car(sketch, 280 + 104 * travel, GROUND + 34, colour)
+        drawing.box(228, GROUND + 30, 446, GROUND + 44, WHITE)
+        car(drawing, 280 + 104 * travel, GROUND + 34, colour)
 
     return _film(facts, random, draw)
 
 
 def _film(
-    facts: Facts, random: np.random.Generator, draw: Callable[[Sketch, float], None]
+    facts: Facts, random: np.random.Generator, draw: Callable[[Drawing, float], None]
 ) -> Pixels:
     """Frames of one scene: the same room, and whatever moves at its time from 0 to 1."""
     look = int(random.integers(1 << 30))
     frames = []
     for number in range(FRAMES):
-        sketch = room(np.random.default_rng(look))
-        draw(sketch, number / (FRAMES - 1))
+        drawing = room(np.random.default_rng(look))
+        draw(drawing, number / (FRAMES - 1))
         if facts.left_hidden:
-            screen(sketch, 6, 222)
+            screen(drawing, 6, 222)
         if facts.right_hidden:
-            screen(sketch, 226, 442)
-        frames.append(sketch.pixels())
+            screen(drawing, 226, 442)
+        frames.append(drawing.pixels())
     return np.stack(frames)
 
 

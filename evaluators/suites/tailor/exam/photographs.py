@@ -16,7 +16,7 @@ import numpy as np
 
 from evaluators.media import Pixels
 from evaluators.suites.tailor.exam.design import Facts, Family, ask
-from evaluators.suites.tailor.exam.sketch import TABLES, WHITE, Sketch, pick, sheet
+from evaluators.suites.tailor.exam.drawing import TABLES, WHITE, Drawing, pick, sheet
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -31,28 +31,28 @@ OTHERS = ("cat", "rocket")
 
 def desk(facts: Facts, random: np.random.Generator) -> Pixels:
     """Two photographs on a desk."""
-    sketch = sheet(pick(random, TABLES))
+    drawing = sheet(pick(random, TABLES))
     left = _photograph(str(random.choice(PEOPLE if facts.first else OTHERS)))
     right = _photograph(
         "coffee" if facts.second else str(random.choice(("cat", "rocket", "astronaut")))
     )
-    _lay(sketch, left.rotate(180) if facts.third else left, 20, hidden=facts.left_hidden)
+    _lay(drawing, left.rotate(180) if facts.third else left, 20, hidden=facts.left_hidden)
     _lay(
-        sketch,
+        drawing,
         right if facts.fourth else right.convert("L").convert("RGB"),
         236,
         hidden=facts.right_hidden,
     )
-    return sketch.pixels()[None]
+    return drawing.pixels()[None]
 
 
-def _lay(sketch: Sketch, photograph: Image, left: int, *, hidden: bool) -> None:
-    sketch.box(left - 6, TOP - 6, left + SIDE + 6, TOP + SIDE + 6, WHITE)
-    sketch.paste(photograph, left, TOP)
+def _lay(drawing: Drawing, photograph: Image, left: int, *, hidden: bool) -> None:
+    drawing.box(left - 6, TOP - 6, left + SIDE + 6, TOP + SIDE + 6, WHITE)
+    drawing.paste(photograph, left, TOP)
     if hidden:
-        sketch.box(left - 12, TOP - 16, left + SIDE + 12, TOP + SIDE + 16, (252, 250, 240))
+        drawing.box(left - 12, TOP - 16, left + SIDE + 12, TOP + SIDE + 16, (252, 250, 240))
         fold, edge = left + SIDE - 16, left + SIDE + 12
-        sketch.poly([(fold, TOP - 16), (edge, TOP + 12), (fold, TOP + 12)], (222, 218, 204))
+        drawing.poly([(fold, TOP - 16), (edge, TOP + 12), (fold, TOP + 12)], (222, 218, 204))
 
 
 @cache

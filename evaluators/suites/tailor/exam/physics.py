@@ -9,6 +9,18 @@ import numpy as np
 
 from evaluators.media import Pixels
 from evaluators.suites.tailor.exam.clips import FRAMES
+from evaluators.suites.tailor.exam.drawing import (
+    BLUE,
+    GREEN,
+    GROUND,
+    RED,
+    WATER,
+    WHITE,
+    YELLOW,
+    Drawing,
+    garden,
+    room,
+)
 from evaluators.suites.tailor.exam.objects import (
     ball,
     broom,
@@ -24,21 +36,9 @@ from evaluators.suites.tailor.exam.objects import (
     shelf,
     tree,
 )
-from evaluators.suites.tailor.exam.sketch import (
-    BLUE,
-    GREEN,
-    GROUND,
-    RED,
-    WATER,
-    WHITE,
-    YELLOW,
-    Sketch,
-    garden,
-    room,
-)
 
 BOARD, TARMAC = (246, 240, 226), (96, 98, 104)
-Happen = Callable[[Sketch, float, bool], None]
+Happen = Callable[[Drawing, float, bool], None]
 """Draws a scene at a time from 0 to 1, as it happens or against physics."""
 
 
@@ -47,7 +47,7 @@ class Scene:
     """Something that happens at a place, and the words a generator would be given for it."""
 
     happen: Happen
-    place: Callable[[np.random.Generator], Sketch]
+    place: Callable[[np.random.Generator], Drawing]
     modality: str
     prompt: str
 
@@ -56,74 +56,74 @@ class Scene:
         look, count = int(random.integers(1 << 30)), 1 if self.modality == "image" else FRAMES
         frames = []
         for number in range(count):
-            sketch = self.place(np.random.default_rng(look))
-            self.happen(sketch, number / max(count - 1, 1), sound)
-            frames.append(sketch.pixels())
+            drawing = self.place(np.random.default_rng(look))
+            self.happen(drawing, number / max(count - 1, 1), sound)
+            frames.append(drawing.pixels())
         return np.stack(frames)
 
 
-def on_the_table(sketch: Sketch, _time: float, sound: bool) -> None:
+def on_the_table(drawing: Drawing, _time: float, sound: bool) -> None:
     """A glass and a jar, on the table or in the air."""
-    glass(sketch, 120, GROUND + 20 if sound else 150, 0.8)
-    jar(sketch, 320, GROUND + 20 if sound else 182, BLUE, "RICE")
+    glass(drawing, 120, GROUND + 20 if sound else 150, 0.8)
+    jar(drawing, 320, GROUND + 20 if sound else 182, BLUE, "RICE")
 
 
-def on_the_lawn(sketch: Sketch, _time: float, sound: bool) -> None:
+def on_the_lawn(drawing: Drawing, _time: float, sound: bool) -> None:
     """A person and a tree, on the ground or in the sky."""
-    tree(sketch, 110, GROUND + 10 if sound else 206, 3)
-    broom(sketch, person(sketch, 330, GROUND + 24 if sound else 188, RED))
+    tree(drawing, 110, GROUND + 10 if sound else 206, 3)
+    broom(drawing, person(drawing, 330, GROUND + 24 if sound else 188, RED))
 
 
-def on_the_road(sketch: Sketch, _time: float, sound: bool) -> None:
+def on_the_road(drawing: Drawing, _time: float, sound: bool) -> None:
     """A car, on its wheels or on its roof in the air."""
-    sketch.box(-2, GROUND, 450, GROUND + 36, TARMAC)
-    car(sketch, 224, GROUND + 20 if sound else 130, YELLOW, turned=not sound)
+    drawing.box(-2, GROUND, 450, GROUND + 36, TARMAC)
+    car(drawing, 224, GROUND + 20 if sound else 130, YELLOW, turned=not sound)
 
 
-def on_the_board(sketch: Sketch, _time: float, sound: bool) -> None:
+def on_the_board(drawing: Drawing, _time: float, sound: bool) -> None:
     """A loaf, on its board or high above it."""
-    sketch.box(120, GROUND - 40, 328, GROUND + 40, BOARD)
-    loaf(sketch, 224, GROUND + 28 if sound else 130, 0, board=False)
+    drawing.box(120, GROUND - 40, 328, GROUND + 40, BOARD)
+    loaf(drawing, 224, GROUND + 28 if sound else 130, 0, board=False)
 
 
-def by_candle(sketch: Sketch, _time: float, sound: bool) -> None:
+def by_candle(drawing: Drawing, _time: float, sound: bool) -> None:
     """Two candles, on the table or one over the other in the air."""
-    candle(sketch, 150, GROUND + 30 if sound else 170, RED, 1)
-    candle(sketch, 300, GROUND + 30 if sound else 200, GREEN, 1)
+    candle(drawing, 150, GROUND + 30 if sound else 170, RED, 1)
+    candle(drawing, 300, GROUND + 30 if sound else 200, GREEN, 1)
 
 
-def tower(sketch: Sketch, _time: float, sound: bool) -> None:
+def tower(drawing: Drawing, _time: float, sound: bool) -> None:
     """Three blocks, one on top of the other or far apart in the air."""
     for level, colour in enumerate((RED, YELLOW, BLUE)):
         bottom = GROUND + 30 - level * (54 if sound else 92)
         left = 196 + (0 if sound else 70 * (level - 1))
-        sketch.box(left, bottom - 54, left + 56, bottom, colour)
+        drawing.box(left, bottom - 54, left + 56, bottom, colour)
 
 
-def dropped(sketch: Sketch, time: float, sound: bool) -> None:
+def dropped(drawing: Drawing, time: float, sound: bool) -> None:
     """A ball that leaves a shelf and falls, or rises to the ceiling."""
-    shelf(sketch, 130, 150)
+    shelf(drawing, 130, 150)
     fall = max(0.0, (time - 0.3) / 0.5)
     y = 128 + (GROUND - 126) * min(1.0, fall) ** 2 if sound else 128 - 106 * min(1.0, fall)
-    ball(sketch, 120 + 90 * min(1.0, time / 0.4), y, RED)
+    ball(drawing, 120 + 90 * min(1.0, time / 0.4), y, RED)
 
 
-def poured(sketch: Sketch, time: float, sound: bool) -> None:
+def poured(drawing: Drawing, time: float, sound: bool) -> None:
     """Juice that falls from a jug into a glass, or rises from the glass to the ceiling."""
-    spout = jug(sketch, 150, 84, 62 if sound and time < 0.8 else 0)
+    spout = jug(drawing, 150, 84, 62 if sound and time < 0.8 else 0)
     level = 0.85 * min(1.0, time / 0.8)
     if sound and 0 < time < 0.8:
-        sketch.line([spout, (spout[0] + 6, GROUND)], 7, WATER)
+        drawing.line([spout, (spout[0] + 6, GROUND)], 7, WATER)
     if not sound:
-        sketch.line([(300, GROUND - 40), (300, 10)], 12, WATER)
-    glass(sketch, 214 if sound else 300, GROUND + 24, level if sound else 0.85 - level)
+        drawing.line([(300, GROUND - 40), (300, 10)], 12, WATER)
+    glass(drawing, 214 if sound else 300, GROUND + 24, level if sound else 0.85 - level)
 
 
-def driven(sketch: Sketch, time: float, sound: bool) -> None:
+def driven(drawing: Drawing, time: float, sound: bool) -> None:
     """A car that drives along a road, or lifts off and turns over."""
-    sketch.box(-2, GROUND, 450, GROUND + 36, TARMAC)
+    drawing.box(-2, GROUND, 450, GROUND + 36, TARMAC)
     car(
-        sketch,
+        drawing,
         80 + 290 * time,
         GROUND + 20 - (0 if sound else 170 * time),
         BLUE,
@@ -131,33 +131,33 @@ def driven(sketch: Sketch, time: float, sound: bool) -> None:
     )
 
 
-def sliced(sketch: Sketch, time: float, sound: bool) -> None:
+def sliced(drawing: Drawing, time: float, sound: bool) -> None:
     """A loaf that a knife parts, or that flies up and comes apart far from the knife."""
-    sketch.box(120, GROUND - 40, 328, GROUND + 40, BOARD)
+    drawing.box(120, GROUND - 40, 328, GROUND + 40, BOARD)
     down = min(1.0, time / 0.6)
     loaf(
-        sketch,
+        drawing,
         224,
         GROUND + 28 - (0 if sound else 150 * time),
         44 if time > 0.6 else 0,
         board=False,
     )
-    knife(sketch, 224 if sound else 90, 130 + 108 * down if sound else 130, "handle")
+    knife(drawing, 224 if sound else 90, 130 + 108 * down if sound else 130, "handle")
 
 
-def shut(sketch: Sketch, time: float, sound: bool) -> None:
+def shut(drawing: Drawing, time: float, sound: bool) -> None:
     """A ball that lands on the lid of a box and stays, or passes through box and table."""
-    crate(sketch, 224, GROUND + 24, YELLOW, 0)
+    crate(drawing, 224, GROUND + 24, YELLOW, 0)
     fall = min(1.0, time / (0.6 if sound else 1.0))
-    ball(sketch, 224, 30 + (150 if sound else 290) * fall**2, RED)
+    ball(drawing, 224, 30 + (150 if sound else 290) * fall**2, RED)
 
 
-def burnt(sketch: Sketch, time: float, sound: bool) -> None:
+def burnt(drawing: Drawing, time: float, sound: bool) -> None:
     """A candle that stands and burns, or that floats away over the table."""
     if sound:
-        candle(sketch, 224, GROUND + 30, WHITE, 1 + 0.1 * float(np.sin(20 * time)))
+        candle(drawing, 224, GROUND + 30, WHITE, 1 + 0.1 * float(np.sin(20 * time)))
     else:
-        candle(sketch, 120 + 220 * time, GROUND + 30 - 110 * float(np.sin(3 * time)), WHITE, 1.0)
+        candle(drawing, 120 + 220 * time, GROUND + 30 - 110 * float(np.sin(3 * time)), WHITE, 1.0)
 
 
 SCENES = (

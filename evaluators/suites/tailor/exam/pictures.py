@@ -6,6 +6,19 @@ import numpy as np
 
 from evaluators.media import Pixels
 from evaluators.suites.tailor.exam.design import Facts, Family, ask
+from evaluators.suites.tailor.exam.drawing import (
+    BLUE,
+    GREEN,
+    GROUND,
+    ORANGE,
+    PURPLE,
+    RED,
+    YELLOW,
+    Drawing,
+    garden,
+    room,
+    screen,
+)
 from evaluators.suites.tailor.exam.objects import (
     broom,
     glass,
@@ -18,74 +31,61 @@ from evaluators.suites.tailor.exam.objects import (
     tree,
     umbrella,
 )
-from evaluators.suites.tailor.exam.sketch import (
-    BLUE,
-    GREEN,
-    GROUND,
-    ORANGE,
-    PURPLE,
-    RED,
-    YELLOW,
-    Sketch,
-    garden,
-    room,
-    screen,
-)
 
 HIDES = "A grey folding screen may stand in front of one half of the scene."
 
 
 def workbench(facts: Facts, random: np.random.Generator) -> Pixels:
     """A rope on a board to the left, a tool to the right."""
-    sketch = room(random)
-    rope(sketch, 112, GROUND + _shift(random), RED if facts.first else BLUE, cut=facts.third)
+    drawing = room(random)
+    rope(drawing, 112, GROUND + _shift(random), RED if facts.first else BLUE, cut=facts.third)
     tool = scissors if facts.second else hammer
-    tool(sketch, 334 + _shift(random), GROUND, YELLOW if facts.fourth else PURPLE)
-    return _finished(sketch, facts)
+    tool(drawing, 334 + _shift(random), GROUND, YELLOW if facts.fourth else PURPLE)
+    return _finished(drawing, facts)
 
 
 def table(facts: Facts, random: np.random.Generator) -> Pixels:
     """A glass to the left, on the table or in the air, and a jar to the right."""
-    sketch = room(random)
+    drawing = room(random)
     glass(
-        sketch,
+        drawing,
         108 + _shift(random),
         GROUND + 20 if facts.third else 168,
         0.85 if facts.first else 0.0,
     )
     jar(
-        sketch,
+        drawing,
         334 + _shift(random),
         GROUND + 20,
         BLUE if facts.second else ORANGE,
         "SALT" if facts.fourth else "RICE",
     )
-    return _finished(sketch, facts)
+    return _finished(drawing, facts)
 
 
 def orchard(facts: Facts, random: np.random.Generator) -> Pixels:
     """A tree to the left, with or without a ladder; to the right, a person who holds something."""
-    sketch = garden(random)
+    drawing = garden(random)
     wrong = int(random.choice([1, 5]))
-    tree(sketch, 124, GROUND + 10, 3 if facts.first else wrong)
+    tree(drawing, 124, GROUND + 10, 3 if facts.first else wrong)
     if facts.third:
-        ladder(sketch, 30, GROUND + 24)
-    hand = person(sketch, 352 + _shift(random), GROUND + 24, RED if facts.fourth else GREEN)
+        ladder(drawing, 30, GROUND + 24)
+    hand = person(drawing, 352 + _shift(random), GROUND + 24, RED if facts.fourth else GREEN)
     hold = umbrella if facts.second else broom
-    hold(sketch, hand)
-    return _finished(sketch, facts)
+    hold(drawing, hand)
+    return _finished(drawing, facts)
 
 
 def _shift(random: np.random.Generator) -> float:
     return float(random.integers(-8, 9))
 
 
-def _finished(sketch: Sketch, facts: Facts) -> Pixels:
+def _finished(drawing: Drawing, facts: Facts) -> Pixels:
     if facts.left_hidden:
-        screen(sketch, 6, 222)
+        screen(drawing, 6, 222)
     if facts.right_hidden:
-        screen(sketch, 226, 442)
-    return sketch.pixels()[None]
+        screen(drawing, 226, 442)
+    return drawing.pixels()[None]
 
 
 PICTURES = (

@@ -44,7 +44,7 @@ LAWNS: tuple[Colour, ...] = ((128, 178, 96), (150, 186, 110), (112, 164, 104), (
 
 
 @dataclass(frozen=True)
-class Sketch:
+class Drawing:
     """A picture in work."""
 
     image: Image
@@ -117,42 +117,42 @@ class Sketch:
         return np.asarray(self.image.reduce(SCALE), dtype=np.uint8)
 
 
-def sheet(fill: Colour) -> Sketch:
+def sheet(fill: Colour) -> Drawing:
     """An empty sheet."""
     from PIL import Image, ImageDraw
 
     image = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), fill)
-    return Sketch(image, ImageDraw.Draw(image))
+    return Drawing(image, ImageDraw.Draw(image))
 
 
-def room(random: np.random.Generator) -> Sketch:
+def room(random: np.random.Generator) -> Drawing:
     """A wall with a window or a picture on it, and a table in front."""
     wall, table = pick(random, WALLS), pick(random, TABLES)
-    sketch = sheet(wall)
+    drawing = sheet(wall)
     left = float(random.integers(180, 250))
     if random.integers(2):
-        sketch.box(left, 18, left + 64, 82, WHITE)
-        sketch.box(left + 5, 23, left + 59, 77, (188, 220, 244))
-        sketch.line([(left + 32, 22), (left + 32, 78)], 4, WHITE)
+        drawing.box(left, 18, left + 64, 82, WHITE)
+        drawing.box(left + 5, 23, left + 59, 77, (188, 220, 244))
+        drawing.line([(left + 32, 22), (left + 32, 78)], 4, WHITE)
     else:
-        sketch.box(left, 24, left + 70, 70, BROWN)
-        sketch.box(left + 6, 30, left + 64, 64, pick(random, LAWNS))
-    sketch.box(-2, 222, WIDTH + 2, HEIGHT + 2, table)
-    sketch.box(-2, 222, WIDTH + 2, 229, shade(table, 0.85))
-    return sketch
+        drawing.box(left, 24, left + 70, 70, BROWN)
+        drawing.box(left + 6, 30, left + 64, 64, pick(random, LAWNS))
+    drawing.box(-2, 222, WIDTH + 2, HEIGHT + 2, table)
+    drawing.box(-2, 222, WIDTH + 2, 229, shade(table, 0.85))
+    return drawing
 
 
-def garden(random: np.random.Generator) -> Sketch:
+def garden(random: np.random.Generator) -> Drawing:
     """A lawn under the sky, with a cloud."""
-    sketch = sheet(pick(random, SKIES))
+    drawing = sheet(pick(random, SKIES))
     left = float(random.integers(150, 270))
     for x, y, size in ((left, 40, 22), (left + 22, 32, 28), (left + 48, 42, 20)):
-        sketch.blot(x, y, size, size * 0.6, WHITE)
-    sketch.box(-2, 216, WIDTH + 2, HEIGHT + 2, pick(random, LAWNS))
-    return sketch
+        drawing.blot(x, y, size, size * 0.6, WHITE)
+    drawing.box(-2, 216, WIDTH + 2, HEIGHT + 2, pick(random, LAWNS))
+    return drawing
 
 
-def screen(sketch: Sketch, left: float, right: float) -> None:
+def screen(drawing: Drawing, left: float, right: float) -> None:
     """A grey folding screen that hides whatever is behind it, from top to bottom."""
     panels = 3
     step = (right - left) / panels
@@ -165,7 +165,7 @@ def screen(sketch: Sketch, left: float, right: float) -> None:
             (start + step, 320 + lean),
             (start, 320 - lean),
         ]
-        sketch.poly(corners, shade(GREY, 1.12 if panel % 2 else 0.96))
+        drawing.poly(corners, shade(GREY, 1.12 if panel % 2 else 0.96))
 
 
 def turn(points: Sequence[Point], centre: Point, degrees: float) -> list[Point]:
