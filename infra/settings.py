@@ -58,6 +58,11 @@ class Settings(BaseSettings):
     private: Path | None = Field(
         None, description="folder of private banks, one folder a suite; never served"
     )
+    suites_path: str = Field(
+        "",
+        description="folders of suites beside ours, separated like PATH; their code runs with our "
+        "rights",
+    )
     shelf: Path | None = Field(
         None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION"
     )

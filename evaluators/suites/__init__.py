@@ -1,20 +1,54 @@
-"""The suites. Each is one folder that exports SUITE; a new folder is found by itself."""
+"""The suites. Each is one folder that exports SUITE; a new folder is found by itself.
+
+Folders named in ARMILLARY_SUITES_PATH are searched too: a suite in one of them is imported as
+`evaluators.suites.<folder>`, like ours. It is code that runs with our rights, so only an operator
+sets the variable.
+"""
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterable
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 from evaluators.contracts import Suite
 
 ORDER = ("tailor", "liva", "sc3", "universe")
 """How the board lists them; a suite that is not named here comes after these."""
+SUITES_PATH = "ARMILLARY_SUITES_PATH"
+"""Folders of suites that lie outside of this package, separated like those of PATH."""
+
+
+def search_folders(variable: str, own: Iterable[str]) -> list[str]:
+    """Our own folder of suites, then those that an operator named.
+
+    >>> search_folders("", ["suites"])
+    ['suites']
+    """
+    folders = [os.path.abspath(name) for name in variable.split(os.pathsep) if name]
+    if missing := [name for name in folders if not Path(name).is_dir()]:
+        raise NotADirectoryError(
+            f"{SUITES_PATH} names {missing[0]}, which is no folder. Name folders that hold one "
+            "folder a suite."
+        )
+    return [*own, *folders]
+
+
+__path__ = search_folders(os.environ.get(SUITES_PATH, ""), __path__)
 
 
 def suite_names() -> list[str]:
     """The name of every suite, in the board's order; none of them is imported for it."""
-    names = [module.name for module in iter_modules(__path__) if module.ispkg]
+    names = [
+        module.name for folder in __path__ for module in iter_modules([folder]) if module.ispkg
+    ]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"There are two suites {twice[0]!r} in {', '.join(__path__)}. Rename the folder of one."
+        )
     return sorted(
         names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
     )
@@ -23,7 +57,16 @@ def suite_names() -> list[str]:
 @cache
 def all_suites() -> tuple[Suite, ...]:
     """Every suite, in the board's order."""
-    return tuple(import_module(f"{__name__}.{name}").SUITE for name in suite_names())
+    return tuple(_suite(name) for name in suite_names())
+
+
+def _suite(folder: str) -> Suite:
+    suite: Suite = import_module(f"{__name__}.{folder}").SUITE
+    if suite.name != folder:
+        raise ValueError(
+            f"The suite in the folder {folder!r} calls itself {suite.name!r}. Give both one name."
+        )
+    return suite
 
 
 def suite_named(name: str) -> Suite:

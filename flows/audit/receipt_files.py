@@ -100,7 +100,7 @@ def score(
     suite: Suite, samples: Sequence[Sample], records: Sequence[Mapping[str, Any]]
 ) -> list[Score]:
     """Score every sample again from its record."""
-    assert suite.score is not None
+    assert suite.scoring is not None
     records_by_sample = {record["sample"]: record for record in records}
     scores: list[Score] = []
     for sample in samples:
@@ -112,7 +112,7 @@ def score(
             name: Answer(name, Outcome(outcome), value)
             for name, (outcome, value) in record["answers"].items()
         }
-        scores += suite.score(sample, output, answers)
+        scores += suite.scoring.score(sample, output, answers)
     return scores
 
 

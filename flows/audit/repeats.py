@@ -76,7 +76,7 @@ def measure(
 
 def _shared(case: EvaluationCase, chosen: list[str], times: int) -> Iterator[dict[str, Any]]:
     """What asking again moves each metric's mean by, for all outputs at once."""
-    assert case.suite.score is not None
+    assert case.suite.scoring is not None
     samples = {sample.id: sample for sample in case.samples}
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
@@ -89,7 +89,9 @@ def _shared(case: EvaluationCase, chosen: list[str], times: int) -> Iterator[dic
     for name in chosen:
         output = output_of(samples[name], rows[name])
         scored = [
-            case.suite.score(samples[name], output, answers_to(files_by_sample[name], verdicts))
+            case.suite.scoring.score(
+                samples[name], output, answers_to(files_by_sample[name], verdicts)
+            )
             for verdicts in answers
         ]
         for repeats in zip(*scored, strict=True):

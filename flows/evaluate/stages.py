@@ -125,8 +125,14 @@ def _output_works(case: EvaluationCase) -> Iterator[work.OutputsWork]:
             media={sample: media[sample] for sample in ids if sample in media},
             endpoint=manifest.get("endpoint", {}),
             steps={sample: steps[sample] for sample in ids if sample in steps},
-            agent=case.settings.agent if case.suite.agent and manifest["kind"] != "outputs" else "",
+            agent=_agent(case, manifest["kind"]),
         )
+
+
+def _agent(case: EvaluationCase, kind: str) -> str:
+    """The agent that runs the model, for a suite that has one; handed-in outputs need none."""
+    generation = case.suite.generation
+    return case.settings.agent if generation and generation.runs_agent and kind != "outputs" else ""
 
 
 def validate(case: EvaluationCase) -> None:
@@ -179,7 +185,7 @@ def judge_work(
         suffixes={one.item.id: SUFFIXES[one.media_type] for one in asked},
         asked={one.item.id: one.key for one in asked},
         repeat=repeat,
-        items={one.item.id: plain(one.item) for one in asked} if case.suite.parts else {},
+        items={one.item.id: plain(one.item) for one in asked} if case.suite.pieces else {},
     )
 
 
@@ -240,14 +246,14 @@ def compute(case: EvaluationCase) -> RunScores:
 
 def scores_of(case: EvaluationCase) -> tuple[Score, ...]:
     """Every sample's scores from its stored output and verdicts."""
-    score = case.suite.score
-    assert score is not None
+    scoring = case.suite.scoring
+    assert scoring is not None
     with session(case.settings.database) as db:
         found = answered(db, case.suite, case.run, case.samples, case.requests)
         return tuple(
             made
             for one in found
-            for made in score(one.sample, output_of(one.sample, one.row), one.answers)
+            for made in scoring.score(one.sample, output_of(one.sample, one.row), one.answers)
         )
 
 

@@ -227,7 +227,7 @@ def _judged_files(db: Session, run: tables.Run) -> list[str]:
     """The files of a run that its judge was shown: its outputs, or the parts of them that are
     judged."""
     suite = suite_named(run.suite)
-    if suite.parts is None:
+    if suite.pieces is None:
         files = select(tables.Output.media_sha256).where(
             tables.Output.submission_id == run.submission_id
         )

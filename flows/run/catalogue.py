@@ -12,7 +12,7 @@ from typing import Any
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
-from evaluators.contracts import JudgeCard, Published, Sample, Suite
+from evaluators.contracts import JudgeCard, Published, Rating, Sample, Suite
 from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
 from flows.run import passages
@@ -20,6 +20,7 @@ from flows.run.board_keys import items_sha256
 from infra import tables
 from infra.db import add_new, put
 from infra.fields import fields_of
+from infra.tables.study import StudyProtocol
 from leaderboard.queries import addresses
 from submissions.bundle.answers import AnswerRule
 from submissions.bundle.check import Catalogue, SuiteFacts
@@ -62,6 +63,8 @@ def load(db: Session) -> None:
                 tables.Sample,
                 [_sample_row(suite, number, s) for number, s in enumerate(suite.samples())],
             )
+        if suite.rating:
+            put(db, StudyProtocol, [_protocol_row(suite.name, suite.rating)])
         _load_published(db, suite)
         addresses.recount(db, suite.name)
     passages.load(db)
@@ -77,15 +80,23 @@ def _suite_row(suite: Suite, position: int) -> dict[str, Any]:
         "items_sha256": items_sha256(suite),
         "title": suite.title,
         "sentence": suite.sentence,
-        "paper": suite.paper,
+        "paper": _link(suite),
         "ranked": suite.ranked,
         "facet_titles": dict(suite.facet_titles),
         "subsets": {
             name: sum(wanted(s) for s in samples) for name, wanted in suite.subsets.items()
         },
         "accepts": list(suite.accepts),
-        "facts": [asdict(fact) for fact in suite.facts()],
+        "facts": [asdict(fact) for fact in suite.paper.facts()] if suite.paper else [],
     }
+
+
+def _protocol_row(name: str, rating: Rating) -> dict[str, Any]:
+    return {"name": name, "adjudicated": rating.adjudicated, "examples": list(rating.examples)}
+
+
+def _link(suite: Suite) -> str:
+    return suite.paper.link if suite.paper else ""
 
 
 def _metric_row(suite: Suite, number: int) -> dict[str, Any]:
@@ -126,7 +137,7 @@ def judge_row(card: JudgeCard) -> dict[str, Any]:
 def _load_published(db: Session, suite: Suite) -> None:
     """Figures from papers: trust level C, one submission a model, one run for the judge's and one
     for the people's."""
-    figures = suite.published()
+    figures = suite.paper.published() if suite.paper else ()
     models = dict.fromkeys(figure.model for figure in figures)
     add_new(db, tables.Submission, [_paper_submission(suite, model) for model in models])
     for evaluator in ("auto", "human"):
@@ -162,7 +173,7 @@ def _paper_submission(suite: Suite, model: str) -> dict[str, Any]:
         trust="C",
         state="published",
         bundle_sha256="",
-        manifest={"link": suite.paper},
+        manifest={"link": _link(suite)},
         created_at=moment,
         updated_at=moment,
     ).model_dump()
@@ -174,7 +185,7 @@ def _paper_judge(suite: Suite, evaluator: str) -> JudgeCard:
         f"{suite.title} paper, {who}",
         "paper",
         evaluator,
-        suite.paper,
+        _link(suite),
         "",
         "",
         "",

@@ -30,8 +30,8 @@ def asked_of(
     by rule."""
     if suite.own_judge or row is None or row.outcome != Outcome.SCORED:
         return ()
-    if suite.parts:
-        return tuple(_parts(suite.parts(sample, output_of(sample, row)), sample))
+    if suite.pieces:
+        return tuple(_parts(suite.pieces.parts(sample, output_of(sample, row)), sample))
     return (
         (QuestionedFile(sample, row.media_sha256, row.media_type, key or _key(sample)),)
         if sample.questions

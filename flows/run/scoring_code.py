@@ -18,8 +18,10 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 import evaluators
+from evaluators import suites
 
 PACKAGE = evaluators.__name__
+SUITES = suites.__name__
 ROOTS = (
     "evaluators.aggregate.cells",
     "evaluators.aggregate.columns",
@@ -57,8 +59,7 @@ def tree_sha256(tree: Path, suite: str) -> str:
 
 
 def sources(tree: Path, suite: str) -> dict[str, Source]:
-    """The modules that a suite's scores come from, by name; of a suite that lies elsewhere, those
-    of ROOTS alone."""
+    """The modules that a suite's scores come from, by name."""
     if absent := [name for name in ROOTS if _file(tree, name) is None]:
         raise LookupError(
             f"There is no module {absent[0]}. Name in ROOTS where scores become cells."
@@ -139,10 +140,13 @@ def _counts(name: str) -> bool:
 
 
 def _file(tree: Path, name: str) -> Path | None:
-    spot = tree.joinpath(*name.split("."))
-    return next(
-        (file for file in (spot / "__init__.py", spot.with_suffix(".py")) if file.is_file()), None
-    )
+    """A module's file in the tree; of an outside suite, in the folder that it was found in."""
+    spots = [tree.joinpath(*name.split("."))]
+    if name.startswith(f"{SUITES}."):
+        inside = name.removeprefix(f"{SUITES}.").split(".")
+        spots += [Path(folder).joinpath(*inside) for folder in list(suites.__path__)[1:]]
+    files = (file for spot in spots for file in (spot / "__init__.py", spot.with_suffix(".py")))
+    return next((file for file in files if file.is_file()), None)
 
 
 def _is_docstring(node: object) -> bool:

@@ -10,9 +10,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.metrics.rubric import PARTS
+from evaluators.contracts import RatedItem
 from evaluators.statistics.agreement import cohen_kappa, krippendorff_alpha, pairwise_spearman
-from flows.studies.ratings import CHOSEN, GRADES, YES, RatedItem
+from evaluators.statistics.opinions import CHOSEN, GRADES, YES
 
 RESAMPLES = 200
 Floats: TypeAlias = npt.NDArray[np.float64]
@@ -43,7 +43,9 @@ class BySubject:
     mean: Figure
 
 
-def agreement(ratings: Sequence[RatedItem], seed: int = 0) -> dict[str, Any]:
+def agreement(
+    ratings: Sequence[RatedItem], seed: int = 0, parts: Sequence[str] = ()
+) -> dict[str, Any]:
     """Alpha of closed answers, kappa of each item's first two raters, rank correlation of ratings.
 
     Where the checklist has parts, each has its alpha, and `alpha_mean` is their mean. Each rating
@@ -63,7 +65,7 @@ def agreement(ratings: Sequence[RatedItem], seed: int = 0) -> dict[str, Any]:
     )
     return {
         "alpha": _interval(closed, _nominal, seed),
-        **_parts(closed, seed),
+        **_parts(closed, parts, seed),
         "kappa": _interval(firsts, _kappa, seed),
         "ratings": {
             name: {"alpha": alphas.figures[name], "spearman": correlations.figures[name]}
@@ -75,11 +77,11 @@ def agreement(ratings: Sequence[RatedItem], seed: int = 0) -> dict[str, Any]:
     }
 
 
-def _parts(closed: Units, seed: int) -> dict[str, Any]:
-    """Alpha of each of the rubric's six parts and their mean; nothing where there are no parts."""
-    if not set(closed.subjects) & set(PARTS):
+def _parts(closed: Units, parts: Sequence[str], seed: int) -> dict[str, Any]:
+    """Alpha of each part of the checklist and their mean; nothing where there are no parts."""
+    if not set(closed.subjects) & set(parts):
         return {}
-    alphas = _by_subject(closed, PARTS, _nominal, seed)
+    alphas = _by_subject(closed, parts, _nominal, seed)
     return {"parts": alphas.figures, "alpha_mean": alphas.mean}
 
 

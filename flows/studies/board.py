@@ -14,8 +14,9 @@ from sqlmodel import Session, col, select
 
 from evaluators.aggregate.columns import tabulate
 from evaluators.aggregate.summaries import summaries
-from evaluators.contracts import Cell, JudgeCard, Outcome, Sample, Score, Suite
+from evaluators.contracts import Cell, JudgeCard, Outcome, RatedItem, Sample, Score, Suite
 from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.statistics.opinions import RatedOutput, opinions
 from evaluators.suites import suite_named
 from flows.evaluate.stages import RunScores
 from flows.publish import publish as publication_flow
@@ -27,7 +28,8 @@ from flows.studies.agreement import agreement
 from flows.studies.create import move
 from flows.studies.judges import judges_and_people
 from flows.studies.people import People, people_of
-from flows.studies.ratings import About, RatedItem, care, opinions, ratings
+from flows.studies.protocols import rating_of
+from flows.studies.ratings import care, ratings
 from flows.studies.tables import table_of
 from infra import tables
 from infra.db import add_new, put, session, transaction_lock
@@ -49,12 +51,12 @@ def publish(settings: Settings, study_id: str) -> dict[str, Any]:
             raise StudyError(
                 f"{study_id} is {study.state if study else 'not there'}: close it, then publish it."
             )
-        heard = _heard(db, study)
-        result = _result(db, study, heard)
+        study_ratings = _collected(db, study)
+        result = _result(db, study, study_ratings)
         db.connection().execute(
             update(Study).where(col(Study.id) == study_id).values(result=result)
         )
-        _to_board(db, study, heard)
+        _to_board(db, study, study_ratings)
         state = study.state
     if state == "closed":
         move(settings, study_id, "published")
@@ -62,49 +64,66 @@ def publish(settings: Settings, study_id: str) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
-    """What a study heard: all ratings, how carefully each rater rated, and of those who are kept
-    what they say."""
+class CollectedRatings:
+    """A study's ratings: all of them, how carefully each rater rated, and without the raters whom
+    the rule leaves out, also output by output."""
 
-    given: list[RatedItem]
+    collected: list[RatedItem]
     raters: list[dict[str, Any]]
-    kept: list[RatedItem]
-    said: list[About]
+    usable: list[RatedItem]
+    rated_outputs: list[RatedOutput]
     people: list[People]
 
 
-def _heard(db: Session, study: Study) -> Heard:
-    given = ratings(db, study)
-    raters = [asdict(one) for one in care(db, study, given)]
-    kept = _kept(given, raters)
-    said = opinions(kept)
-    return Heard(given, raters, kept, said, people_of(db, study, said))
+def _collected(db: Session, study: Study) -> CollectedRatings:
+    collected = ratings(db, study)
+    raters = [asdict(rater_quality) for rater_quality in care(db, study, collected)]
+    usable = _without_left_out(collected, raters)
+    rated_outputs = opinions(usable)
+    return CollectedRatings(
+        collected, raters, usable, rated_outputs, people_of(db, study, rated_outputs)
+    )
 
 
 def compute(db: Session, study: Study) -> dict[str, Any]:
     """All figures of a study: everybody's, and without those whom the rule leaves out."""
-    return _result(db, study, _heard(db, study))
+    return _result(db, study, _collected(db, study))
 
 
-def _result(db: Session, study: Study, heard: Heard) -> dict[str, Any]:
-    given, kept, raters = heard.given, heard.kept, heard.raters
+def _result(db: Session, study: Study, study_ratings: CollectedRatings) -> dict[str, Any]:
+    collected, usable, raters = (
+        study_ratings.collected,
+        study_ratings.usable,
+        study_ratings.raters,
+    )
+    parts = rating_of(study.protocol).parts
     without = {
-        one["rater"]: table_of(study, [rated for rated in given if rated.rater != one["rater"]])
-        for one in raters
+        quality["rater"]: table_of(
+            study, [rated for rated in collected if rated.rater != quality["rater"]]
+        )
+        for quality in raters
         if len(raters) > 1
     }
     return {
-        "all": {"table": table_of(study, given), "agreement": agreement(given, study.seed)},
-        "kept": {"table": table_of(study, kept), "agreement": agreement(kept, study.seed)},
+        "all": {
+            "table": table_of(study, collected),
+            "agreement": agreement(collected, study.seed, parts),
+        },
+        "kept": {
+            "table": table_of(study, usable),
+            "agreement": agreement(usable, study.seed, parts),
+        },
         "raters": raters,
         "leave_one_out": without,
-        "judges": judges_and_people(db, heard.people),
+        "judges": judges_and_people(db, study_ratings.people),
     }
 
 
-def _kept(given: Sequence[RatedItem], raters: Sequence[Mapping[str, Any]]) -> list[RatedItem]:
-    out = {one["rater"] for one in raters if one["left_out"]}
-    return [one for one in given if one.rater not in out]
+def _without_left_out(
+    collected: Sequence[RatedItem], raters: Sequence[Mapping[str, Any]]
+) -> list[RatedItem]:
+    left_out = {quality["rater"] for quality in raters if quality["left_out"]}
+    return [rated for rated in collected if rated.rater not in left_out]
 
 
 def human_card(study: Study) -> JudgeCard:
@@ -132,21 +151,21 @@ class Entered:
     scores: tuple[Score, ...]
 
 
-def _to_board(db: Session, study: Study, heard: Heard) -> None:
+def _to_board(db: Session, study: Study, study_ratings: CollectedRatings) -> None:
     """Verdicts, and one run a submission; all of them are ranked anew together, and with nobody
     else."""
     suite, card = suite_named(study.suite), human_card(study)
     judge = fingerprint(card)
     add_new(db, tables.Judge, [judge_row(card)])
     transaction_lock(db, publication_flow.PUBLICATION)
-    found = [one for one in heard.people if one.scores]
+    entries = [entry for entry in study_ratings.people if entry.scores]
     numbers = {
         rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))
     }
-    _store_verdicts(db, suite, judge, found, heard.said, numbers)
+    _store_verdicts(db, suite, judge, entries, study_ratings.rated_outputs, numbers)
     with on_publish.kept_up(db, col(tables.Run.judge) == judge):
         _forget_runs(db, judge)
-        entered = [_store_run(db, suite, study, judge, one) for one in found]
+        entered = [_store_run(db, suite, study, judge, entry) for entry in entries]
     _rank(db, suite, entered)
 
 
@@ -156,11 +175,11 @@ def recomputed(db: Session, run: tables.Run) -> RunScores | None:
     study = db.get(Study, judge.card.get("revision", "")) if judge.kind == "human" else None
     if study is None:
         return None
-    kept = _kept(ratings(db, study), study.result["raters"])
+    usable = _without_left_out(ratings(db, study), study.result["raters"])
     mine = next(
-        one
-        for one in people_of(db, study, opinions(kept))
-        if one.submission.id == run.submission_id
+        people
+        for people in people_of(db, study, opinions(usable))
+        if people.submission.id == run.submission_id
     )
     return RunScores(mine.scores, _cells(suite_named(study.suite), mine), ())
 
@@ -169,20 +188,20 @@ def _store_verdicts(
     db: Session,
     suite: Suite,
     judge: str,
-    found: Sequence[People],
-    said: Sequence[About],
+    entries: Sequence[People],
+    rated_outputs: Sequence[RatedOutput],
     numbers: Mapping[str, int],
 ) -> None:
     for table in (tables.Verdict, tables.Reply):
         db.connection().execute(delete(table).where(col(table.judge) == judge))
-    shown = {
-        (one.submission.id, sample.id): (sample, one.files[sample.id])
-        for one in found
-        for sample in one.samples
+    sample_files = {
+        (entry.submission.id, sample.id): (sample, entry.files[sample.id])
+        for entry in entries
+        for sample in entry.samples
     }
-    for about in said:
-        if (about.method, about.sample) in shown:
-            sample, file = shown[about.method, about.sample]
+    for about in rated_outputs:
+        if (about.method, about.sample) in sample_files:
+            sample, file = sample_files[about.method, about.sample]
             _store_reply(
                 db, judge, file, _request(suite, sample), about, numbers[about.opinion.rater]
             )
@@ -191,49 +210,33 @@ def _store_verdicts(
 def _request(suite: Suite, sample: Sample) -> str:
     """The judge's own key where people answer the judge's questions; elsewhere one of the sample's
     own."""
-    if suite.parts or suite.own_judge:
+    if suite.pieces or suite.own_judge:
         return hashlib.sha256(f"people {sample.id}".encode()).hexdigest()
     return request_key(sample.prompt, sample.facets.modality, sample.questions)
 
 
 def _store_reply(
-    db: Session, judge: str, file: str, request: str, about: About, number: int
+    db: Session, judge: str, file: str, request: str, about: RatedOutput, number: int
 ) -> None:
     answers, rater = about.opinion.answers, about.opinion.rater
     reply = hashlib.sha256(f"{judge} {file} {request} {number}".encode()).hexdigest()
     raw = json.dumps({"rater": rater, "answers": dict(answers)}, sort_keys=True)
-    cost = {"tokens_in": 0, "tokens_out": 0, "cost": 0.0}
-    put(
-        db,
-        tables.Reply,
-        [
-            {
-                "id": reply,
-                "judge": judge,
-                "media_sha256": file,
-                "raw": raw,
-                "at": tables.now(),
-                **cost,
-            }
-        ],
-    )
-    add_new(
-        db,
-        tables.Verdict,
-        [
-            {
-                "judge": judge,
-                "media_sha256": file,
-                "question_sha256": question_key(request, name),
-                "repeat": number,
-                "outcome": Outcome.SCORED.value,
-                "value": str(value),
-                "reason": "",
-                "reply_id": reply,
-            }
-            for name, value in answers.items()
-        ],
-    )
+    row = tables.Reply(id=reply, judge=judge, media_sha256=file, raw=raw, at=tables.now())
+    put(db, tables.Reply, [row.model_dump()])
+    verdicts = [
+        tables.Verdict(
+            judge=judge,
+            media_sha256=file,
+            question_sha256=question_key(request, name),
+            repeat=number,
+            outcome=Outcome.SCORED.value,
+            value=str(value),
+            reason="",
+            reply_id=reply,
+        )
+        for name, value in answers.items()
+    ]
+    add_new(db, tables.Verdict, [verdict.model_dump() for verdict in verdicts])
 
 
 def _forget_runs(db: Session, judge: str) -> None:
@@ -270,11 +273,14 @@ def _store_run(db: Session, suite: Suite, study: Study, judge: str, people: Peop
     )
     put(db, tables.Run, [run.model_dump()])
     store_results(db, run_id, scores, _cells(suite, people))
-    shown = {"run_id": run_id, "source": "raters", "at": tables.now()}
+    noise_source = {"run_id": run_id, "source": "raters", "at": tables.now()}
     put(
         db,
         Noise,
-        [{**shown, "metric": metric, **asdict(found)} for metric, found in people.noise.items()],
+        [
+            {**noise_source, "metric": metric, **asdict(shared)}
+            for metric, shared in people.noise.items()
+        ],
     )
     return Entered(submission, run, people.samples, scores)
 
@@ -285,15 +291,15 @@ def _cells(suite: Suite, people: People) -> tuple[Cell, ...]:
         suite,
         people.samples,
         people.scores,
-        {name: one.error for name, one in people.noise.items()},
+        {name: shared.error for name, shared in people.noise.items()},
     )
 
 
 def _rank(db: Session, suite: Suite, entered: Sequence[Entered]) -> None:
-    for one in entered:
+    for entry in entered:
         publication_flow.rank(
-            db, suite, one.submission, one.run, summaries(suite, one.samples, one.scores)
+            db, suite, entry.submission, entry.run, summaries(suite, entry.samples, entry.scores)
         )
-    for one in entered:
-        seal_run(db, db.get_one(tables.Run, one.run.id, populate_existing=True))
-        seal_board(db, one.run.board)
+    for entry in entered:
+        seal_run(db, db.get_one(tables.Run, entry.run.id, populate_existing=True))
+        seal_board(db, entry.run.board)

@@ -13,22 +13,17 @@ from typing import Any
 from sqlmodel import Session
 
 from flows.studies.blinding import blinded
+from flows.studies.protocols import form_for, rating_of
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.store import Store, StoreError, open_store
 from infra.tables.study import Study, StudyItem
-from leaderboard.studies import protocols, running
-from leaderboard.studies.desk import ADJUDICATED
+from leaderboard.studies import running
 from leaderboard.studies.forms import Form, Medium
 from leaderboard.studies.quality import ExclusionRule
 from leaderboard.studies.states import StudyError
 
-PROTOCOLS = ("tailor", "liva", "universe", "sc3")
-ATTENTION_EACH = 6
-ATTENTION_EACH_QUESTION = 4
-"""After so many items one checks attention, more often where a single question is easily hit by
-chance: whoever clicks is to meet enough of them within forty items."""
 CONSENT = (
     "You will look at pictures or clips made by computer models and answer questions about them. "
     "Your answers are kept "
@@ -47,7 +42,7 @@ class StudyPlan:
     suite: str
     protocol: str
     title: str
-    each: int = 3
+    raters_per_item: int = 3
     session_items: int = 10
     minutes: int = 30
     seed: int = 0
@@ -55,18 +50,9 @@ class StudyPlan:
     rule: ExclusionRule = field(default_factory=ExclusionRule)
 
 
-def places_of(suite: str, wanted: int | None) -> int:
-    """How many raters an item gets: as wanted, or two where an adjudicator settles their
-    disagreements, else three."""
-    return wanted or (2 if suite in ADJUDICATED else 3)
-
-
 def create(settings: Settings, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) -> int:
     """Make a study in draft with its items and attention checks; the media are blinded now."""
-    if plan.protocol not in PROTOCOLS:
-        raise StudyError(
-            f"There is no protocol {plan.protocol!r}. Use one of {', '.join(PROTOCOLS)}."
-        )
+    rating_of(plan.protocol)
     if not items:
         raise StudyError(
             "There is nothing to rate. Name submissions that are published, or a file of items."
@@ -79,9 +65,9 @@ def create(settings: Settings, plan: StudyPlan, items: Sequence[Mapping[str, Any
         db.flush()
         whole = list(with_checks(plan, items))
         media = _media(store, plan, whole)
-        made = [_item(plan, number, one, media[number]) for number, one in enumerate(whole)]
-        add_new(db, StudyItem, [one.model_dump() for one in made])
-        return len(made)
+        rows = [_item(plan, number, item, media[number]) for number, item in enumerate(whole)]
+        add_new(db, StudyItem, [row.model_dump() for row in rows])
+        return len(rows)
 
 
 def _row(db: Session, plan: StudyPlan) -> Study:
@@ -97,11 +83,11 @@ def _row(db: Session, plan: StudyPlan) -> Study:
         protocol=plan.protocol,
         title=plan.title,
         state="draft",
-        raters_per_item=plan.each,
+        raters_per_item=plan.raters_per_item,
         session_items=plan.session_items,
         minutes=plan.minutes,
         seed=plan.seed,
-        instructions=plan.instructions or protocols.GUIDES[plan.protocol],
+        instructions=plan.instructions or rating_of(plan.protocol).guide,
         consent=CONSENT,
         consent_version=CONSENT_VERSION,
         rule=plan.rule.as_row(),
@@ -112,10 +98,10 @@ def with_checks(plan: StudyPlan, items: Sequence[Mapping[str, Any]]) -> Iterator
     """The items, and after every few one that only checks whether somebody reads."""
     dice = random.Random(plan.seed)  # noqa: S311
     real = [item for item in items if item.get("kind", "real") == "real"]
-    each = ATTENTION_EACH_QUESTION if plan.protocol == "universe" else ATTENTION_EACH
+    interval = rating_of(plan.protocol).attention_each
     for number, item in enumerate(items, 1):
         yield item
-        if number % each == 0 and real:
+        if number % interval == 0 and real:
             yield {**dice.choice(real), "kind": "attention", "expected": {}}
 
 
@@ -124,12 +110,12 @@ def _media(store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) ->
     once."""
     try:
         keys = [[json.dumps(source, sort_keys=True) for source in item["media"]] for item in items]
-        known = {
+        sources = {
             key: source
-            for item, some in zip(items, keys, strict=True)
-            for key, source in zip(some, item["media"], strict=True)
+            for item, item_keys in zip(items, keys, strict=True)
+            for key, source in zip(item_keys, item["media"], strict=True)
         }
-        made = dict(zip(known, blinded(store, list(known.values())), strict=True))
+        blinded_media = dict(zip(sources, blinded(store, list(sources.values())), strict=True))
     except KeyError as error:
         raise StudyError(
             f"An item of {plan.id} has no {error}. Mend the items and create again."
@@ -141,10 +127,10 @@ def _media(store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) ->
         ) from None
     return [
         [
-            Medium(letter, made[key].blob, made[key].media_type)
-            for letter, key in zip("ABCD", some, strict=False)
+            Medium(letter, blinded_media[key].blob, blinded_media[key].media_type)
+            for letter, key in zip("ABCD", item_keys, strict=False)
         ]
-        for some in keys
+        for item_keys in keys
     ]
 
 
@@ -183,28 +169,15 @@ def _parts(item: Mapping[str, Any]) -> dict[str, str]:
     return {question["id"]: question["part"] for question in checklist if question.get("part")}
 
 
-def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) -> Form:
-    """What a rater sees of an item, by protocol."""
-    match protocol:
-        case "tailor":
-            return protocols.tailor(item["prompt"], item["questions"], media)
-        case "liva":
-            return protocols.liva(item["intention"], item["subgoals"], media)
-        case "universe":
-            return protocols.universe(item["question"], item["answer"], media)
-        case _:
-            return protocols.sc3(item["instruction"], item["objects"], media)
-
-
 def attention(form: Form) -> tuple[Form, dict[str, str]]:
     """The same form with another text: somebody who reads it knows what to answer."""
-    wanted = {ask.id: ask.options[-1] for ask in form.asks if ask.kind in ("choice", "scale")}
-    said = ", ".join(sorted(set(wanted.values())))
+    expected = {ask.id: ask.options[-1] for ask in form.asks if ask.kind in ("choice", "scale")}
+    last_options = ", ".join(sorted(set(expected.values())))
     text = (
         "This item checks that you read. Whatever you see, give the last answer of every scale "
-        f"({said})."
+        f"({last_options})."
     )
-    return Form(text, form.media, form.asks, form.differ), wanted
+    return Form(text, form.media, form.asks, form.differ), expected
 
 
 def invite(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,22 @@ class Rating:
     seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class ExportedRating:
+    """A rating as it leaves: under a pseudonym, with the methods and samples behind its letters."""
+
+    study: str
+    item: str
+    kind: str
+    rater: str
+    slot: int
+    answers: dict[str, Any]
+    comment: str
+    seconds: float
+    methods: dict[str, str]
+    samples: dict[str, str]
+
+
 def exported(settings: Settings, study_id: str) -> Iterator[dict[str, Any]]:
     """One line an item and rater: what was answered, under pseudonyms, with what was shown."""
     with session(settings.database) as db:
@@ -43,18 +59,19 @@ def exported(settings: Settings, study_id: str) -> Iterator[dict[str, Any]]:
             .where(Seat.study_id == study_id, Seat.state == "done")
         )
         for seat, item in db.exec(query.order_by(col(StudyItem.position), col(Seat.slot))):
-            yield {
-                "study": study_id,
-                "item": item.id,
-                "kind": item.kind,
-                "rater": seat.rater_id,
-                "slot": seat.slot,
-                "answers": seat.answers,
-                "comment": seat.comment,
-                "seconds": round(seat.seconds, 1),
-                "methods": item.behind.get("methods", {}),
-                "samples": item.behind.get("samples", {}),
-            }
+            line = ExportedRating(
+                study=study_id,
+                item=item.id,
+                kind=item.kind,
+                rater=seat.rater_id,
+                slot=seat.slot,
+                answers=seat.answers,
+                comment=seat.comment,
+                seconds=round(seat.seconds, 1),
+                methods=item.behind.get("methods", {}),
+                samples=item.behind.get("samples", {}),
+            )
+            yield asdict(line)
 
 
 def import_ratings(settings: Settings, study_id: str, path: Path) -> int:
@@ -95,16 +112,20 @@ def _lines(path: Path) -> list[str]:
 
 def _rating(path: Path, number: int, line: str) -> Rating:
     try:
-        said = json.loads(line)
-        item, rater, answers = said["item"], said["rater"], dict(said["answers"])
-        seconds = float(said.get("seconds", 0.0))
+        line_fields = json.loads(line)
+        item, rater, answers = (
+            line_fields["item"],
+            line_fields["rater"],
+            dict(line_fields["answers"]),
+        )
+        seconds = float(line_fields.get("seconds", 0.0))
     except (ValueError, KeyError, TypeError):
         item = rater = None
     if not isinstance(item, str) or not isinstance(rater, str):
         raise StudyError(
             f"Line {number} of {path.name} has no item, rater and answers as JSON. {NOTHING}"
         )
-    return Rating(item, rater, answers, str(said.get("comment", "")), seconds)
+    return Rating(item, rater, answers, str(line_fields.get("comment", "")), seconds)
 
 
 def forget_contact(settings: Settings, study_id: str) -> int:
@@ -129,7 +150,9 @@ def erase(settings: Settings, rater_id: str) -> int:
                 f"There is no rater {rater_id!r}. `armillary study export` names those who rated."
             )
         study_id = rater.study_id
-        gone = db.connection().execute(delete(Seat).where(col(Seat.rater_id) == rater_id)).rowcount
+        erased = (
+            db.connection().execute(delete(Seat).where(col(Seat.rater_id) == rater_id)).rowcount
+        )
         for table in (SeatEvent, RaterContact):
             db.connection().execute(delete(table).where(col(table.rater_id) == rater_id))
         db.connection().execute(delete(Rater).where(col(Rater.id) == rater_id))
@@ -137,4 +160,4 @@ def erase(settings: Settings, rater_id: str) -> int:
         published = study is not None and study.state == "published"
     if published:
         publish(settings, study_id)
-    return int(gone)
+    return int(erased)

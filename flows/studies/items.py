@@ -30,7 +30,7 @@ Item = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class EntryOutput:
     """One entry's output for one sample."""
 
     submission: str
@@ -40,7 +40,7 @@ class Made:
 
 
 def items_of_board(
-    settings: Settings, suite: str, submissions: Sequence[str], most: int, seed: int
+    settings: Settings, suite: str, submissions: Sequence[str], max_samples: int, seed: int
 ) -> list[Item]:
     """Items from what is on the board: the same samples of every submission, drawn from a seed.
 
@@ -49,19 +49,21 @@ def items_of_board(
     """
     rating = _rating(suite)
     with session(settings.database) as db:
-        made = [_made(db, suite, name) for name in dict.fromkeys(submissions)]
+        entries = [_outputs_of_entry(db, suite, name) for name in dict.fromkeys(submissions)]
     store, dice = open_store(settings.objects, settings.s3_endpoint), random.Random(seed)  # noqa: S311
     if rating.side_by_side:
-        return _sets(rating, store, made, most, dice)
-    shared = [name for name in made[0] if all(name in one for one in made)] if made else []
-    shown = [
-        one
-        for name in sorted(dice.sample(shared, min(most, len(shared))))
-        for one in _at(made, name)
+        return _sets(rating, store, entries, max_samples, dice)
+    shared = (
+        [name for name in entries[0] if all(name in entry for entry in entries)] if entries else []
+    )
+    outputs = [
+        output
+        for name in sorted(dice.sample(shared, min(max_samples, len(shared))))
+        for output in _at(entries, name)
     ]
-    items = [_alone(rating, store, one) for one in shown]
-    seen = {one.sample.cluster: one.sample for one in shown} if rating.real else {}
-    return items + [_real(rating, store, sample) for sample in seen.values()]
+    items = [_alone(rating, store, output) for output in outputs]
+    clusters = {output.sample.cluster: output.sample for output in outputs} if rating.real else {}
+    return items + [_real(rating, store, sample) for sample in clusters.values()]
 
 
 def _rating(name: str) -> Rating:
@@ -74,33 +76,33 @@ def _rating(name: str) -> Rating:
     return rating
 
 
-def _made(db: Session, suite: str, submission: str) -> dict[str, Made]:
+def _outputs_of_entry(db: Session, suite: str, submission: str) -> dict[str, EntryOutput]:
     row = db.get(tables.Submission, submission)
     if row is None or row.suite != suite:
         raise StudyError(
             f"{submission!r} is no submission of {suite}. `armillary status` lists them."
         )
     samples = {sample.id: sample for sample in suite_named(suite).samples()}
-    found = outputs_of(db, submission)
+    rows = outputs_of(db, submission)
     return {
-        name: Made(submission, row.team, samples[name], found[name])
+        name: EntryOutput(submission, row.team, samples[name], rows[name])
         for name in samples
-        if name in found
+        if name in rows
     }
 
 
-def _at(made: Sequence[Mapping[str, Made]], name: str) -> list[Made]:
-    return [one[name] for one in made if one[name].row.outcome == Outcome.SCORED]
+def _at(entries: Sequence[Mapping[str, EntryOutput]], name: str) -> list[EntryOutput]:
+    return [outputs[name] for outputs in entries if outputs[name].row.outcome == Outcome.SCORED]
 
 
-def _alone(rating: Rating, store: Store, one: Made) -> Item:
+def _alone(rating: Rating, store: Store, output: EntryOutput) -> Item:
     behind = {
-        "methods": {"A": one.submission},
-        "samples": {"A": one.sample.id},
-        "teams": [one.team],
+        "methods": {"A": output.submission},
+        "samples": {"A": output.sample.id},
+        "teams": [output.team],
     }
-    words = rating.words(one.sample, output_of(one.sample, one.row))
-    return {**words, "media": [_medium(rating, store, one)], "behind": behind}
+    words = rating.words(output.sample, output_of(output.sample, output.row))
+    return {**words, "media": [_medium(rating, store, output)], "behind": behind}
 
 
 def _real(rating: Rating, store: Store, sample: Sample) -> Item:
@@ -111,43 +113,53 @@ def _real(rating: Rating, store: Store, sample: Sample) -> Item:
 
 
 def _sets(
-    rating: Rating, store: Store, made: Sequence[Mapping[str, Made]], most: int, dice: random.Random
+    rating: Rating,
+    store: Store,
+    entries: Sequence[Mapping[str, EntryOutput]],
+    max_clusters: int,
+    dice: random.Random,
 ) -> list[Item]:
     """Two to four outputs of one cluster beside each other; where there are more, they are dealt to
     several sets."""
-    clusters: dict[str, list[Made]] = {}
-    for one in (one for entry in made for one in entry.values()):
-        if one.row.outcome == Outcome.SCORED:
-            clusters.setdefault(one.sample.cluster, []).append(one)
-    able = sorted(name for name, some in clusters.items() if len(some) > 1)
-    chosen = sorted(dice.sample(able, min(most, len(able))))
-    return [_set(rating, store, some) for name in chosen for some in _dealt(clusters[name], dice)]
+    clusters: dict[str, list[EntryOutput]] = {}
+    for output in (output for entry in entries for output in entry.values()):
+        if output.row.outcome == Outcome.SCORED:
+            clusters.setdefault(output.sample.cluster, []).append(output)
+    able = sorted(name for name, outputs in clusters.items() if len(outputs) > 1)
+    chosen = sorted(dice.sample(able, min(max_clusters, len(able))))
+    return [
+        _set(rating, store, outputs) for name in chosen for outputs in _dealt(clusters[name], dice)
+    ]
 
 
-def _dealt(some: Sequence[Made], dice: random.Random) -> list[list[Made]]:
-    count = -(-len(some) // len(LETTERS))
-    mixed = dice.sample(some, len(some))
+def _dealt(outputs: Sequence[EntryOutput], dice: random.Random) -> list[list[EntryOutput]]:
+    count = -(-len(outputs) // len(LETTERS))
+    mixed = dice.sample(outputs, len(outputs))
     return [mixed[number::count] for number in range(count)]
 
 
-def _set(rating: Rating, store: Store, some: Sequence[Made]) -> Item:
-    named = dict(zip(LETTERS, some, strict=False))
+def _set(rating: Rating, store: Store, outputs: Sequence[EntryOutput]) -> Item:
+    named = dict(zip(LETTERS, outputs, strict=False))
     behind = {
-        "methods": {letter: one.submission for letter, one in named.items()},
-        "samples": {letter: one.sample.id for letter, one in named.items()},
-        "teams": sorted({one.team for one in some}),
+        "methods": {letter: output.submission for letter, output in named.items()},
+        "samples": {letter: output.sample.id for letter, output in named.items()},
+        "teams": sorted({output.team for output in outputs}),
     }
-    words = rating.words(some[0].sample, output_of(some[0].sample, some[0].row))
-    return {**words, "media": [_medium(rating, store, one) for one in some], "behind": behind}
+    words = rating.words(outputs[0].sample, output_of(outputs[0].sample, outputs[0].row))
+    return {
+        **words,
+        "media": [_medium(rating, store, output) for output in outputs],
+        "behind": behind,
+    }
 
 
-def _medium(rating: Rating, store: Store, one: Made) -> dict[str, str]:
+def _medium(rating: Rating, store: Store, output: EntryOutput) -> dict[str, str]:
     if rating.show is None:
-        return {"sha256": one.row.media_sha256, "media_type": one.row.media_type}
+        return {"sha256": output.row.media_sha256, "media_type": output.row.media_type}
     with tempfile.TemporaryDirectory(prefix="armillary-study-") as folder:
         file = Path(folder) / "output"
-        fetch_blob(store, one.row.media_sha256, file)
-        return _drawn(rating, store, one.sample, file)
+        fetch_blob(store, output.row.media_sha256, file)
+        return _drawn(rating, store, output.sample, file)
 
 
 def _drawn(rating: Rating, store: Store, sample: Sample, file: Path | None) -> dict[str, str]:
@@ -161,7 +173,7 @@ def _drawn(rating: Rating, store: Store, sample: Sample, file: Path | None) -> d
 
 def items_of_file(path: Path) -> list[Item]:
     """Items from a JSONL file, one a line, media named relative to it."""
-    found = []
+    file_items = []
     try:
         lines = path.read_text("utf-8").splitlines()
     except UnicodeDecodeError:
@@ -175,5 +187,5 @@ def items_of_file(path: Path) -> list[Item]:
                 f"Line {number} of {path.name} is no item. Write a JSON object with `media`, a "
                 "list of files."
             ) from None
-        found.append(item)
-    return found
+        file_items.append(item)
+    return file_items

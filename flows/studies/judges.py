@@ -18,32 +18,34 @@ from infra import tables
 EVERYWHERE = "everything"
 PLACES = ("scenario", "setting", "modality")
 Pairs = list[tuple[float, float]]
-Known = dict[tuple[str, str, str], float]
+SampleValues = dict[tuple[str, str, str], float]
 """People's value by submission, sample and metric."""
 
 
-def judges_and_people(db: Session, found: Sequence[People]) -> dict[str, Any]:
+def judges_and_people(db: Session, entries: Sequence[People]) -> dict[str, Any]:
     """For each automatic judge, by fingerprint, and each metric of people's how the two go
     together, place by place."""
-    if not found:
+    if not entries:
         return {}
-    suite = suite_named(found[0].submission.suite)
+    suite = suite_named(entries[0].submission.suite)
     assert suite.rating is not None
     beside = suite.rating.beside
-    places = {sample.id: sample.facets for one in found for sample in one.samples}
-    known: Known = {
-        (one.submission.id, score.sample_id, score.metric): score.value
-        for one in found
-        for score in one.scores
+    places = {sample.id: sample.facets for entry in entries for sample in entry.samples}
+    people_values: SampleValues = {
+        (entry.submission.id, score.sample_id, score.metric): score.value
+        for entry in entries
+        for score in entry.scores
         if score.value is not None
     }
-    metrics = dict.fromkeys(metric for _, _, metric in known)
+    metrics = dict.fromkeys(metric for _, _, metric in people_values)
     machine = _machines(
-        db, [one.submission.id for one in found], {beside.get(name, name) for name in metrics}
+        db, [entry.submission.id for entry in entries], {beside.get(name, name) for name in metrics}
     )
     return {
         judge: {
-            metric: _places(_pairs(known, theirs, metric, beside.get(metric, metric)), places)
+            metric: _places(
+                _pairs(people_values, theirs, metric, beside.get(metric, metric)), places
+            )
             for metric in metrics
             if any(name == beside.get(metric, metric) for _, _, name in theirs)
         }
@@ -51,7 +53,9 @@ def judges_and_people(db: Session, found: Sequence[People]) -> dict[str, Any]:
     }
 
 
-def _machines(db: Session, submissions: Sequence[str], metrics: set[str]) -> dict[str, Known]:
+def _machines(
+    db: Session, submissions: Sequence[str], metrics: set[str]
+) -> dict[str, SampleValues]:
     score, run = tables.Score, tables.Run
     query = (
         select(run.judge, run.submission_id, score.sample_id, score.metric, score.value)  # type: ignore[call-overload]
@@ -60,20 +64,20 @@ def _machines(db: Session, submissions: Sequence[str], metrics: set[str]) -> dic
         .where(tables.Judge.kind == "auto", run.state == "published", col(score.value).is_not(None))
         .where(col(run.submission_id).in_(submissions), col(score.metric).in_(metrics))
     )
-    found: dict[str, Known] = {}
+    values_by_judge: dict[str, SampleValues] = {}
     for judge, submission, sample, metric, value in db.execute(query):
-        found.setdefault(judge, {})[submission, sample, metric] = value
-    return found
+        values_by_judge.setdefault(judge, {})[submission, sample, metric] = value
+    return values_by_judge
 
 
 def _pairs(
-    people: Known, machine: Known, metric: str, other: str
+    people: SampleValues, machine: SampleValues, metric: str, judge_metric: str
 ) -> dict[tuple[str, str], tuple[float, float]]:
     """The judge's value and people's, by submission and sample."""
     return {
-        (submission, sample): (machine[submission, sample, other], value)
+        (submission, sample): (machine[submission, sample, judge_metric], value)
         for (submission, sample, name), value in people.items()
-        if name == metric and (submission, sample, other) in machine
+        if name == metric and (submission, sample, judge_metric) in machine
     }
 
 
@@ -82,22 +86,23 @@ def _places(
 ) -> dict[str, Any]:
     """Single samples over everything and at each place, and the means of cells against each
     other."""
-    found: dict[str, Pairs] = {EVERYWHERE: list(pairs.values())}
+    by_place: dict[str, Pairs] = {EVERYWHERE: list(pairs.values())}
     cells: dict[tuple[str, ...], Pairs] = {}
     for (submission, sample), pair in pairs.items():
         for place in _named(facets[sample]):
-            found.setdefault(place, []).append(pair)
+            by_place.setdefault(place, []).append(pair)
         cells.setdefault((submission, *_named(facets[sample])), []).append(pair)
     means = [
-        (fmean(one for one, _ in some), fmean(two for _, two in some)) for some in cells.values()
+        (fmean(judged for judged, _ in place_pairs), fmean(two for _, two in place_pairs))
+        for place_pairs in cells.values()
     ]
     across = {
         "cells": len(means),
         "pearson_of_cells": pearson(*zip(*means, strict=True)) if len(means) > 2 else None,
     }
     return {
-        place: {**judge_and_people(some), **(across if place == EVERYWHERE else {})}
-        for place, some in found.items()
+        place: {**judge_and_people(place_pairs), **(across if place == EVERYWHERE else {})}
+        for place, place_pairs in by_place.items()
     }
 
 
@@ -110,7 +115,7 @@ def judge_and_people(pairs: Sequence[tuple[float, float]]) -> dict[str, float | 
     higher it is."""
     if len(pairs) < 3:
         return {"spearman": None, "difference": None, "n": float(len(pairs))}
-    first, second = [one for one, _ in pairs], [two for _, two in pairs]
+    first, second = [judged for judged, _ in pairs], [two for _, two in pairs]
     return {
         "spearman": spearman(first, second),
         "difference": fmean(first) - fmean(second),

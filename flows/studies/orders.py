@@ -9,8 +9,9 @@ from sqlalchemy import update
 from sqlmodel import col, select
 
 from flows.studies.board import publish
-from flows.studies.create import StudyPlan, create, places_of
+from flows.studies.create import StudyPlan, create
 from flows.studies.items import items_of_board
+from flows.studies.protocols import places_of
 from infra.db import session
 from infra.settings import Settings
 from infra.tables.study import StudyOrder
@@ -30,46 +31,53 @@ def carry_out(settings: Settings) -> list[str]:
         )
         db.expunge_all()
     return [
-        _carried(settings, one) for one in waiting if _set(settings, one, "waiting", "in work", "")
+        _carried(settings, order)
+        for order in waiting
+        if _set(settings, order, "waiting", "in work", "")
     ]
 
 
-def _carried(settings: Settings, one: StudyOrder) -> str:
+def _carried(settings: Settings, order: StudyOrder) -> str:
     try:
-        text = _create(settings, one) if one.kind == "create" else _publish(settings, one)
+        text = _create(settings, order) if order.kind == "create" else _publish(settings, order)
         state = "done"
     except StudyError as error:
         state, text = "refused", str(error)
     except Exception as error:
-        log.exception("order %s", one.id)
+        log.exception("order %s", order.id)
         state, text = "failed", f"{type(error).__name__} on our side; it is in the log."
-    _set(settings, one, "in work", state, text)
-    return f"{one.kind} {one.study_id}: {text}"
+    _set(settings, order, "in work", state, text)
+    return f"{order.kind} {order.study_id}: {text}"
 
 
-def _create(settings: Settings, one: StudyOrder) -> str:
-    asked = one.wanted
-    suite, seed = str(asked["suite"]), int(asked.get("seed", 0))
+def _create(settings: Settings, order: StudyOrder) -> str:
+    parameters = order.wanted
+    suite, seed = str(parameters["suite"]), int(parameters.get("seed", 0))
     items = items_of_board(
-        settings, suite, list(asked["submissions"]), int(asked.get("most", 60)), seed
+        settings, suite, list(parameters["submissions"]), int(parameters.get("most", 60)), seed
     )
-    each = places_of(suite, asked.get("each"))
+    places = places_of(suite, parameters.get("each"))
     plan = StudyPlan(
-        one.study_id, suite, suite, str(asked.get("title") or one.study_id), each=each, seed=seed
+        order.study_id,
+        suite,
+        suite,
+        str(parameters.get("title") or order.study_id),
+        raters_per_item=places,
+        seed=seed,
     )
     return f"{create(settings, plan, items)} items, in draft."
 
 
-def _publish(settings: Settings, one: StudyOrder) -> str:
-    result = publish(settings, one.study_id)
+def _publish(settings: Settings, order: StudyOrder) -> str:
+    result = publish(settings, order.study_id)
     out = sum(bool(rater["left_out"]) for rater in result["raters"])
     return f"Published: {len(result['raters'])} raters, {out} left out by the rule."
 
 
-def _set(settings: Settings, one: StudyOrder, before: str, state: str, text: str) -> bool:
-    mine = (col(StudyOrder.id) == one.id, col(StudyOrder.state) == before)
+def _set(settings: Settings, order: StudyOrder, before: str, state: str, text: str) -> bool:
+    mine = (col(StudyOrder.id) == order.id, col(StudyOrder.state) == before)
     with session(settings.database) as db:
-        done = db.connection().execute(
+        result = db.connection().execute(
             update(StudyOrder).where(*mine).values(state=state, text=text)
         )
-        return done.rowcount == 1
+        return result.rowcount == 1

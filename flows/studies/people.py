@@ -19,11 +19,11 @@ from evaluators.contracts import (
     Score,
     Suite,
 )
+from evaluators.statistics.opinions import RatedOutput
 from evaluators.statistics.raters import Shared, shared
 from evaluators.suites import suite_named
 from flows.run.questions import output_of
 from flows.run.tables_io import outputs_of
-from flows.studies.ratings import About
 from infra import tables
 from infra.tables.study import Study, StudyItem
 
@@ -43,19 +43,25 @@ class People:
     noise: Mapping[str, Shared]
 
 
-def people_of(db: Session, study: Study, said: Sequence[About]) -> list[People]:
+def people_of(db: Session, study: Study, rated_outputs: Sequence[RatedOutput]) -> list[People]:
     """Every submission of a study; items from a file have no submission of ours behind them."""
     suite = suite_named(study.suite)
-    shown, asked = _shown(db, study)
-    samples = [sample for sample in suite.samples() if sample.id in asked]
+    methods, sample_ids = _methods_and_samples(db, study)
+    samples = [sample for sample in suite.samples() if sample.id in sample_ids]
     return [
-        _people(db, suite, row, samples, [one for one in said if one.method == row.id])
-        for name in shown
+        _people(
+            db,
+            suite,
+            row,
+            samples,
+            [rated_output for rated_output in rated_outputs if rated_output.method == row.id],
+        )
+        for name in methods
         if (row := db.get(tables.Submission, name)) and row.suite == study.suite
     ]
 
 
-def _shown(db: Session, study: Study) -> tuple[list[str], set[str]]:
+def _methods_and_samples(db: Session, study: Study) -> tuple[list[str], set[str]]:
     """The methods and the samples of all real items."""
     rows = db.exec(
         select(StudyItem.behind).where(StudyItem.study_id == study.id, StudyItem.kind == "real")
@@ -69,24 +75,28 @@ def _people(
     suite: Suite,
     row: tables.Submission,
     samples: Sequence[Sample],
-    said: Sequence[About],
+    rated_outputs: Sequence[RatedOutput],
 ) -> People:
-    found = outputs_of(db, row.id)
-    mine = tuple(sample for sample in samples if sample.id in found)
+    rows = outputs_of(db, row.id)
+    mine = tuple(sample for sample in samples if sample.id in rows)
     heard: dict[str, list[Opinion]] = {}
-    for one in said:
-        heard.setdefault(one.sample, []).append(one.opinion)
-    outputs = {sample.id: output_of(sample, found[sample.id]) for sample in mine}
+    for rated in rated_outputs:
+        heard.setdefault(rated.sample, []).append(rated.opinion)
+    outputs = {sample.id: output_of(sample, rows[sample.id]) for sample in mine}
     scores = [
-        s for one in mine for s in people_scores(suite, one, outputs[one.id], heard.get(one.id, []))
+        score
+        for sample in mine
+        for score in people_scores(suite, sample, outputs[sample.id], heard.get(sample.id, []))
     ]
-    single = [by_rater(suite, one, outputs[one.id], heard.get(one.id, [])) for one in mine]
-    files = {sample.id: found[sample.id].media_sha256 for sample in mine}
+    single = [
+        by_rater(suite, sample, outputs[sample.id], heard.get(sample.id, [])) for sample in mine
+    ]
+    files = {sample.id: rows[sample.id].media_sha256 for sample in mine}
     return People(row, mine, files, tuple(scores), rater_noise(single))
 
 
 def people_scores(
-    suite: Suite, sample: Sample, output: Output, said: Sequence[Opinion]
+    suite: Suite, sample: Sample, output: Output, opinions: Sequence[Opinion]
 ) -> tuple[Score, ...]:
     """A sample's scores by people: by the suite's rule for them, or each rater's by the judge's
     rule and their mean.
@@ -94,45 +104,51 @@ def people_scores(
     An output that failed is scored as such; one that nobody rated has no score and is counted as
     missing.
     """
-    assert suite.score is not None and suite.rating is not None
-    if output.outcome not in SUBMITTER_FAILURES and not said:
+    assert suite.scoring is not None and suite.rating is not None
+    if output.outcome not in SUBMITTER_FAILURES and not opinions:
         return ()
     if suite.rating.score:
-        return suite.rating.score(sample, output, said)
+        return suite.rating.score(sample, output, opinions)
     if output.outcome in SUBMITTER_FAILURES:
-        return suite.score(sample, output, {})
-    single = [suite.score(sample, output, _answers(one)) for one in said]
+        return suite.scoring.score(sample, output, {})
+    single = [suite.scoring.score(sample, output, _answers(opinion)) for opinion in opinions]
     return tuple(
         mean_of_raters([scores[number] for scores in single]) for number in range(len(single[0]))
     )
 
 
 def by_rater(
-    suite: Suite, sample: Sample, output: Output, said: Sequence[Opinion]
+    suite: Suite, sample: Sample, output: Output, opinions: Sequence[Opinion]
 ) -> dict[str, tuple[Score, ...]]:
     """A sample's scores by each rater alone."""
     return {
-        one.rater: people_scores(suite, sample, output, [one]) for one in said if not one.settles
+        opinion.rater: people_scores(suite, sample, output, [opinion])
+        for opinion in opinions
+        if not opinion.settles
     }
 
 
 def rater_noise(single: Sequence[Mapping[str, Sequence[Score]]]) -> dict[str, Shared]:
     """What each metric's mean would move by with other raters, where two of them rated the same
     outputs."""
-    raters = sorted({rater for one in single for rater in one})
+    raters = sorted({rater for scores_by_rater in single for rater in scores_by_rater})
     by_metric: dict[str, list[list[float]]] = {}
-    for one in single:
-        rows = {score.metric: [np.nan] * len(raters) for scores in one.values() for score in scores}
-        for rater, scores in one.items():
+    for scores_by_rater in single:
+        rows = {
+            score.metric: [np.nan] * len(raters)
+            for scores in scores_by_rater.values()
+            for score in scores
+        }
+        for rater, scores in scores_by_rater.items():
             for score in scores:
                 if score.value is not None:
                     rows[score.metric][raters.index(rater)] = score.value
         for metric, row in rows.items():
             by_metric.setdefault(metric, []).append(row)
-    found = {
+    noise_by_metric = {
         metric: shared(np.array(rows, np.float64), used=None) for metric, rows in by_metric.items()
     }
-    return {metric: one for metric, one in found.items() if one}
+    return {metric: noise for metric, noise in noise_by_metric.items() if noise}
 
 
 def _answers(opinion: Opinion) -> dict[str, Answer]:

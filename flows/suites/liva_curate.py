@@ -53,7 +53,7 @@ class Drafted:
     """Where new cases stand after a run."""
 
     name: str
-    asked: int
+    calls: int
     written: tuple[str, ...]
     open: Mapping[str, str]
     findings: tuple[SidecarFinding, ...]
@@ -67,7 +67,7 @@ class LivaCuration:
     settings: Settings
     talker: Talker
     to: Path
-    asked: int = 0
+    calls: int = 0
     written: list[str] = field(default_factory=list)
     open: dict[str, str] = field(default_factory=dict)
 
@@ -130,10 +130,10 @@ def from_goals(
     sidecar."""
     check_scenario(scenario)
     course = LivaCuration(name, settings, talker, to)
-    known = [case.intention for case in own() if case.scenario == scenario]
-    ask = drafting.ask_ideas(scenario, count, known)
-    found = _answer(course, "ideas", scenario, ask)
-    for number, idea in enumerate(found["ideas"] if found else (), 1):
+    intentions = [case.intention for case in own() if case.scenario == scenario]
+    ask = drafting.ask_ideas(scenario, count, intentions)
+    reply = _answer(course, "ideas", scenario, ask)
+    for number, idea in enumerate(reply["ideas"] if reply else (), 1):
         case_id = f"{scenario}_case{100 + number}"
         _from_idea(course, case_id, idea, _call_id(course, "ideas", ask), paint)
     return _drafted(course)
@@ -203,10 +203,10 @@ def painter(
         if generator.modality != "image":
             raise CannotDraft(f"{model.name} makes clips. Name a text-to-image model.")
         sample = Sample(case_id, Facets("", "", "", "image"), case_id, prompt)
-        (made,) = generator.generate([sample], to.parent)
-        if made.outcome is not Outcome.SCORED or made.file is None:
-            raise CannotDraft(f"No picture for {case_id}: {made.reason}")
-        made.file.replace(to)
+        (output,) = generator.generate([sample], to.parent)
+        if output.outcome is not Outcome.SCORED or output.file is None:
+            raise CannotDraft(f"No picture for {case_id}: {output.reason}")
+        output.file.replace(to)
 
     return paint
 
@@ -222,8 +222,8 @@ def _from_idea(
         course.open[case_id] = "the idea was dropped"
     else:
         words = decision.payload
-        told = hashlib.sha256(str(words["image_prompt"]).encode()).hexdigest()[:12]
-        picture = course.pictures / f"{case_id}-{told}.png"
+        prompt_sha256 = hashlib.sha256(str(words["image_prompt"]).encode()).hexdigest()[:12]
+        picture = course.pictures / f"{case_id}-{prompt_sha256}.png"
         if not picture.is_file():
             paint(case_id, str(words["image_prompt"]), picture)
         licence = "picture made by an image model for this case; see the curation's record"
@@ -233,26 +233,26 @@ def _from_idea(
 def _sketched(course: LivaCuration, seed: Seed) -> None:
     """Ask for a sidecar, let people decide about it, and write it when they have."""
     ask = drafting.ask_sketch(seed)
-    found = _answer(course, "sketch", seed.case_id, ask)
-    if found is None:
+    reply = _answer(course, "sketch", seed.case_id, ask)
+    if reply is None:
         course.open[seed.case_id] = "the model gave no usable reply"
         return
-    drafts = drafting.drafts_of_sketch(seed, found, _call_id(course, "sketch", ask))
-    made = drafting.settle(seed, drafts, _decide(course, drafts))
-    if isinstance(made, str):
-        course.open[seed.case_id] = made
+    drafts = drafting.drafts_of_sketch(seed, reply, _call_id(course, "sketch", ask))
+    case = drafting.settle(seed, drafts, _decide(course, drafts))
+    if isinstance(case, str):
+        course.open[seed.case_id] = case
         return
     course.to.mkdir(parents=True, exist_ok=True)
-    write_png(read_image(seed.picture), course.to / made.image)
-    (course.to / f"{made.case_id}.yaml").write_text(
-        sidecar(replace(made, folder=course.to)), "utf-8"
+    write_png(read_image(seed.picture), course.to / case.image)
+    (course.to / f"{case.case_id}.yaml").write_text(
+        sidecar(replace(case, folder=course.to)), "utf-8"
     )
-    course.written.append(made.case_id)
+    course.written.append(case.case_id)
 
 
 def _drafted(course: LivaCuration) -> Drafted:
     findings = read_folder(course.to).findings if course.written else ()
-    return Drafted(course.name, course.asked, tuple(course.written), course.open, findings)
+    return Drafted(course.name, course.calls, tuple(course.written), course.open, findings)
 
 
 def _answer(
@@ -264,68 +264,72 @@ def _answer(
         row = db.get(tables.CurationCall, key)
         if row is not None and row.status == "done":
             return dict(row.payload)
-    reply, said, reason = drafting.converse(course.talker, ask)
-    course.asked += 1
+    reply, turns, reason = drafting.converse(course.talker, ask)
+    course.calls += 1
     payload: dict[str, Any] = reply.model_dump(mode="json") if reply else {}
-    kept = {
-        "id": key,
-        "curation": course.name,
-        "step": step,
-        "subject": subject,
-        "model": course.talker.name,
-        "prompt_version": prompts_sha256(),
-        "temperature": None,
-        "status": "done" if reply else "failed",
-        "reason": reason[:1000],
-        "payload": payload,
-        "raw": "\n\n".join(one.text for one in said),
-        "tries": len(said),
-        "tokens_in": sum(one.tokens_in for one in said),
-        "tokens_out": sum(one.tokens_out for one in said),
-        "cost": sum(one.cost for one in said),
-        "at": tables.now(),
-    }
+    call = tables.CurationCall(
+        id=key,
+        curation=course.name,
+        step=step,
+        subject=subject,
+        model=course.talker.name,
+        prompt_version=prompts_sha256(),
+        temperature=None,
+        status="done" if reply else "failed",
+        reason=reason[:1000],
+        payload=payload,
+        raw="\n\n".join(turn.text for turn in turns),
+        tries=len(turns),
+        tokens_in=sum(turn.tokens_in for turn in turns),
+        tokens_out=sum(turn.tokens_out for turn in turns),
+        cost=sum(turn.cost for turn in turns),
+        at=tables.now(),
+    )
     with session(course.settings.database) as db:
-        _replace_call(db, kept)
+        _replace_call(db, call)
     return payload or None
 
 
-def _replace_call(db: Session, row: Mapping[str, Any]) -> None:
+def _replace_call(db: Session, call: tables.CurationCall) -> None:
     """A failure gives way to what comes after it."""
     table = tables.CurationCall
     db.connection().execute(
-        delete(table).where(col(table.id) == row["id"], col(table.status) != "done")
+        delete(table).where(col(table.id) == call.id, col(table.status) != "done")
     )
-    add_new(db, table, [dict(row)])
+    add_new(db, table, [call.model_dump()])
 
 
 def _decide(course: LivaCuration, drafts: Sequence[CaseDraft]) -> dict[str, CaseDecision]:
     """Put drafts in the queue, and read what was decided about them."""
     rows = {draft.key: _row(course, draft) for draft in drafts}
     with session(course.settings.database) as db:
-        there = offer(db, list(rows.values()))
+        queued = offer(db, list(rows.values()))
     return {
-        key: CaseDecision(there[row["id"]].status, there[row["id"]].words)
+        key: CaseDecision(queued[row["id"]].status, queued[row["id"]].words)
         for key, row in rows.items()
     }
 
 
 def _row(course: LivaCuration, draft: CaseDraft) -> dict[str, Any]:
-    same = ("step", "kind", "field", "position", "context")
-    row: dict[str, Any] = {name: getattr(draft, name) for name in same}
-    identity = hashlib.sha256(f"{course.name}\0{draft.key}".encode()).hexdigest()[:16]
     words = {
         key: list(value) if isinstance(value, tuple) else value
         for key, value in draft.payload.items()
     }
-    row |= {
-        "id": identity,
-        "call_id": draft.source,
-        "curation": course.name,
-        "task_id": draft.case_id,
-    }
-    row |= {"instance": None, "payload": words, "note": "", "edited": {}, "status": "candidate"}
-    return {**row, "reviewer": "", "reason": "", "created_at": tables.now()}
+    row = tables.Draft(
+        id=hashlib.sha256(f"{course.name}\0{draft.key}".encode()).hexdigest()[:16],
+        call_id=draft.source,
+        curation=course.name,
+        step=draft.step,
+        kind=draft.kind,
+        task_id=draft.case_id,
+        field=draft.field,
+        position=draft.position,
+        payload=words,
+        context=dict(draft.context),
+        status="candidate",
+        created_at=tables.now(),
+    )
+    return row.model_dump(exclude={"decided_at"})
 
 
 def _call_id(course: LivaCuration, step: str, ask: AgentPrompt[Any]) -> str:

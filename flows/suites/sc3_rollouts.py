@@ -48,40 +48,40 @@ class RolloutRequest:
     def samples(self) -> list[Sample]:
         """The suite's samples that are wished for."""
         return [
-            one
-            for one in samples()
-            if one.facets.setting in self.modes and _place(one) < self.starts
+            sample
+            for sample in samples()
+            if sample.facets.setting in self.modes and _place(sample) < self.starts
         ]
 
     def policies(self) -> dict[int, Policy]:
         """The seven policies, with the lab's own in their places."""
-        known: dict[int, Policy] = policies()
+        by_number: dict[int, Policy] = policies()
         for number in self.servers:
-            policy_of(known, number)
-        return {**known, **{number: HttpPolicy(url) for number, url in self.servers.items()}}
+            policy_of(by_number, number)
+        return {**by_number, **{number: HttpPolicy(url) for number, url in self.servers.items()}}
 
 
-def read_servers(said: list[str]) -> dict[int, str]:
+def read_servers(arguments: list[str]) -> dict[int, str]:
     """From N=URL, as often as it was said.
 
     >>> read_servers(["3=http://localhost:8000"])
     {3: 'http://localhost:8000'}
     """
-    found: dict[int, str] = {}
-    for one in said:
-        number, _, url = one.partition("=")
+    servers: dict[int, str] = {}
+    for argument in arguments:
+        number, _, url = argument.partition("=")
         if (
             not number.isdecimal()
             or not 1 <= int(number) <= len(policies())
             or not _is_address(url)
         ):
             raise CannotRollOut(
-                f"{one!r} names no policy. Write the number whose place it takes, 1 to "
+                f"{argument!r} names no policy. Write the number whose place it takes, 1 to "
                 f"{len(policies())}, "
                 "and its address: 3=http://localhost:8000."
             )
-        found[int(number)] = url
-    return found
+        servers[int(number)] = url
+    return servers
 
 
 def _is_address(url: str) -> bool:
@@ -92,7 +92,7 @@ def _is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname)
 
 
-def roll_out(wish: RolloutRequest, each: Callable[[int], None]) -> tuple[Path, ...]:
+def roll_out(wish: RolloutRequest, on_progress: Callable[[int], None]) -> tuple[Path, ...]:
     """Roll out what is wished for and not there yet; `each` hears of so many more that are done."""
     if not wish.model.is_dir():
         raise CannotRollOut(
@@ -101,7 +101,7 @@ def roll_out(wish: RolloutRequest, each: Callable[[int], None]) -> tuple[Path, .
     try:
         world, config = open_folder(wish.model, wish.model.resolve().name)
         todo = episodes(wish.samples())
-        return roll_out_all(world, wish.policies(), todo, config, wish.to, wish.clips, each)
+        return roll_out_all(world, wish.policies(), todo, config, wish.to, wish.clips, on_progress)
     except BadFolder as error:
         raise CannotRollOut(f"{wish.model}: {error}") from error
     except BROKEN as error:
@@ -115,16 +115,18 @@ def pack(folder: Path, to: Path, declaration: Mapping[str, Any]) -> Path:
             f"{folder} holds rollouts of policies of your own. Hand in rollouts of the suite's "
             "seven."
         )
-    wanted = suite_named("sc3").subsets.get(declaration.get("subset", "full"))
-    known = [
-        folder / f"{sample.id}{SUFFIX}" for sample in samples() if wanted is None or wanted(sample)
+    in_subset = suite_named("sc3").subsets.get(declaration.get("subset", "full"))
+    paths = [
+        folder / f"{sample.id}{SUFFIX}"
+        for sample in samples()
+        if in_subset is None or in_subset(sample)
     ]
-    found = {path.name.removesuffix(SUFFIX): path for path in known if path.is_file()}
-    if not found:
+    rollouts = {path.name.removesuffix(SUFFIX): path for path in paths if path.is_file()}
+    if not rollouts:
         raise CannotRollOut(
             f"{folder} holds no rollout of that subset. Make some with `armillary sc3 rollout`."
         )
-    return pack_outputs(to, {"modalities": ["trajectory"], **declaration}, found)
+    return pack_outputs(to, {"modalities": ["trajectory"], **declaration}, rollouts)
 
 
 def _claim(folder: Path) -> Mapping[str, Any]:

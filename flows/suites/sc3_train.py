@@ -33,7 +33,9 @@ class DynamicsTrainingPlan:
     seed: int
 
 
-def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], None]) -> float | None:
+def train_here(
+    plan: DynamicsTrainingPlan, on_step: Callable[[str, int, float], None]
+) -> float | None:
     """Train, or go on training; the tau that was chosen, None if it never stops."""
     from evaluators.models.dynamics.course import DynamicsCourse, make
     from evaluators.models.dynamics.flow_matching import SHARES
@@ -44,8 +46,8 @@ def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], Non
     from evaluators.suites.sc3.producing import open_folder
     from evaluators.suites.sc3.rollouts.tuning import choose_tau
 
-    said = _read(plan.config)
-    _check_names(said, {"eyes": EyesConfig, "dynamics": DynamicsConfig})
+    sizes_by_part = _read(plan.config)
+    _check_names(sizes_by_part, {"eyes": EyesConfig, "dynamics": DynamicsConfig})
     if unknown := set(plan.without) - set(MODES):
         raise CannotTrain(
             f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: "
@@ -66,13 +68,13 @@ def train_here(plan: DynamicsTrainingPlan, told: Callable[[str, int, float], Non
                 warm_up=min(DynamicsPlan().warm_up, plan.steps // 10),
             ),
             episodes=plan.episodes,
-            eyes=EyesConfig(**said.get("eyes", {})),
-            dynamics=DynamicsConfig(**_tuples(said.get("dynamics", {}))).checked(),
+            eyes=EyesConfig(**sizes_by_part.get("eyes", {})),
+            dynamics=DynamicsConfig(**_tuples(sizes_by_part.get("dynamics", {}))).checked(),
         )
     except (TypeError, ValueError) as error:
         raise CannotTrain(f"{plan.config} does not fit: {error}") from None
     return make(
-        plan.to, course, told, lambda folder: choose_tau(*open_folder(folder, folder.name))
+        plan.to, course, on_step, lambda folder: choose_tau(*open_folder(folder, folder.name))
     ).tau
 
 
@@ -80,17 +82,17 @@ def _read(path: Path | None) -> dict[str, Any]:
     if path is None:
         return {}
     try:
-        said = json.loads(path.read_text("utf-8"))
+        config = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         raise CannotTrain(f"{path} cannot be read as JSON. Write {EXAMPLE}.") from None
-    if not isinstance(said, dict) or not all(isinstance(part, dict) for part in said.values()):
+    if not isinstance(config, dict) or not all(isinstance(part, dict) for part in config.values()):
         raise CannotTrain(f"{path} must hold an object like {EXAMPLE}.")
-    return said
+    return config
 
 
-def _check_names(said: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -> None:
+def _check_names(sizes_by_part: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -> None:
     """Refuse a part, or a size in a part, that does not exist."""
-    for part, sizes in said.items():
+    for part, sizes in sizes_by_part.items():
         if part not in parts:
             raise CannotTrain(no_such("part", part, parts, within="a dynamics model"))
         names = [field.name for field in fields(parts[part])]
@@ -101,7 +103,7 @@ def _check_names(said: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -
                 )
 
 
-def _tuples(said: dict[str, Any]) -> dict[str, Any]:
+def _tuples(sizes: dict[str, Any]) -> dict[str, Any]:
     return {
-        name: tuple(value) if isinstance(value, list) else value for name, value in said.items()
+        name: tuple(value) if isinstance(value, list) else value for name, value in sizes.items()
     }

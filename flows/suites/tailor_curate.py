@@ -7,7 +7,6 @@ decided stands.
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -28,7 +27,6 @@ from evaluators.judges.http.endpoint import HttpJudgeConfig
 from evaluators.suites.tailor import checks
 from evaluators.suites.tailor.bank import Row, public
 from evaluators.suites.tailor.curation import bank, review, steps
-from evaluators.suites.tailor.curation.prompts import version
 from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
 from evaluators.suites.tailor.curation.review import (
     BankDraft,
@@ -51,6 +49,7 @@ from evaluators.suites.tailor.graph import AffordanceGraph, load
 from evaluators.suites.tailor.wording import BankFinding
 from flows.durable.progress import begin, tick
 from flows.durable.shard_results import pieces
+from flows.suites.tailor_records import call_row, draft_row, record_id
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
@@ -90,7 +89,7 @@ class Curated:
     write."""
 
     name: str
-    asked: int
+    calls: int
     failed: int
     unasked: int
     open: tuple[UnfinishedTask, ...]
@@ -109,7 +108,7 @@ class TailorCuration:
     model: str
     options: CurationOptions
     budget: Budget
-    asked: int = 0
+    calls: int = 0
     asks: list[CurationQuestion] = field(default_factory=list)
 
     def config(self) -> HttpJudgeConfig:
@@ -136,7 +135,7 @@ class TailorCuration:
     def keep(self, reply: Reply) -> None:
         """Store a reply the moment it is complete; one that was never asked for leaves no row."""
         if reply.status != "budget":
-            self.asked += 1
+            self.calls += 1
             with session(self.settings.database) as db:
                 _store(db, self, reply)
         tick(reply.ask.title)
@@ -149,12 +148,15 @@ def curate(name: str, base_url: str, model: str, options: CurationOptions | None
     actions, graph = _actions(course.options), load(course.options.graph)
     chosen, open_ = _first_half(course, actions, graph)
     rows, later = _second_half(course, actions, chosen)
-    made = bank.assemble(actions, rows)
-    found = checks.findings(made) if rows else ()
-    folder = course.options.folder if rows and not found else None
+    new_bank = bank.assemble(actions, rows)
+    bank_findings = checks.findings(new_bank) if rows else ()
+    folder = course.options.folder if rows and not bank_findings else None
     if folder:
-        bank.write(made, folder)
-    return Curated(name, course.asked, *_tally(course), (*open_, *later), len(rows), found, folder)
+        bank.write(new_bank, folder)
+    open_tasks = (*open_, *later)
+    return Curated(
+        name, course.calls, *_tally(course), open_tasks, len(rows), bank_findings, folder
+    )
 
 
 def run_here(
@@ -162,8 +164,8 @@ def run_here(
 ) -> Curated:
     """Run the flow in this process."""
     runner: Any = ThreadPoolTaskRunner(max_workers=settings.workers)
-    done: Curated = curate.with_options(task_runner=runner)(name, base_url, model, options)
-    return done
+    curated: Curated = curate.with_options(task_runner=runner)(name, base_url, model, options)
+    return curated
 
 
 def _course(name: str, base_url: str, model: str, options: CurationOptions) -> TailorCuration:
@@ -172,7 +174,7 @@ def _course(name: str, base_url: str, model: str, options: CurationOptions) -> T
             "The curation has no name. Give one, and the same again to go on with it."
         )
     calls, money = (
-        inf if most is None else most for most in (options.most_calls, options.most_money)
+        inf if limit is None else limit for limit in (options.most_calls, options.most_money)
     )
     course = TailorCuration(
         name, Settings(), base_url, model, options, Budget(calls=calls, money=money)
@@ -182,12 +184,12 @@ def _course(name: str, base_url: str, model: str, options: CurationOptions) -> T
 
 
 def _actions(options: CurationOptions) -> list[Row]:
-    known = {str(row["action_name"]): row for row in public().actions}
-    if unknown := [name for name in options.actions if name not in known]:
+    by_name = {str(row["action_name"]): row for row in public().actions}
+    if unknown := [name for name in options.actions if name not in by_name]:
         raise CannotCurate(
-            f"There is no action {unknown[0]!r}. The actions are {', '.join(known)}."
+            f"There is no action {unknown[0]!r}. The actions are {', '.join(by_name)}."
         )
-    return [known[name] for name in options.actions or known]
+    return [by_name[name] for name in options.actions or by_name]
 
 
 def _first_half(
@@ -195,93 +197,100 @@ def _first_half(
 ) -> tuple[list[Chosen], list[UnfinishedTask]]:
     """Steps 1 to 4: tasks, tools, and what people chose of them."""
     first = [steps.ask_tasks(action, course.options.tasks) for action in actions]
-    found = _answers(course, first)
-    pairs = [(a, q) for a, q in zip(actions, first, strict=True) if q.key in found]
+    payloads = _answers(course, first)
+    pairs = [(a, q) for a, q in zip(actions, first, strict=True) if q.key in payloads]
     tasks = [
-        (one, ask.key) for action, ask in pairs for one in steps.tasks_of(action, found[ask.key])
+        (bank_task, ask.key)
+        for action, ask in pairs
+        for bank_task in steps.tasks_of(action, payloads[ask.key])
     ]
-    with_ = [steps.ask_unconventional(one, graph) for one, _ in tasks]
-    against = [steps.ask_impossible(one, graph) for one, _ in tasks]
-    told = _answers(course, with_) | _answers(course, against)
+    with_ = [steps.ask_unconventional(bank_task, graph) for bank_task, _ in tasks]
+    against = [steps.ask_impossible(bank_task, graph) for bank_task, _ in tasks]
+    tool_payloads = _answers(course, with_) | _answers(course, against)
     results = [
-        _chosen(course, *of, a, b, told) for of, a, b in zip(tasks, with_, against, strict=True)
+        _chosen(course, *of, a, b, tool_payloads)
+        for of, a, b in zip(tasks, with_, against, strict=True)
     ]
-    return [one for one in results if isinstance(one, Chosen)], [
-        one for one in results if isinstance(one, UnfinishedTask)
-    ]
+    chosen = [result for result in results if isinstance(result, Chosen)]
+    return chosen, [result for result in results if isinstance(result, UnfinishedTask)]
 
 
 def _chosen(
     course: TailorCuration,
-    one: Task,
+    bank_task: Task,
     source: str,
     a: CurationQuestion,
     b: CurationQuestion,
-    told: Payloads,
+    payloads: Payloads,
 ) -> Chosen | UnfinishedTask:
-    if a.key not in told or b.key not in told:
-        return UnfinishedTask(one.task_id, "its tools are not written yet")
-    known = {"original_tool": one.original_tool}
+    if a.key not in payloads or b.key not in payloads:
+        return UnfinishedTask(bank_task.task_id, "its tools are not written yet")
+    tool_context = {"original_tool": bank_task.original_tool}
     drafts = review.first_round(
-        one,
+        bank_task,
         {"tasks": source, "unconventional": a.key, "impossible": b.key},
-        Unconventional.model_validate(told[a.key], context=known),
-        Impossible.model_validate(told[b.key], context=known),
+        Unconventional.model_validate(payloads[a.key], context=tool_context),
+        Impossible.model_validate(payloads[b.key], context=tool_context),
     )
-    return review.choose(one, drafts, _queue(course, drafts))
+    return review.choose(bank_task, drafts, _queue(course, drafts))
 
 
 def _second_half(
     course: TailorCuration, actions: Sequence[Row], chosen: Sequence[Chosen]
 ) -> tuple[list[bank.Rows], list[UnfinishedTask]]:
     """Steps 5 to 7: prompts, checklists, and what people left of them."""
-    asks = [steps.ask_instances(one) for one in chosen]
+    asks = [steps.ask_instances(choice) for choice in chosen]
     prompts = _answers(course, asks)
     written = [
         (
-            one,
+            choice,
             ask.key,
             [Instance.model_validate(row) for row in prompts[ask.key]["evaluation_instances"]],
         )
-        for one, ask in zip(chosen, asks, strict=True)
+        for choice, ask in zip(chosen, asks, strict=True)
         if ask.key in prompts
     ]
     ready = _checklists(course, written)
     by_name = {row["action_name"]: row for row in actions}
-    results = [_folded(course, by_name[one.task.action_name], one) for one in ready]
-    there = {one.task.task_id for one in ready}
+    results = [_folded(course, by_name[drafts.task.action_name], drafts) for drafts in ready]
+    finished_ids = {drafts.task.task_id for drafts in ready}
     missing = [
-        UnfinishedTask(one.task_id, "its prompts or checklists are not written yet")
-        for one in chosen
+        UnfinishedTask(choice.task_id, "its prompts or checklists are not written yet")
+        for choice in chosen
     ]
-    rows = [one for one in results if isinstance(one, bank.Rows)]
-    open_ = [one for one in results if isinstance(one, UnfinishedTask)]
-    return rows, [*open_, *(one for one in missing if one.task_id not in there)]
+    rows = [result for result in results if isinstance(result, bank.Rows)]
+    open_ = [result for result in results if isinstance(result, UnfinishedTask)]
+    return rows, [*open_, *(task_ for task_ in missing if task_.task_id not in finished_ids)]
 
 
 def _checklists(
     course: TailorCuration, written: Sequence[tuple[Chosen, str, list[Instance]]]
 ) -> list[TaskDrafts]:
     """Step 6: first what the five tools of a task share, then each tool's own."""
-    shared = [steps.ask_common(one, instances) for one, _, instances in written]
-    found = {
+    shared = [steps.ask_common(chosen, instances) for chosen, _, instances in written]
+    common_parts = {
         key: Common.model_validate(payload) for key, payload in _answers(course, shared).items()
     }
     own = [
-        [steps.ask_rubrics(one, at, row, found[ask.key]) for at, row in enumerate(rows)]
-        if ask.key in found
+        [steps.ask_rubrics(chosen, at, row, common_parts[ask.key]) for at, row in enumerate(rows)]
+        if ask.key in common_parts
         else []
-        for (one, _, rows), ask in zip(written, shared, strict=True)
+        for (chosen, _, rows), ask in zip(written, shared, strict=True)
     ]
-    told = _answers(course, [ask for asks in own for ask in asks])
+    payloads = _answers(course, [ask for asks in own for ask in asks])
     ready = []
-    for (one, source, rows), ask, asks in zip(written, shared, own, strict=True):
-        if asks and all(each.key in told for each in asks):
-            context = {"common": {part: getattr(found[ask.key], part).questions for part in SHARED}}
-            rubrics = [Rubrics.model_validate(told[each.key], context=context) for each in asks]
-            keys = {f"rubrics {at}": each.key for at, each in enumerate(asks)}
+    for (chosen, source, rows), ask, asks in zip(written, shared, own, strict=True):
+        if asks and all(rubric_question.key in payloads for rubric_question in asks):
+            context = {
+                "common": {part: getattr(common_parts[ask.key], part).questions for part in SHARED}
+            }
+            rubrics = [
+                Rubrics.model_validate(payloads[rubric_question.key], context=context)
+                for rubric_question in asks
+            ]
+            keys = {f"rubrics {at}": rubric_question.key for at, rubric_question in enumerate(asks)}
             sources = {"instances": source, "common": ask.key, **keys}
-            ready.append(TaskDrafts(one, rows, found[ask.key], rubrics, sources))
+            ready.append(TaskDrafts(chosen, rows, common_parts[ask.key], rubrics, sources))
     return ready
 
 
@@ -315,25 +324,27 @@ def _answers(course: TailorCuration, asks: Sequence[CurationQuestion]) -> Payloa
     for future in futures:
         future.result()
     with session(course.settings.database) as db:
-        found = {row.id: row.payload for row in _calls(db, course.name) if row.status == "done"}
-    return {ask.key: found[_id(course, ask.key)] for ask in asks if _id(course, ask.key) in found}
+        payloads = {row.id: row.payload for row in _calls(db, course.name) if row.status == "done"}
+    return {
+        ask.key: payloads[_id(course, ask.key)] for ask in asks if _id(course, ask.key) in payloads
+    }
 
 
 def _unanswered(course: TailorCuration, asks: Iterable[CurationQuestion]) -> list[CurationQuestion]:
     """A reply that stayed bad counts as an answer, unless the failed ones are to be asked again."""
     final = ("done",) if course.options.again else ("done", "failed")
     with session(course.settings.database) as db:
-        there = {row.id for row in _calls(db, course.name) if row.status in final}
+        answered_ids = {row.id for row in _calls(db, course.name) if row.status in final}
     once = {ask.key: ask for ask in asks}
-    return [ask for key, ask in once.items() if _id(course, key) not in there]
+    return [ask for key, ask in once.items() if _id(course, key) not in answered_ids]
 
 
 def _tally(course: TailorCuration) -> tuple[int, int]:
     """How many questions of this run have no usable reply, and how many were never put."""
     with session(course.settings.database) as db:
         states = {row.id: row.status for row in _calls(db, course.name)}
-    found = [states.get(_id(course, ask.key)) for ask in course.asks]
-    return sum(state in ("failed", "error") for state in found), found.count(None)
+    call_states = [states.get(_id(course, ask.key)) for ask in course.asks]
+    return sum(state in ("failed", "error") for state in call_states), call_states.count(None)
 
 
 def _calls(db: Session, name: str) -> list[Any]:
@@ -346,54 +357,23 @@ def _calls(db: Session, name: str) -> list[Any]:
 def _store(db: Session, course: TailorCuration, reply: Reply) -> None:
     """A usable reply is never replaced; a failure gives way to what comes after it."""
     table = tables.CurationCall
-    same = ("status", "reason", "payload", "raw", "tries", "tokens_in", "tokens_out", "cost")
-    row = {name: getattr(reply, name) for name in same}
-    row |= {
-        "id": _id(course, reply.ask.key),
-        "curation": course.name,
-        "model": course.model,
-        "at": tables.now(),
-    }
-    row |= {
-        "step": reply.ask.step,
-        "subject": reply.ask.subject,
-        "prompt_version": version(reply.ask.step),
-    }
-    row["temperature"] = course.options.temperature
+    call = call_row(course.name, course.model, course.options.temperature, reply)
     db.connection().execute(
-        delete(table).where(col(table.id) == row["id"], col(table.status) != "done")
+        delete(table).where(col(table.id) == call.id, col(table.status) != "done")
     )
-    add_new(db, table, [row])
+    add_new(db, table, [call.model_dump()])
 
 
 def _queue(course: TailorCuration, drafts: Sequence[BankDraft]) -> Decisions:
     """Put a task's drafts in the queue, and read what was decided about them."""
-    rows = {draft.key: _draft_row(course, draft) for draft in drafts}
+    rows = {draft.key: draft_row(course.name, draft) for draft in drafts}
     with session(course.settings.database) as db:
-        there = offer(db, list(rows.values()))
+        queued = offer(db, list(rows.values()))
     return {
-        key: DraftDecision(there[row["id"]].status, there[row["id"]].words)
+        key: DraftDecision(queued[row["id"]].status, queued[row["id"]].words)
         for key, row in rows.items()
     }
 
 
-def _draft_row(course: TailorCuration, draft: BankDraft) -> dict[str, Any]:
-    same = ("step", "kind", "task_id", "field", "position", "payload", "context", "note")
-    row = {name: getattr(draft, name) for name in same}
-    row |= {
-        "id": _id(course, draft.key),
-        "call_id": _id(course, draft.source),
-        "curation": course.name,
-    }
-    row |= {
-        "instance": draft.index,
-        "edited": {},
-        "status": "candidate",
-        "reviewer": "",
-        "reason": "",
-    }
-    return {**row, "created_at": tables.now()}
-
-
 def _id(course: TailorCuration, key: str) -> str:
-    return hashlib.sha256(f"{course.name}\0{key}".encode()).hexdigest()[:16]
+    return record_id(course.name, key)

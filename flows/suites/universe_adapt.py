@@ -54,7 +54,7 @@ def adapt(
     wish: AdaptationRequest,
     plan: TrainingPlan,
     device: str,
-    told: Callable[[TrainingStep], None] | None = None,
+    on_step: Callable[[TrainingStep], None] | None = None,
 ) -> AdaptationResult:
     """Train, save the adapter with its card and declaration, and examine it on held-out
     sessions."""
@@ -69,32 +69,34 @@ def adapt(
 
     count, policy = read_frame_rule(wish.frames)
     base = _model(wish.base or packaged_base())
-    kept, held = split(_annotations(wish.data), wish.held_out, plan.seed)
-    lessons = build(wish.data, kept, ALPHA, BETA, count, policy, seed=plan.seed)
+    training, held = split(_annotations(wish.data), wish.held_out, plan.seed)
+    lessons = build(wish.data, training, ALPHA, BETA, count, policy, seed=plan.seed)
     try:
         model, processor = read_folder(base, pick_device(device), "fp32")
     except (OSError, ValueError) as error:
         words = " ".join(str(error).split())[:200]
         raise CannotAdapt(f"The base {base} cannot be opened: {words}. {BASE}") from None
     try:
-        made = models.adapt(model, processor, lessons, plan, wish.to, told)
+        adapted = models.adapt(model, processor, lessons, plan, wish.to, on_step)
     except AnotherRun as error:
         raise CannotAdapt(str(error)) from None
     stands_on = base_of(base, "" if wish.base else PACKAGED)
-    save_adapted(wish.to, made, stands_on, plan, wish.frames)
+    save_adapted(wish.to, adapted, stands_on, plan, wish.frames)
     drop_checkpoint(wish.to)
     _declare(wish, plan)
-    teacher = Teacher(made.model, processor, plan.mask)
-    found = _accuracy(lambda part: exam(teacher, part), wish.data, held, count, policy)
-    return AdaptationResult(wish.to, made.parameters, made.of_parameters, made.losses, found)
+    teacher = Teacher(adapted.model, processor, plan.mask)
+    accuracies = _accuracy(lambda part: exam(teacher, part), wish.data, held, count, policy)
+    return AdaptationResult(
+        wish.to, adapted.parameters, adapted.of_parameters, adapted.losses, accuracies
+    )
 
 
 def _annotations(data: Path) -> Sequence[Any]:
     """The annotations of a folder that has nothing wrong with it."""
     wrong = list(problems(data))
     if wrong:
-        more = f" (and {len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
-        raise BadData(f"The data in {data} cannot be used: {' '.join(wrong[:SHOWN])}{more}")
+        remainder = f" (and {len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
+        raise BadData(f"The data in {data} cannot be used: {' '.join(wrong[:SHOWN])}{remainder}")
     return read_annotations(data)
 
 
@@ -133,17 +135,17 @@ def _accuracy(
     from evaluators.suites.universe.mixture import windows
     from evaluators.suites.universe.segments import read_segment
 
-    seen = list(windows(count, policy)[0])
+    frame_numbers = list(windows(count, policy)[0])
     lessons = [
         Lesson(
-            read_segment(data, one.filename).frames[seen],
-            tuple((p.question, p.answer) for p in one.pairs),
+            read_segment(data, annotation.filename).frames[frame_numbers],
+            tuple((p.question, p.answer) for p in annotation.pairs),
         )
-        for one in held
+        for annotation in held
     ]
     cells: dict[str, list[bool]] = {}
-    for one, right in zip(held, examine(lessons), strict=True):
-        for pair, good in zip(one.pairs, right, strict=True):
+    for annotation, right in zip(held, examine(lessons), strict=True):
+        for pair, good in zip(annotation.pairs, right, strict=True):
             cells.setdefault(f"{pair.task}, {pair.format}", []).append(good)
     return {name: 100 * sum(right) / len(right) for name, right in cells.items()}
 

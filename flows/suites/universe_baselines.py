@@ -29,16 +29,20 @@ def hand_in_baselines(
     suite = suite_named("universe")
     samples = [sample for sample in suite.samples() if suite.subsets[subset](sample)]
     compare = None if clip is None else _clip(clip)
-    seen = {"action_recognition": SPACE.actions, "character_recognition": SPACE.characters}
+    labels = {"action_recognition": SPACE.actions, "character_recognition": SPACE.characters}
     yield _answers(
         settings, subset, "Chance", baselines.chance(samples), "A random option of each menu."
     )
-    said = "Always yes, and the first label of equally frequent ones."
-    yield _answers(settings, subset, "Majority class", baselines.majority(samples, seen), said)
+    how = "Always yes, and the first label of equally frequent ones."
+    yield _answers(settings, subset, "Majority class", baselines.majority(samples, labels), how)
     if clip is not None and compare is not None:
-        found = baselines.clip_score(samples, compare)
+        answers = baselines.clip_score(samples, compare)
         yield _answers(
-            settings, subset, f"CLIPScore, {clip.name}", found, "The label nearest to most frames."
+            settings,
+            subset,
+            f"CLIPScore, {clip.name}",
+            answers,
+            "The label nearest to most frames.",
         )
     yield _zero_shot(settings, subset)
 

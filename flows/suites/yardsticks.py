@@ -31,7 +31,7 @@ TEAM = "Armillary yardsticks"
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class YardstickPlace:
     """A yardstick that one board should have."""
 
     suite: Suite
@@ -54,10 +54,10 @@ def stand(settings: Settings, judge: str = "") -> Iterator[Brought]:
     """Bring every yardstick to every board of this judge that has entries; what stands there
     already stays."""
     judge = judge or settings.judge
-    for wanted in list(_wanted(settings, judge)):
-        title = wanted.yardstick.title
+    for place in list(_missing_places(settings, judge)):
+        title = place.yardstick.title
         try:
-            submission_id = _there(settings, wanted) or _hand_in(settings, wanted)
+            submission_id = _standing_submission(settings, place) or _hand_in(settings, place)
         except SQLAlchemyError:
             raise
         except Exception as error:
@@ -67,19 +67,19 @@ def stand(settings: Settings, judge: str = "") -> Iterator[Brought]:
             yield bring(settings, submission_id, judge)
 
 
-def _wanted(settings: Settings, judge: str) -> Iterator[Wanted]:
+def _missing_places(settings: Settings, judge: str) -> Iterator[YardstickPlace]:
     with session(settings.database) as db:
         for suite in all_suites():
             for subset in suite.subsets if suite.yardsticks else ():
                 card = suite.own_judge or open_judge(judge, settings.device).card
                 board = board_key(suite, subset, fingerprint(card))
-                shown = {
+                modalities = {
                     name for entry in _entries(db, board) for name in entry.manifest["modalities"]
                 }
                 yield from (
-                    Wanted(suite, subset, board, one)
-                    for one in suite.yardsticks
-                    if one.modality in shown
+                    YardstickPlace(suite, subset, board, yardstick)
+                    for yardstick in suite.yardsticks
+                    if yardstick.modality in modalities
                 )
 
 
@@ -90,50 +90,52 @@ def _entries(db: Session, board: str) -> list[Submission]:
     return list(db.exec(query.order_by(col(Submission.created_at), col(Submission.id))))
 
 
-def _there(settings: Settings, wanted: Wanted) -> str | None:
+def _standing_submission(settings: Settings, place: YardstickPlace) -> str | None:
     """The same yardstick from an earlier time: nothing is drawn twice, and a new donor changes
     nothing."""
     with session(settings.database) as db:
         query = select(Submission.id).where(
-            Submission.suite == wanted.suite.name,
-            Submission.suite_version == wanted.suite.version,
-            Submission.subset == wanted.subset,
-            Submission.role == wanted.yardstick.role,
-            Submission.model == wanted.yardstick.title,
+            Submission.suite == place.suite.name,
+            Submission.suite_version == place.suite.version,
+            Submission.subset == place.subset,
+            Submission.role == place.yardstick.role,
+            Submission.model == place.yardstick.title,
             Submission.team == TEAM,
         )
         return db.exec(query).first()
 
 
-def _hand_in(settings: Settings, wanted: Wanted) -> str | None:
+def _hand_in(settings: Settings, place: YardstickPlace) -> str | None:
     """Make the files and hand them in; None where there is nobody whose outputs could be
     spoiled."""
     settings.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="yardstick-", dir=settings.work) as folder:
-        source, given = (
-            _given(settings, wanted, Path(folder)) if wanted.yardstick.spoils else ("", {})
+        source, donated = (
+            _donated_outputs(settings, place, Path(folder)) if place.yardstick.spoils else ("", {})
         )
-        made = wanted.yardstick.make(wanted.samples, given, Path(folder) / "made")
-        if not made:
+        files = place.yardstick.make(place.samples, donated, Path(folder) / "made")
+        if not files:
             return None
-        declared = _declaration(wanted, source, partial=len(made) < len(wanted.samples))
-        bundle = pack_outputs(Path(folder) / "bundle.zip", declared, made)
-        return receive(settings, str(bundle), None, None, wanted.yardstick.role).submission_id
+        declared = _declaration(place, source, partial=len(files) < len(place.samples))
+        bundle = pack_outputs(Path(folder) / "bundle.zip", declared, files)
+        return receive(settings, str(bundle), None, None, place.yardstick.role).submission_id
 
 
-def _given(settings: Settings, wanted: Wanted, folder: Path) -> tuple[str, dict[str, Path]]:
+def _donated_outputs(
+    settings: Settings, place: YardstickPlace, folder: Path
+) -> tuple[str, dict[str, Path]]:
     """The outputs of the first entry on the board that has any of this modality, as files."""
     store = open_store(settings.objects, settings.s3_endpoint)
-    names = {sample.id for sample in wanted.samples}
+    names = {sample.id for sample in place.samples}
     with session(settings.database) as db:
-        for entry in _entries(db, wanted.board):
+        for entry in _entries(db, place.board):
             rows = [row for row in outputs_of(db, entry.id).values() if row.sample_id in names]
-            if found := {
+            if files := {
                 row.sample_id: _file(store, row, folder)
                 for row in rows
                 if row.outcome == Outcome.SCORED
             }:
-                return entry.id, found
+                return entry.id, files
     return "", {}
 
 
@@ -144,19 +146,19 @@ def _file(store: Store, row: Output, folder: Path) -> Path:
     return path
 
 
-def _declaration(wanted: Wanted, source: str, partial: bool) -> Mapping[str, Any]:
+def _declaration(place: YardstickPlace, source: str, partial: bool) -> Mapping[str, Any]:
     made_from = f"the outputs of {source}" if source else "nothing but the samples"
-    statement = wanted.yardstick.statement or f"No model: made from {made_from}."
+    statement = place.yardstick.statement or f"No model: made from {made_from}."
     return {
-        "suite": wanted.suite.name,
-        "suite_version": wanted.suite.version,
-        "subset": wanted.subset,
-        "modalities": [wanted.yardstick.modality],
+        "suite": place.suite.name,
+        "suite_version": place.suite.version,
+        "subset": place.subset,
+        "modalities": [place.yardstick.modality],
         "partial": partial,
         "team": TEAM,
         "contact": "operators of this board",
         "model": {
-            "name": wanted.yardstick.title,
+            "name": place.yardstick.title,
             "revision": "1",
             "organisation": "Armillary",
             "licence": "CC0-1.0",

@@ -181,8 +181,8 @@ def _inside_agent(
 ) -> Generator:
     """The agent here, with its network and its memory; a handed-in model in a child without, or one
     behind an API."""
-    produce = suite_named(work.suite).produce
-    assert produce, f"{work.suite} takes models and does not say how to run them"
+    generation = suite_named(work.suite).generation
+    assert generation, f"{work.suite} takes models and does not say how to run them"
     here = Path(place.work)
     behind_api = work.kind == "api"
     video = (
@@ -190,7 +190,7 @@ def _inside_agent(
         if behind_api
         else confined_video(work.suite, given, here)
     )
-    return produce(
+    return generation.produce(
         replace(given, agent=open_agent(work.agent, place.device, store, here), video=video)
     )
 
@@ -220,13 +220,13 @@ def _kept(
 def _reader(suite: str, sample: Sample, store: Store) -> Reader | None:
     """What is recorded of a trajectory's file: what scoring needs to know, and where the real one
     is kept."""
-    read, real = suite_named(suite).read, suite_named(suite).real
-    if read is None:
+    replay = suite_named(suite).replay
+    if replay is None:
         return None
 
     def recorded(file: Path) -> Mapping[str, Any]:
-        kept = {"real": put_bytes(store, real(sample))} if real else {}
-        return {"value": dict(read(sample, file)), **kept}
+        real = put_bytes(store, replay.real(sample))
+        return {"value": dict(replay.read(sample, file)), "real": real}
 
     return recorded
 
@@ -263,7 +263,7 @@ def _taken_over(work: OutputsWork, place: WorkerPlace, store: Store) -> Iterator
                 Path(folder) / "member",
                 work.media[sample_id],
             )
-            as_file = suite_named(work.suite).take_over is not None or not _is_media(facts)
+            as_file = suite_named(work.suite).pieces is not None or not _is_media(facts)
             sha256 = _put_member(archive, name, store, spot, as_file)
             record, size = {**work.sampling, **facts}, archive.members[name].file_size
             try:
@@ -296,11 +296,11 @@ def _looked_into(
 ) -> dict[str, Any]:
     """What the suite itself finds in a handed-in file; pieces that it cuts out of it are kept in
     the store."""
-    take_over = suite_named(work.suite).take_over
-    if take_over is None:
+    pieces = suite_named(work.suite).pieces
+    if pieces is None:
         return {}
     (sample,) = _samples(work.suite, (sample_id,), place)
-    found = take_over(
+    found = pieces.take_over(
         sample, file, work.steps.get(sample_id, []), file.parent, lambda path: put_blob(store, path)
     )
     return dict(found)

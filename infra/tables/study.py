@@ -38,6 +38,16 @@ class Study(SQLModel, table=True):
     published_at: datetime | None = time_column(nullable=True)
 
 
+class StudyProtocol(SQLModel, table=True):
+    """How the people of a suite's studies rate, as the code declares it; the catalogue keeps it in
+    step. Where raters are `adjudicated`, an adjudicator decides what they disagree on."""
+
+    __tablename__ = "study_protocol"
+    name: str = Field(primary_key=True)
+    adjudicated: bool
+    examples: list[str] = json_column()
+
+
 class StudyItem(SQLModel, table=True):
     """One thing shown. `form` reaches the rater, `behind` (whose outputs these are) and `expected`
     never do."""

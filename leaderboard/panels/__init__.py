@@ -1,4 +1,5 @@
-"""What a suite shows of one sample: one module a suite, with `draw` for a panel of its own.
+"""What a suite shows of one sample: one module a suite, with `draw` for a panel of its own; an
+outside suite has it as `panel.py` in its folder.
 
 The page itself shows prompt, input, output and answers; a module's `input_picture` is the input's,
 its `output_picture` the output's where that is no picture itself.
@@ -8,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from leaderboard.draw.suite_modules import suite_module
 from leaderboard.queries.samples import RunFacts, ScoredSample
 
 
@@ -70,5 +70,4 @@ def _picture(view: SampleView, function: str) -> Picture | None:
 
 
 def _module(suite: str) -> ModuleType | None:
-    name = f"{__name__}.{suite}"
-    return import_module(name) if suite.isidentifier() and find_spec(name) else None
+    return suite_module(__name__, suite, "panel.py")

@@ -17,11 +17,10 @@ from infra.tables import now
 from infra.tables.study import Rater, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies.assignment import Person, RatedItem, heir, shuffled
 from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
+from leaderboard.studies.protocols import protocol_named
 
 EXAMPLE = "example"
 """The kind of an item that nobody rates: raters can look it up with its right answers."""
-ADJUDICATED = ("universe", "sc3")
-"""Protocols whose raters give one answer together; where they differ, an adjudicator decides."""
 
 
 class NotYours(Exception):
@@ -267,7 +266,9 @@ def rated_item(item: StudyItem) -> RatedItem:
 def _call_adjudicator(db: Session, item: StudyItem) -> None:
     """Give an item to the adjudicator when its primary raters disagree or answer unclear."""
     study = db.get(Study, item.study_id)
-    if study is None or study.protocol not in ADJUDICATED or item.kind != "real":
+    if study is None or item.kind != "real":
+        return
+    if not protocol_named(db, study.protocol).adjudicated:
         return
     seats = db.exec(select(Seat).where(Seat.item_id == item.id)).all()
     adjudicators = db.exec(

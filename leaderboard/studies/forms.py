@@ -1,5 +1,5 @@
-"""What a rater fills in: a few media, a text, and asks. Four protocols make forms; one page draws
-them all."""
+"""What a rater fills in: a few media, a text, and asks. Each suite's protocol makes forms; one page
+draws them all."""
 
 from __future__ import annotations
 

@@ -13,9 +13,10 @@ from infra.settings import Settings
 from infra.store import open_store
 from infra.tables.study import Rater, Study
 from leaderboard.draw.words import escaped, plain
-from leaderboard.studies import desk, protocols
+from leaderboard.studies import desk
 from leaderboard.studies.desk import DeskItem, NotYours
 from leaderboard.studies.forms import FormQuestion, Medium, compared
+from leaderboard.studies.protocols import protocol_named
 from leaderboard.widgets.thumbnails import media
 
 PAUSED = "paused"
@@ -122,10 +123,11 @@ def _compared(settings: Settings, turn: DeskItem) -> dict[str, Any]:
 def _examples(settings: Settings, study: Study) -> None:
     """What a right answer looks like: in words for the protocol, with media where the study brings
     some."""
-    for text in protocols.EXAMPLES[study.protocol]:
-        st.markdown(f"- {escaped(text, 600)}")
     with session(settings.database) as db:
+        sentences = list(protocol_named(db, study.protocol).examples)
         examples = desk.examples(db, study.id)
+    for text in sentences:
+        st.markdown(f"- {escaped(text, 600)}")
     for example in examples:
         st.text(example.form.text)
         for medium in example.form.media:

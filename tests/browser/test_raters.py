@@ -74,7 +74,7 @@ def test_three_raters_at_once_lose_nothing_and_learn_no_name(
     url, settings = raters
     submissions = enter(settings, suite, NAMES, tmp_path)
     items = items_of_board(settings, suite, submissions, SAMPLES[suite], seed=1)
-    create(settings, StudyPlan(suite, suite, suite, "A study", each=2), items)
+    create(settings, StudyPlan(suite, suite, suite, "A study", raters_per_item=2), items)
     keys = invite(settings, suite, 3)
     move(settings, suite, "open")
     heard = Heard()
@@ -235,7 +235,7 @@ def test_pause_keeps_everything_and_the_last_one_can_be_taken_back(
     url, settings = raters
     submissions = enter(settings, "tailor", NAMES, tmp_path)
     items = items_of_board(settings, "tailor", submissions, 1, seed=1)
-    create(settings, StudyPlan("paused", "tailor", "tailor", "A study", each=1), items)
+    create(settings, StudyPlan("paused", "tailor", "tailor", "A study", raters_per_item=1), items)
     (key,) = invite(settings, "paused", 1)
     move(settings, "paused", "open")
     page = _sit_down(browsers[0], f"{url}/?key={key}", Heard())

@@ -85,9 +85,9 @@ def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: S
     keep_everything(place)
     third = go(place, script)
 
-    assert (first.asked, first.tasks, len(first.open)) == (2 + 4 + 4, 0, 4)
-    assert (second.asked, second.tasks, len(second.open)) == (4 + 4 + 20, 0, 4)
-    assert (third.asked, third.tasks, third.open, third.findings) == (0, 4, (), ())
+    assert (first.calls, first.tasks, len(first.open)) == (2 + 4 + 4, 0, 4)
+    assert (second.calls, second.tasks, len(second.open)) == (4 + 4 + 20, 0, 4)
+    assert (third.calls, third.tasks, third.open, third.findings) == (0, 4, (), ())
     assert script.counted() == {
         "tasks": 2,
         "unconventional": 4,
@@ -128,7 +128,7 @@ def test_a_run_that_stops_in_the_middle_goes_on_there_and_repeats_no_finished_ca
     after = len(script.calls)
     whole = go(place, script)
 
-    assert (stopped.asked, after) == (5, 5)
+    assert (stopped.calls, after) == (5, 5)
     assert stopped.unasked > 0
     assert whole.unasked == 0
     assert len(script.calls) == len(set(script.calls)) == 10
@@ -170,7 +170,7 @@ def test_a_question_that_fails_is_visible_and_asked_again_only_when_told_to(
         (failed,) = review_queue.unwritten(db, NAME)
     third = go(place, script, again=True)
 
-    assert (first.failed, second.failed, second.asked) == (1, 1, 0)
+    assert (first.failed, second.failed, second.calls) == (1, 1, 0)
     assert (failed.step, failed.status, failed.tries) == ("tasks", "failed", 3)
     assert "there are 1 tasks; exactly 2 are right" in failed.reason
     assert "Which tools do you like best?" in failed.raw

@@ -32,7 +32,7 @@ suite = import_module(sys.argv[1]).SUITE
 steps = {name.rpartition(".")[2]: import_module(name) for name in sys.argv[2:]}
 samples = [sample for sample in suite.samples() if suite.subsets["demo"](sample)]
 missing = [Output(sample.id, Outcome.OUTPUT_MISSING) for sample in samples]
-scores = [score for pair in zip(samples, missing) for score in suite.score(*pair, {})]
+scores = [score for pair in zip(samples, missing) for score in suite.scoring.score(*pair, {})]
 assert scores and steps["columns"].tabulate(suite, samples, scores)
 steps["summaries"].summaries(suite, samples, scores)
 print(*sorted(name for name in sys.modules if name.partition(".")[0] == "evaluators"))

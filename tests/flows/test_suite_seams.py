@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from evaluators.aggregate.columns import tabulate
-from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Score
+from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Score, Scoring
 from evaluators.suites import suite_named
 from flows.workers.work import _kept
 from infra.store import open_store
@@ -16,7 +16,10 @@ EVERYWHERE = Facets(ALL, ALL, ALL, ALL)
 
 def test_a_suite_with_its_own_table_is_tabulated_by_it() -> None:
     own = (Cell("physical_realism", EVERYWHERE, 0.5, 1, 1),)
-    suite = replace(suite_named("tailor"), tabulate=lambda _samples, _scores: own, derive=None)
+    suite = replace(
+        suite_named("tailor"),
+        scoring=Scoring(lambda *_: (), tabulate=lambda _samples, _scores: own),
+    )
 
     assert tabulate(suite, [], []) == own
 

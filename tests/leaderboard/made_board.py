@@ -242,14 +242,14 @@ class Results:
 @cache
 def _results(skill: float, lost: int, kind: str) -> Results:
     suite = suite_named("tailor")
-    assert suite.score is not None and suite.derive is not None
+    assert suite.scoring is not None and suite.derive is not None
     dice = random.Random(f"{skill} {kind}")
     answers: dict[str, dict[str, Answer]] = {}
     scores: list[Score] = []
     for number, sample in enumerate(samples()):
         answers[sample.id] = _answers(dice, skill, sample) if number >= lost else {}
         outcome = Outcome.SCORED if number >= lost else Outcome.MODEL_FAILED
-        scores += suite.score(sample, Output(sample.id, outcome), answers[sample.id])
+        scores += suite.scoring.score(sample, Output(sample.id, outcome), answers[sample.id])
     named = {score.metric for score in scores}
     made = cells(
         [metric for metric in suite.metrics if metric.name in named],

@@ -114,8 +114,8 @@ def _judged(db: Session, name: str, skill: float, judge: str) -> list[Score]:
                 "value": answer.value,
             }
             verdicts.append({**asked, **said})
-        assert SUITE.score is not None
-        scores += SUITE.score(
+        assert SUITE.scoring is not None
+        scores += SUITE.scoring.score(
             sample, Output(sample.id, Outcome.SCORED, record={"seed": 1}), answers
         )
     add_new(db, tables.Output, outputs)

@@ -10,7 +10,7 @@ from scipy import stats
 from sqlmodel import Session
 
 from evaluators.statistics.intervals import estimate, intervals
-from evaluators.suites import suite_named
+from evaluators.suites.tailor import published
 from flows.publish import board_changes, private_gap
 from infra import tables
 from infra.db import session
@@ -172,7 +172,7 @@ def test_changed_ranks_are_listed_with_their_reason(api: TestClient) -> None:
 
 
 def test_tailors_published_table_has_no_rank_intervals_and_says_why(api: TestClient) -> None:
-    figure = suite_named("tailor").published()[0]
+    figure = published.published()[0]
     at = {
         name: getattr(figure.facets, name) for name in ("scenario", "task", "setting", "modality")
     }

@@ -9,7 +9,17 @@ from sqlmodel import Session
 
 from evaluators.aggregate.columns import without_intervals
 from evaluators.aggregate.summaries import summaries
-from evaluators.contracts import Cell, Facets, JudgeCard, Metric, Outcome, Sample, Score, Suite
+from evaluators.contracts import (
+    Cell,
+    Facets,
+    JudgeCard,
+    Metric,
+    Outcome,
+    Sample,
+    Score,
+    Scoring,
+    Suite,
+)
 from flows.publish.publish import rank
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
@@ -59,16 +69,13 @@ SUITE = Suite(
     scorer_version="1",
     title="Tiny",
     sentence="A made-up suite.",
-    paper="",
     ranked="dice",
     facet_titles={},
     metrics=METRICS,
     samples=_samples,
-    published=lambda: (),
-    facts=lambda: (),
     subsets={"full": lambda _sample: True},
-    derive=_gaps,  # type: ignore[arg-type]
     accepts=("outputs",),
+    scoring=Scoring(lambda *_: (), derive=_gaps),  # type: ignore[arg-type]
 )
 
 

@@ -107,7 +107,7 @@ def _by_rule(
 ) -> None:
     """The automatic run of a suite that is scored by rule."""
     suite = suite_named(name)
-    assert suite.own_judge and suite.score
+    assert suite.own_judge and suite.scoring
     judge = fingerprint(suite.own_judge)
     add_new(db, tables.Judge, [judge_row(suite.own_judge)])
     run = tables.Run(
@@ -133,7 +133,7 @@ def _by_rule(
     scores = [
         score
         for sample, made in zip(samples, outputs, strict=True)
-        for score in suite.score(sample, made, {})
+        for score in suite.scoring.score(sample, made, {})
     ]
     store_results(db, run.id, scores, ())
 

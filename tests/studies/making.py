@@ -105,7 +105,13 @@ def opened(
 ) -> list[str]:
     """A study that is open; the raters' keys."""
     plan = create.StudyPlan(
-        protocol, protocol, protocol, f"Study of {protocol}", each=each, minutes=30, seed=3
+        protocol,
+        protocol,
+        protocol,
+        f"Study of {protocol}",
+        raters_per_item=each,
+        minutes=30,
+        seed=3,
     )
     create.create(settings, plan, items.items_of_file(items_file(folder, protocol, count)))
     keys = create.invite(settings, protocol, raters)

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
+from evaluators.contracts import RatedItem
 from evaluators.metrics.rubric import PARTS
 from flows.studies.agreement import agreement
-from flows.studies.ratings import RatedItem
 
 CHECKS = {f"{part}_{number}": part for part in PARTS for number in (1, 2)}
 CLIP = {"methods": {"A": "north"}, "parts": CHECKS}
@@ -32,7 +32,7 @@ def checklist(item: int, rater: int, disputed: str = "") -> RatedItem:
 def test_a_part_in_dispute_lowers_its_own_alpha_and_the_mean_by_a_sixth_of_it() -> None:
     ratings = [checklist(item, rater, "scene_validity") for item in range(6) for rater in range(2)]
 
-    found = agreement(ratings)
+    found = agreement(ratings, parts=PARTS)
 
     alphas = {part: figure["value"] for part, figure in found["parts"].items()}
     assert tuple(alphas) == PARTS
@@ -48,7 +48,7 @@ def test_a_part_that_nobody_varies_in_has_no_alpha_and_leaves_the_mean() -> None
     ratings = [rated(item, rater, {**answers, "scene_validity_1": "no" if item % 2 else "yes"})
                for item in range(4) for rater in range(2)]  # fmt: skip
 
-    found = agreement(ratings)
+    found = agreement(ratings, parts=PARTS)
 
     assert found["parts"]["entity_completeness"] == {"value": None, "low": None, "high": None}
     assert found["alpha_mean"]["value"] == 1.0
@@ -61,7 +61,7 @@ def test_an_unclear_check_is_a_no() -> None:
         for rater in range(2)
     ]
 
-    assert agreement(ratings)["parts"]["scene_validity"]["value"] == 1.0
+    assert agreement(ratings, parts=PARTS)["parts"]["scene_validity"]["value"] == 1.0
 
 
 def test_each_rating_has_its_own_correlation_and_their_mean_is_not_one_over_all_marks() -> None:
@@ -72,7 +72,7 @@ def test_each_rating_has_its_own_correlation_and_their_mean_is_not_one_over_all_
         for rater in range(2)
     ]
 
-    found = agreement(ratings)
+    found = agreement(ratings, parts=PARTS)
 
     rho = {name: figures["spearman"]["value"] for name, figures in found["ratings"].items()}
     assert rho == pytest.approx({"physical_realism": -0.8, "perceptual_quality": 0.0})
@@ -88,7 +88,7 @@ def test_the_marks_of_videos_side_by_side_are_one_rating() -> None:
         for rater in range(2)
     ]
 
-    found = agreement(ratings)
+    found = agreement(ratings, parts=PARTS)
 
     assert list(found["ratings"]) == ["pps"]
     assert found["spearman"]["value"] == pytest.approx(1.0)

@@ -16,6 +16,7 @@ from flows.studies.board import compute
 from flows.studies.create import StudyPlan, create, invite, move
 from flows.studies.data import erase, exported, import_ratings
 from flows.studies.items import items_of_file
+from flows.studies.protocols import form_for, protocol_names
 from infra.db import session
 from infra.settings import Settings
 from infra.store import fetch_blob, open_store
@@ -23,7 +24,6 @@ from infra.tables import now
 from infra.tables.study import Rater, RaterContact, Seat, SeatEvent, Study, StudyItem
 from leaderboard.studies import desk
 from leaderboard.studies.forms import form_of, lettered, letters, unlettered
-from leaderboard.studies.protocols import liva
 from leaderboard.studies.states import StudyError
 from tests.studies.making import (
     SECRET_NAMES,
@@ -35,7 +35,7 @@ from tests.studies.making import (
     rate,
 )
 
-PROTOCOLS = ("tailor", "liva", "universe", "sc3")
+PROTOCOLS = protocol_names()
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +84,7 @@ def test_letters_are_a_raters_own_and_come_back_true(tmp_path: Path) -> None:
     from leaderboard.studies.forms import Medium
 
     media = [Medium(letter, f"blob-{letter}", "video/mp4") for letter in "ABCD"]
-    form = liva("Make tea.", ["water boils"], media)
+    form = form_for("liva", {"intention": "Make tea.", "subgoals": ["water boils"]}, media)
 
     seen = lettered(form, "CADB")
     answers = {"A.pps": "5", "A.goal1": True, "B.pps": "1", "best": "A", "worst": "D"}
@@ -220,7 +220,7 @@ def test_a_clicker_is_left_out_and_the_result_says_so(tmp_path: Path) -> None:
 
 def test_erasing_a_rater_leaves_no_row_of_theirs(tmp_path: Path) -> None:
     settings = board(tmp_path / "home")
-    plan = StudyPlan("liva", "liva", "liva", "t", each=2)
+    plan = StudyPlan("liva", "liva", "liva", "t", raters_per_item=2)
     create(settings, plan, items_of_file(items_file(tmp_path, "liva", 2)))
     keys = invite(settings, "liva", 3, email="someone@localhost")
     move(settings, "liva", "open")

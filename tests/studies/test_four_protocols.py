@@ -92,12 +92,19 @@ def held(settings: Settings, tmp_path_factory: pytest.TempPathFactory) -> Callab
 
 def _hold(settings: Settings, suite: str, folder: Path) -> Held:
     submissions = enter(settings, suite, NAMES, folder)
-    items = items_of_board(settings, suite, submissions, most=24, seed=2)
+    items = items_of_board(settings, suite, submissions, max_samples=24, seed=2)
     each = 2 if suite in ("universe", "sc3") else RATERS
     everybody = ExclusionRule(attention_missed=99, gold_share=0.0, fastest=0.0, agreement=-2.0)
     create(
         settings,
-        StudyPlan(f"people-{suite}", suite, suite, f"Study of {suite}", each=each, rule=everybody),
+        StudyPlan(
+            f"people-{suite}",
+            suite,
+            suite,
+            f"Study of {suite}",
+            raters_per_item=each,
+            rule=everybody,
+        ),
         items,
     )
     keys = invite(settings, f"people-{suite}", RATERS)
@@ -411,8 +418,8 @@ def test_an_output_that_failed_counts_as_the_worst_and_is_shown_to_nobody(tmp_pa
         row.outcome = "output_invalid"
         db.add(row)
 
-    items = items_of_board(settings, "tailor", [name, other], most=24, seed=2)
-    create(settings, StudyPlan("s", "tailor", "tailor", "S", each=1), items)
+    items = items_of_board(settings, "tailor", [name, other], max_samples=24, seed=2)
+    create(settings, StudyPlan("s", "tailor", "tailor", "S", raters_per_item=1), items)
     (key,) = invite(settings, "s", 1)
     move(settings, "s", "open")
     rate(settings, key, by_reading)

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 
-from flows.studies.create import StudyPlan, attention, form_for, with_checks
-from flows.studies.ratings import RatedItem, agreement_with_others
+from evaluators.contracts import RatedItem
+from flows.studies.create import StudyPlan, attention, with_checks
+from flows.studies.protocols import form_for
+from flows.studies.ratings import agreement_with_others
 from flows.studies.tables import table_of
 from infra.tables.study import Study
 from leaderboard.studies.forms import Form, Medium
 from leaderboard.studies.quality import ExclusionRule, GoldAnswer, checks_of, quality
+from leaderboard.studies.states import StudyError
 from tests.studies.making import QUESTIONS, by_chance, by_reading
 
 RULE = ExclusionRule()
@@ -125,3 +128,24 @@ def test_one_hostile_rater_of_nine_is_flagged_or_changes_no_rank_beyond_its_inte
 
 def _order(table: dict[str, dict[str, Any]]) -> list[str]:
     return sorted(table, key=lambda method: -table[method]["realism"])
+
+
+def test_an_unknown_protocol_is_an_error_and_never_another_suites() -> None:
+    study = Study(
+        id="s",
+        suite="tailor",
+        version="1",
+        protocol="tailr",
+        title="s",
+        state="closed",
+        raters_per_item=3,
+        session_items=10,
+        minutes=30,
+        seed=0,
+        consent_version="1",
+    )
+
+    with pytest.raises(StudyError, match="no protocol 'tailr'. Use one of tailor"):
+        table_of(study, [])
+    with pytest.raises(StudyError, match="no protocol 'tailr'"):
+        form_for("tailr", {"prompt": "", "questions": []}, [])

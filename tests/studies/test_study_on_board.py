@@ -42,8 +42,8 @@ def test_peoples_scores_stand_beside_the_judges(
     submission = machine.submit(drawn_outputs(tmp_path / "bundle.zip"))
     machine.run("evaluate", submission)
     settings = Settings(home=machine.home)
-    items = items_of_board(settings, "tailor", [submission], most=8, seed=1)
-    create(settings, StudyPlan("pilot", "tailor", "tailor", "Pilot", each=2), items)
+    items = items_of_board(settings, "tailor", [submission], max_samples=8, seed=1)
+    create(settings, StudyPlan("pilot", "tailor", "tailor", "Pilot", raters_per_item=2), items)
     keys = invite(settings, "pilot", 3)
     with pytest.raises(StudyError, match="close it"):
         publish(settings, "pilot")

@@ -62,11 +62,16 @@ DESCRIBES = {"termination_rate", "real_rate"}
 def scored(suite: Suite) -> tuple[list[Sample], list[list[Score]], list[list[Score]]]:
     """Samples of the demo with their scores: as answered by a throw of dice, and with the output
     gone."""
-    assert suite.score is not None
+    assert suite.scoring is not None
     dice = np.random.default_rng(SEED)
     samples = [sample for sample in suite.samples() if suite.subsets["demo"](sample)]
-    whole = [list(suite.score(sample, *MADE[suite.name](sample, dice))) for sample in samples]
-    gone = [list(suite.score(one, Output(one.id, Outcome.OUTPUT_MISSING), {})) for one in samples]
+    whole = [
+        list(suite.scoring.score(sample, *MADE[suite.name](sample, dice))) for sample in samples
+    ]
+    gone = [
+        list(suite.scoring.score(one, Output(one.id, Outcome.OUTPUT_MISSING), {}))
+        for one in samples
+    ]
     return samples, whole, gone
 
 

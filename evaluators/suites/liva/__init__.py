@@ -3,12 +3,13 @@
 
 from collections.abc import Callable
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Generation, Paper, Pieces, Sample, Scoring, Suite
 from evaluators.suites.liva import published
 from evaluators.suites.liva.bank import DEMO, SETTINGS, samples
+from evaluators.suites.liva.exam import EXAM
 from evaluators.suites.liva.metrics import METRICS
-from evaluators.suites.liva.people import RATING
 from evaluators.suites.liva.producing import film, produce, take_over
+from evaluators.suites.liva.rating import RATING
 from evaluators.suites.liva.scoring import parts, score, tabulate
 
 
@@ -33,7 +34,6 @@ SUITE = Suite(
     title="L-IVA",
     sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "
     "is done.",
-    paper="https://arxiv.org/abs/2512.20615",
     ranked="avatar agents",
     facet_titles={
         "scenario": "Scene",
@@ -43,16 +43,12 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    published=published.published,
-    facts=published.facts,
-    score=score,
     subsets={"full": in_full, "demo": in_demo, **{setting: _in(setting) for setting in SETTINGS}},
     accepts=("outputs", "model"),
-    produce=produce,
-    agent=True,
-    film=film,
-    take_over=take_over,
-    parts=parts,
-    tabulate=tabulate,
+    paper=Paper("https://arxiv.org/abs/2512.20615", published.published, published.facts),
+    scoring=Scoring(score, tabulate=tabulate),
+    generation=Generation(produce, film=film),
+    pieces=Pieces(take_over, parts),
     rating=RATING,
+    exam=EXAM,
 )

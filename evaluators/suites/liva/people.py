@@ -3,13 +3,13 @@ cells, standings."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
+from evaluators.contracts import Opinion, Outcome, Output, Sample, Score
 from evaluators.metrics.ranking import Ballot, BwsRank, bws
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, pps, tsr
 
@@ -55,11 +55,6 @@ class RankedMethod:
     standing: BwsRank
     low: float | None
     high: float | None
-
-
-def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
-    """The intention and what should be done for it."""
-    return {"intention": sample.prompt, "subgoals": sample.reference["subgoals"]}
 
 
 def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:
@@ -204,6 +199,3 @@ def _ranged(
     scores = 100 * lead[draws].sum(axis=1)[times_drawn > 0] / times_drawn[times_drawn > 0]
     low, high = np.quantile(scores, [0.025, 0.975])
     return RankedMethod(standing, float(low), float(high))
-
-
-RATING = Rating(words, side_by_side=True, score=score, beside={"tsr": "afs"})

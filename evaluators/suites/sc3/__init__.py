@@ -1,6 +1,6 @@
 """SC3-Eval: can a video world model tell good robot policies from bad ones? (arXiv 2606.18610)"""
 
-from evaluators.contracts import Suite
+from evaluators.contracts import Generation, Paper, Replay, Scoring, Suite
 from evaluators.suites.sc3 import published
 from evaluators.suites.sc3.metrics import METRICS
 from evaluators.suites.sc3.producing import produce
@@ -18,7 +18,6 @@ SUITE = Suite(
     title="SC3-Eval",
     sentence="Robot policies inside a video world model: do they fare there as on the (simulated) "
     "table?",
-    paper="https://arxiv.org/abs/2606.18610",
     ranked="world models used as evaluators of policies",
     facet_titles={
         "scenario": "Split",
@@ -28,16 +27,13 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    published=published.published,
-    facts=published.facts,
-    score=score,
     subsets={"full": in_full, "demo": in_demo},
     accepts=("outputs", "model"),
-    produce=produce,
+    paper=Paper("https://arxiv.org/abs/2606.18610", published.published, published.facts),
+    scoring=Scoring(score, tabulate=tabulate),
+    generation=Generation(produce),
     own_judge=card(),
-    tabulate=tabulate,
-    read=read,
-    real=real_rollout,
+    replay=Replay(read, real_rollout),
     yardsticks=yardsticks(),
     rating=RATING,
 )

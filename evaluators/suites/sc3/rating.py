@@ -3,19 +3,51 @@ each other."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
 import numpy as np
 
-from evaluators.contracts import Json, Opinion, Outcome, Output, Rating, Sample, Score
+from evaluators.contracts import (
+    FormAsk,
+    Json,
+    Opinion,
+    Outcome,
+    Output,
+    RatedItem,
+    Rating,
+    RatingForm,
+    Sample,
+    Score,
+)
 from evaluators.media import write_mp4
+from evaluators.metrics.outcomes import ObjectOutcome, categorise
+from evaluators.statistics.opinions import by_method, grouped
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, from_bytes
 from evaluators.suites.sc3.samples import on_the_table, starts
 from evaluators.suites.sc3.scoring import score as score_rollout
 from evaluators.worlds.bussing.bench import RATE_HZ
 
+CRITERION_WORDS = {
+    "language_following": "the hand closed on it before any other object",
+    "object_lifting": "it, or whatever else the hand closed on first, left the table in the hand",
+    "object_placing": "it, or whatever else the hand closed on first, was let go and lies in "
+    "the bin of the task",
+}
+GUIDE = (
+    "Judge three things by themselves: is the named object the first one that the hand "
+    "closed on, did the one that it closed on first leave the table in the hand, was that one let "
+    "go in the bin that the task names."
+)
+EXAMPLES = (
+    "The hand closes on the right cup, which slips away: yes, then not lifted and not placed.",
+    "The right cup is lifted and dropped beside the bin: yes, lifted, not placed.",
+    "Another cup is taken and ends in the bin of the task: no, then lifted and placed.",
+)
 PEOPLE = "people"
 SIDE = 192
 """Small simulated pictures are enlarged to about so many pixels a side."""
@@ -24,6 +56,35 @@ SIDE = 192
 def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
     """What the robot was told, and the object it is about."""
     return {"instruction": sample.prompt, "objects": [sample.reference["object"]]}
+
+
+def form(item: Mapping[str, Any], _letters: Sequence[str]) -> RatingForm:
+    """Three criteria for each object of a trajectory, seen from every side."""
+    instruction, objects = item["instruction"], item["objects"]
+    asks = [
+        FormAsk(f"{name}.{criterion}", f"{name}: {text}", "choice", options=("yes", "no"))
+        for name in objects
+        for criterion, text in CRITERION_WORDS.items()
+    ]
+    return RatingForm(instruction, tuple(asks))
+
+
+def table(ratings: Sequence[RatedItem], _seed: int) -> Mapping[str, Mapping[str, Any]]:
+    """Success rates a criterion over all objects, and how rollouts end: by the first criterion some
+    object fails."""
+    return by_method(ratings, _figures)
+
+
+def _figures(items: list[list[Opinion]]) -> dict[str, Any]:
+    held = [
+        (ask.rpartition(".")[2], holds) for item in items for ask, holds in labels(item).items()
+    ]
+    rates = {
+        name: fmean(holds for _, holds in pairs)
+        for name, pairs in grouped(held, lambda pair: pair[0]).items()
+    }
+    ends = Counter(str(categorise([ObjectOutcome(**criteria(item))])) for item in items)
+    return {**rates, "ends": dict(ends)}
 
 
 def show(sample: Sample, file: Path | None, folder: Path) -> Path:
@@ -71,4 +132,14 @@ def labels(opinions: Sequence[Opinion]) -> dict[str, bool]:
     }
 
 
-RATING = Rating(words, show, real=True, score=score)
+RATING = Rating(
+    words,
+    form,
+    table,
+    GUIDE,
+    EXAMPLES,
+    show=show,
+    real=True,
+    score=score,
+    adjudicated=True,
+)

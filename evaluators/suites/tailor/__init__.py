@@ -4,9 +4,10 @@
 from functools import cache
 from pathlib import Path
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Generation, Paper, Sample, Scoring, Suite
 from evaluators.suites.tailor import published
 from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.exam import EXAM
 from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
 from evaluators.suites.tailor.metrics import METRICS
@@ -51,7 +52,6 @@ SUITE = Suite(
     title="TailOR",
     sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a "
     "hammer, or with a banana?",
-    paper="https://arxiv.org/abs/2606.24256",
     ranked="image and video generators",
     facet_titles={
         "scenario": "Scenario",
@@ -61,15 +61,14 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    published=published.published,
-    facts=published.facts,
-    score=score,
     subsets={"full": in_full, "demo": in_demo},
-    derive=gaps,
     accepts=("outputs", "model"),
-    produce=produce,
+    paper=Paper("https://arxiv.org/abs/2606.24256", published.published, published.facts),
+    scoring=Scoring(score, derive=gaps),
+    generation=Generation(produce),
     yardsticks=yardsticks(),
     second_look=SECOND_LOOK,
     private=private_samples,
     rating=RATING,
+    exam=EXAM,
 )

@@ -1,7 +1,7 @@
 """UNIVERSE: how well does a vision-language model judge the rollouts of a world model? (arXiv
 2506.17967)"""
 
-from evaluators.contracts import Suite
+from evaluators.contracts import Generation, Paper, Scoring, Suite
 from evaluators.suites.universe import published
 from evaluators.suites.universe.bank import in_demo, in_full, in_home, samples
 from evaluators.suites.universe.metrics import METRICS
@@ -16,7 +16,6 @@ SUITE = Suite(
     title="UNIVERSE",
     sentence="Judges of rollouts: does a vision-language model see which action happened, and who "
     "is on the screen?",
-    paper="https://arxiv.org/abs/2506.17967",
     ranked="vision-language models as judges",
     facet_titles={
         "scenario": "Environment",
@@ -26,12 +25,11 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    published=published.published,
-    facts=published.facts,
-    score=score,
     subsets={"full": in_full, "home": in_home, "demo": in_demo},
     accepts=("outputs", "model"),
-    produce=produce,
+    paper=Paper("https://arxiv.org/abs/2506.17967", published.published, published.facts),
+    scoring=Scoring(score),
+    generation=Generation(produce),
     own_judge=OWN_JUDGE,
     rating=RATING,
 )

@@ -137,6 +137,6 @@ def _report(drafted: Drafted) -> None:
     for finding in drafted.findings:
         say(plain(str(finding)))
     say(
-        f"Asked {drafted.asked} questions, wrote {len(drafted.written)} cases. Decide with: "
+        f"Asked {drafted.calls} questions, wrote {len(drafted.written)} cases. Decide with: "
         "armillary liva review list NAME"
     )

@@ -60,6 +60,7 @@ def create(
         prepare(settings)
         from flows.studies import create as making
         from flows.studies import items as study_items
+        from flows.studies.protocols import places_of
 
         chosen = study_items.items_of_file(items) if items else []
         if submission:
@@ -67,9 +68,15 @@ def create(
             chosen = [*of_board, *chosen]
         if not chosen:
             fail("Name the entries with --submission, or a file with --items.")
-        places = making.places_of(suite, raters)
+        places = places_of(suite, raters)
         plan = making.StudyPlan(
-            study_id, suite, suite, title or study_id, each=places, minutes=minutes, seed=seed
+            study_id,
+            suite,
+            suite,
+            title or study_id,
+            raters_per_item=places,
+            minutes=minutes,
+            seed=seed,
         )
         count = making.create(settings, plan, chosen)
         say(f"{study_id}: {count} items, in draft. Next: `armillary study invite {study_id}`.")

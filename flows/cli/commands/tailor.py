@@ -112,7 +112,7 @@ def curate(
 
 def _report(curated: Curated, as_json: bool) -> None:
     say(
-        f"{curated.asked} calls; {curated.failed} without a usable reply, {curated.unasked} not "
+        f"{curated.calls} calls; {curated.failed} without a usable reply, {curated.unasked} not "
         "asked (budget).",
         err=as_json,
     )

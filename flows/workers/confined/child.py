@@ -14,9 +14,17 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import CannotProduce
+from evaluators.suites import SUITES_PATH
 
 ROOT = Path(__file__).parents[3]
-PASSED_ON = ("PATH", "LANG", "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "LD_LIBRARY_PATH")
+PASSED_ON = (
+    "PATH",
+    "LANG",
+    "CUDA_VISIBLE_DEVICES",
+    "OMP_NUM_THREADS",
+    "LD_LIBRARY_PATH",
+    SUITES_PATH,
+)
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
     "TRANSFORMERS_OFFLINE": "1",

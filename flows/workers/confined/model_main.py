@@ -103,9 +103,9 @@ def _plain(output: Output) -> dict[str, Any]:
 
 
 def _produce(job: Mapping[str, Any]) -> Generator:
-    produce = suite_named(job["suite"]).produce
-    assert produce, f"{job['suite']} takes models and does not say how to run them"
-    return produce(production(job))
+    generation = suite_named(job["suite"]).generation
+    assert generation, f"{job['suite']} takes models and does not say how to run them"
+    return generation.produce(production(job))
 
 
 def production(job: Said) -> Production:

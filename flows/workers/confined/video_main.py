@@ -24,9 +24,11 @@ class NoNotes:
 
 def begin(job: Said) -> tuple[Said, Answer]:
     """Open the model; who it is and how to write for it is the first word."""
-    film = suite_named(job["suite"]).film
-    assert film, f"{job['suite']} runs an agent and does not say how to film"
-    model = film(production(job))
+    generation = suite_named(job["suite"]).generation
+    assert generation and generation.film, (
+        f"{job['suite']} runs an agent and does not say how to film"
+    )
+    model = generation.film(production(job))
 
     def answer(asked: Said) -> Iterator[Said]:
         try:

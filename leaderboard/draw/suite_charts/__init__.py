@@ -1,17 +1,16 @@
-"""Charts a suite brings along: one module a suite, named like it, each chart a pure function from
-figures to Altair."""
+"""Charts a suite brings along: one module a suite, named like it or `charts.py` in an outside
+suite's folder; each chart is a pure function from figures to Altair."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
-from importlib.util import find_spec
 from operator import attrgetter
 
 import altair as alt
 import pandas as pd
 
+from leaderboard.draw.suite_modules import suite_module
 from leaderboard.queries.entries import Figure
 
 COLUMNS = tuple(Figure.__dataclass_fields__)
@@ -33,14 +32,14 @@ class SuiteChart:
 
 def charts_of(suite: str) -> tuple[SuiteChart, ...]:
     """The charts of a suite, in its own order; none if it brings none."""
-    name = f"{__name__}.{suite}"
-    return tuple(import_module(name).CHARTS) if suite.isidentifier() and find_spec(name) else ()
+    module = suite_module(__name__, suite, "charts.py")
+    return tuple(module.CHARTS) if module else ()
 
 
 def fixed_of(suite: str) -> tuple[tuple[str, str], ...]:
     """The facets that all charts of a suite look at in one place only: its `FIXED`. Nothing else is
     read for them."""
-    return tuple(getattr(import_module(f"{__name__}.{suite}"), "FIXED", {}).items())
+    return tuple(getattr(suite_module(__name__, suite, "charts.py"), "FIXED", {}).items())
 
 
 def table(figures: Sequence[Figure]) -> pd.DataFrame:

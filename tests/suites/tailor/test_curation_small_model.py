@@ -84,8 +84,8 @@ def test_what_a_small_model_says_is_taken_if_it_holds_and_otherwise_kept_as_a_fa
 
     with session(home.database) as db:
         failed = review_queue.unwritten(db, "small")
-    assert done.asked >= 1
-    assert done.unasked == again.asked == 0
+    assert done.calls >= 1
+    assert done.unasked == again.calls == 0
     assert done.failed == len(failed)
     assert done.failed or done.open
     assert all(
