@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from evaluators.suites import suite_names
 from flows.cli.app import app
 from flows.evaluate.door import receive
 from infra.settings import Settings
@@ -129,7 +130,7 @@ def test_without_a_database_a_command_says_to_run_init(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["board", "tailr"], "tailor, liva, sc3, universe"),
+        (["board", "tailr"], ", ".join(suite_names())),
         (["board", "tailor", "--metric", "beauty"], "instruction_adherence"),
         (["status", "sub-nothing"], "There is no submission"),
         (["verify", "sub-nothing"], "There is no submission"),
