@@ -72,10 +72,10 @@ def form_of(row: Mapping[str, Any]) -> Form:
 def problems(form: Form, answers: Answers) -> list[str]:
     """Why these answers cannot be handed in yet, in words; nothing if they can.
 
-    >>> ask = Ask("q1", "Is the nail in?", "choice", options=("yes", "no"))
-    >>> problems(Form("", (), (ask,)), {})
+    >>> question = FormQuestion("q1", "Is the nail in?", "choice", options=("yes", "no"))
+    >>> problems(Form("", (), (question,)), {})
     ['Is the nail in?: no answer yet.']
-    >>> problems(Form("", (), (ask,)), {"q1": "yes"})
+    >>> problems(Form("", (), (question,)), {"q1": "yes"})
     []
     """
     unknown = [

@@ -59,7 +59,7 @@ def search_menu(name: str, label: str, value: str, placeholder: str) -> None:
 def distinct_titles(titles: Iterable[str]) -> list[str]:
     """Titles of which no two are the same: a menu knows its lines by what they say.
 
-    >>> told_apart(["a", "b", "a"])
+    >>> distinct_titles(["a", "b", "a"])
     ['a', 'b', 'a (2)']
     """
     distinct: list[str] = []
