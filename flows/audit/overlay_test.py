@@ -11,8 +11,8 @@ from typing import Any
 from evaluators.contracts import Outcome, Request
 from evaluators.judges.overlays import Uplift, measure
 from flows.run.case import EvaluationCase, Stopped, open_case
-from flows.run.tables_io import outputs_of
-from flows.workers.judges import open_judge
+from flows.run.output_rows import outputs_of
+from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import put, session
 from infra.settings import Settings
@@ -32,7 +32,8 @@ def uplift(settings: Settings, submission_id: str, outputs: int, seed: int) -> U
     settings.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overlays-", dir=settings.work) as folder:
         requests = _pictures(case, outputs, seed, Path(folder))
-        measured = measure(open_judge(settings.judge, settings.device), requests, Path(folder))
+        judge = open_judge(settings.judge, settings.device, JudgeOptions.of(settings))
+        measured = measure(judge, requests, Path(folder))
     with session(settings.database) as db:
         row = db.get(tables.Judge, case.run.judge)
         assert row is not None

@@ -20,10 +20,11 @@ from evaluators.aggregate.cells import bounds
 from evaluators.aggregate.columns import scored_metrics, tabulate
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score, Suite
 from evaluators.suites import suite_named, suite_names
-from flows.publish.receipts import ADDRESS, cells, lines, records, samples_of, sha256
+from flows.publish.receipts import ADDRESS, cells, lines, record_of, samples_of, sha256
+from flows.run.answers import load_answers
 from flows.run.board_keys import items_sha256
+from flows.run.score_rows import cell_row
 from flows.run.scoring_code import code_sha256
-from flows.run.tables_io import cell_row
 from infra import tables
 from infra.store import landing
 from infra.tables.standing import Receipt
@@ -67,7 +68,7 @@ def write(db: Session, folder: Path) -> int:
         suite = suite_named(run.suite)
         samples = _samples(suite, json.loads(text))
         _put(folder / FOLDER / f"{run_id}.json", text.encode())
-        data = lines(records(db, suite, run, samples))
+        data = lines(map(record_of, load_answers(db, suite, run, samples)))
         _put(folder / FOLDER / f"{run_id}.records.jsonl.gz", gzip.compress(data, mtime=0))
         _put(folder / FOLDER / f"{run_id}.cells.jsonl", lines(cells(db, run_id)))
     return len(receipts)

@@ -10,17 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from evaluators.judges.card import question_key
 from evaluators.judges.repeats import FlipRate, Repeated, flip_rate
 from evaluators.statistics.raters import shared
-from flows.durable.progress import begin
-from flows.durable.shard_results import pieces, records_of
-from flows.evaluate.stages import compute, judge_work
-from flows.publish.publish import again
+from flows.durable.progress import start_progress
+from flows.durable.shard_results import records_of
+from flows.evaluate.judge import judge_work
+from flows.evaluate.score import compute
+from flows.publish.publish import republish
+from flows.run.answers import answers_to
 from flows.run.case import EvaluationCase, Stopped, open_case
-from flows.run.questions import QuestionedFile, all_asked, answers_to, output_of
-from flows.run.tables_io import outputs_of, store_verdicts, verdicts_of
-from flows.workers.work import ask_judge
+from flows.run.output_rows import outputs_of
+from flows.run.questions import QuestionedFile, output_of, questioned_files
+from flows.run.verdict_rows import store_verdicts, verdicts_of
+from flows.workers.executor import cut
+from flows.workers.judging import ask_judge
 from infra import tables
 from infra.db import put, session
 from infra.settings import Settings
@@ -57,7 +60,7 @@ def measure(
     asked stays asked."""
     case = open_case(settings, submission_id)
     chosen = _chosen(case, outputs, seed)
-    begin("judging", len(chosen) * (times - 1))
+    start_progress("judging", len(chosen) * (times - 1))
     for repeat in range(1, times):
         _ask(case, chosen, repeat)
     noise = MeasuredFlipRate(flip_rate(_repeated(case, chosen, times)), len(chosen), times, seed)
@@ -70,7 +73,7 @@ def measure(
         put(db, standing.Noise, list(_shared(case, chosen, times)))
     computed = compute(case)
     with session(settings.database) as db:
-        again(db, case, computed.scores, computed.cells, computed.bounds)
+        republish(db, case, computed.scores, computed.cells, computed.bounds)
     return noise
 
 
@@ -80,7 +83,7 @@ def _shared(case: EvaluationCase, chosen: list[str], times: int) -> Iterator[dic
     samples = {sample.id: sample for sample in case.samples}
     with session(case.settings.database) as db:
         rows = outputs_of(db, case.submission.id)
-        files_by_sample = all_asked(
+        files_by_sample = questioned_files(
             case.suite, [samples[name] for name in chosen], rows, case.requests
         )
         media = [file.media_sha256 for files in files_by_sample.values() for file in files]
@@ -130,13 +133,11 @@ def _ask(case: EvaluationCase, chosen: list[str], repeat: int) -> None:
         )
     answered_media = {media for media, _ in answered}
     todo = [file for file in questioned if file.media_sha256 not in answered_media]
-    for piece in pieces(todo, case.settings.shard_size):
-        shard = judge_work(case, piece, repeat)
-        result = ask_judge(shard, case.place)
+    for piece in cut(todo, case.settings.shard_size):
+        shard = ask_judge(judge_work(case, piece, repeat), case.place)
+        files = {file.item.id: file for file in piece}
         with session(case.settings.database) as db:
-            store_verdicts(
-                db, case.run, result, records_of(case.store, result), shard.asked, repeat
-            )
+            store_verdicts(db, case.run, shard, records_of(case.store, shard), files, repeat)
 
 
 def _repeated(case: EvaluationCase, chosen: list[str], times: int) -> list[Repeated]:
@@ -147,7 +148,7 @@ def _repeated(case: EvaluationCase, chosen: list[str], times: int) -> list[Repea
     repeated = []
     for file in questioned:
         for question in file.item.questions:
-            key = (file.media_sha256, question_key(file.key, question.id))
+            key = (file.media_sha256, file.question_keys[question.id])
             repeated.append(
                 Repeated(
                     file.item.id,
@@ -164,6 +165,6 @@ def _asked(case: EvaluationCase, chosen: list[str]) -> list[QuestionedFile]:
     samples = [sample for sample in case.samples if sample.id in set(chosen)]
     return [
         file
-        for files in all_asked(case.suite, samples, rows, case.requests).values()
+        for files in questioned_files(case.suite, samples, rows, case.requests).values()
         for file in files
     ]

@@ -13,10 +13,12 @@ from evaluators.judges.card import question_key
 from evaluators.suites import suite_named
 from flows.durable.shard_results import ShardResult, records_of
 from flows.evaluate import failure_modes
-from flows.evaluate.stages import RunScores, compute
+from flows.evaluate.score import RunScores, compute
 from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped
-from flows.run.questions import all_asked
-from flows.run.tables_io import cell_row, outputs_of, verdicts_of
+from flows.run.output_rows import outputs_of
+from flows.run.questions import questioned_files
+from flows.run.score_rows import cell_row
+from flows.run.verdict_rows import verdicts_of
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
@@ -134,7 +136,7 @@ def _check_verdicts(case: EvaluationCase, differences: list[str]) -> int:
                 tables.Shard.owner == case.run.id, tables.Shard.stage == "judge"
             )
         ).all()
-        files_by_sample = all_asked(
+        files_by_sample = questioned_files(
             case.suite, case.samples, outputs_of(db, case.submission.id), case.requests
         )
         questioned = [file for files in files_by_sample.values() for file in files]

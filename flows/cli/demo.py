@@ -10,7 +10,7 @@ from typing import Any
 
 from evaluators.contracts import Sample
 from evaluators.suites import suite_named
-from flows.durable.progress import begin, tick
+from flows.durable.progress import advance_progress, start_progress
 from flows.evaluate.door import receive
 from flows.publish.seal_chain import seal_catalogue
 from flows.run.catalogue import load
@@ -111,10 +111,10 @@ def _outputs_bundle(settings: Settings) -> Path:
             s for s in suite.samples() if suite.subsets[SUBSET](s) and s.facets.modality == "image"
         ]
         outputs: dict[str, Path] = {}
-        begin("drawing", len(demo_samples))
+        start_progress("drawing", len(demo_samples))
         for sample in demo_samples:
             outputs[sample.id] = _draw(sample, folder / f"{sample.id}.png")
-            tick("drawing")
+            advance_progress("drawing")
         pack_outputs(
             bundle, _declaration("Drawn pictures (no model)", "2026-11", {"seed": 0}), outputs
         )

@@ -170,7 +170,7 @@ def progress() -> Iterator[None]:
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from flows.durable.progress import heard_by
+    from flows.durable.progress import progress_reported_to
 
     columns = (
         TextColumn("{task.description}"),
@@ -186,5 +186,5 @@ def progress() -> Iterator[None]:
                 task_ids[title] = bars.add_task(title, total=total)
             bars.update(task_ids[title], completed=completed, total=total)
 
-        with heard_by(show):
+        with progress_reported_to(show):
             yield

@@ -37,7 +37,7 @@ class LeaseLost(Exception):
 
 
 @dataclass(frozen=True)
-class Hold:
+class HeldLease:
     """A lease in our hands, until `lost` says otherwise."""
 
     subject: str
@@ -46,10 +46,10 @@ class Hold:
     ended: threading.Event = field(default_factory=threading.Event)
 
 
-_current: ContextVar[Hold | None] = ContextVar("hold", default=None)
+_current: ContextVar[HeldLease | None] = ContextVar("hold", default=None)
 
 
-def still_ours() -> None:
+def check_lease() -> None:
     """Stop here if the lease under which this runs was lost; what runs under none goes on."""
     hold = _current.get()
     if hold and hold.lost.is_set():
@@ -60,16 +60,16 @@ def still_ours() -> None:
 
 
 @contextmanager
-def holding(
+def hold_lease(
     settings: Settings,
     subject: str,
     kind: str,
     parameters: Mapping[str, Any] | None = None,
     patient: type[Exception] | tuple[()] = (),
-) -> Iterator[Hold]:
+) -> Iterator[HeldLease]:
     """Take the lease, keep it alive, give it back; an end by an error counts as an attempt, unless
     it is `patient`."""
-    hold = Hold(subject, leases.new_owner())
+    hold = HeldLease(subject, leases.new_owner())
     with session(settings.database) as db:
         run = flow_run_id()
         if not leases.acquire(
@@ -81,10 +81,10 @@ def holding(
             flow_run_id=run,
             parameters=parameters,
         ):
-            raise Busy(_who(db.get(Lease, subject), subject))
+            raise Busy(_held_by(db.get(Lease, subject), subject))
     log_to(settings.home, settings.log)
     heart = threading.Thread(
-        target=_beat, args=(settings, hold), daemon=True, name=f"heartbeat {subject}"
+        target=_heartbeat, args=(settings, hold), daemon=True, name=f"heartbeat {subject}"
     )
     heart.start()
     token = _current.set(hold)
@@ -94,19 +94,19 @@ def holding(
             yield hold
             log.info("%s ends", kind)
     except BaseException as error:
-        _give_back(
+        _release(
             settings, hold, "" if isinstance(error, patient) else f"{type(error).__name__}: {error}"
         )
         raise
     else:
-        _give_back(settings, hold, "")
+        _release(settings, hold, "")
     finally:
         hold.ended.set()
         _current.reset(token)
 
 
 @contextmanager
-def attended(name: str) -> Iterator[None]:
+def flow_run_lease(name: str) -> Iterator[None]:
     """A run of Prefect's that is not about one submission holds a lease of its own; outside of
     Prefect, none."""
     run = flow_run_id()
@@ -114,7 +114,7 @@ def attended(name: str) -> Iterator[None]:
         yield
         return
     settings = Settings()
-    with holding(settings, f"{name} {run}", RUN):
+    with hold_lease(settings, f"{name} {run}", RUN):
         yield
     with session(settings.database) as db:
         db.connection().execute(delete(Lease).where(col(Lease.subject) == f"{name} {run}"))
@@ -131,7 +131,7 @@ def flow_run_id() -> str:
     return str(flow_run.id or "")
 
 
-def _beat(settings: Settings, hold: Hold) -> None:
+def _heartbeat(settings: Settings, hold: HeldLease) -> None:
     while not hold.ended.wait(settings.lease_seconds / BEATS):
         try:
             with session(settings.database) as db:
@@ -145,12 +145,12 @@ def _beat(settings: Settings, hold: Hold) -> None:
             return
 
 
-def _give_back(settings: Settings, hold: Hold, reason: str) -> None:
+def _release(settings: Settings, hold: HeldLease, reason: str) -> None:
     hold.ended.set()
     try:
         with session(settings.database) as db:
             lease = db.get(Lease, hold.subject)
-            wait = waiting(settings, lease.attempts) if reason and lease else 0
+            wait = retry_delay(settings, lease.attempts) if reason and lease else 0
             leases.release(
                 db, hold.subject, hold.owner, well=not reason, reason=reason[:500], wait=wait
             )
@@ -158,13 +158,13 @@ def _give_back(settings: Settings, hold: Hold, reason: str) -> None:
         log.warning("the lease of %s could not be given back; it will run out", hold.subject)
 
 
-def waiting(settings: Settings, attempts: int) -> float:
+def retry_delay(settings: Settings, attempts: int) -> float:
     """Seconds before something that failed is tried again: twice as long each time, an hour at
     most."""
     return float(min(settings.retry_seconds * 2 ** (max(attempts, 1) - 1), 3600))
 
 
-def _who(lease: Lease | None, subject: str) -> str:
+def _held_by(lease: Lease | None, subject: str) -> str:
     if lease is None:
         return f"{subject} was just finished by somebody else. Look at it with `armillary status`."
     where = lease.owner.partition(":")[0]

@@ -7,37 +7,37 @@ from contextlib import contextmanager
 
 Reporter = Callable[[str, int, int], None]
 _reporters: list[Reporter] = []
-_done: dict[str, int] = {}
+_finished: dict[str, int] = {}
 _total: dict[str, int] = {}
 
 
-def begin(what: str, total: int) -> None:
+def start_progress(stage: str, total: int) -> None:
     """Start counting something from nothing."""
-    _done[what], _total[what] = 0, total
+    _finished[stage], _total[stage] = 0, total
     if total:
-        _tell(what)
+        _tell(stage)
 
 
-def tick(what: str) -> None:
+def advance_progress(stage: str) -> None:
     """One more is done; called where the work is, if that is in this process."""
-    if _done.get(what, 0) < _total.get(what, 0):
-        _done[what] += 1
-        _tell(what)
+    if _finished.get(stage, 0) < _total.get(stage, 0):
+        _finished[stage] += 1
+        _tell(stage)
 
 
-def reach(what: str, done: int) -> None:
+def set_progress(stage: str, finished: int) -> None:
     """At least so many are done; called where results come in, for work in other processes."""
-    _done[what] = max(_done.get(what, 0), done)
-    _tell(what)
+    _finished[stage] = max(_finished.get(stage, 0), finished)
+    _tell(stage)
 
 
-def _tell(what: str) -> None:
+def _tell(stage: str) -> None:
     for reporter in _reporters:
-        reporter(what, _done[what], _total.get(what, 0))
+        reporter(stage, _finished[stage], _total.get(stage, 0))
 
 
 @contextmanager
-def heard_by(reporter: Reporter) -> Iterator[None]:
+def progress_reported_to(reporter: Reporter) -> Iterator[None]:
     """Listen while the block runs."""
     _reporters.append(reporter)
     try:

@@ -1,5 +1,5 @@
-"""Pieces of work and their results: one immutable object in the store for each, found again by what
-went in."""
+"""Shards of work and their results: one immutable object in the store for each, found again by the
+hash of its inputs."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import hashlib
 import json
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from infra.logs import about
 from infra.store import Store
 
 log = logging.getLogger("armillary")
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +43,15 @@ def compute_once(
     results for the same inputs the first by name counts, and the row in the database decides.
     """
     prefix = f"shards/{stage}/{inputs}/"
-    for found in store.list(prefix):
-        data = store.get(found.key)
+    for stored in store.list(prefix):
+        data = store.get(stored.key)
         return ShardResult(
-            inputs, found.key, hashlib.sha256(data).hexdigest(), data.count(b"\n"), 0.0, fresh=False
+            inputs,
+            stored.key,
+            hashlib.sha256(data).hexdigest(),
+            data.count(b"\n"),
+            0.0,
+            fresh=False,
         )
     start = time.monotonic()
     with about(stage=stage, shard=inputs[:12]):
@@ -60,18 +64,12 @@ def compute_once(
     return ShardResult(inputs, key, sha256, data.count(b"\n"), time.monotonic() - start, fresh=True)
 
 
-def records_of(store: Store, done: ShardResult) -> list[dict[str, Any]]:
+def records_of(store: Store, shard: ShardResult) -> list[dict[str, Any]]:
     """A shard's records, checked against their hash."""
-    data = store.get(done.key)
-    if hashlib.sha256(data).hexdigest() != done.sha256:
+    data = store.get(shard.key)
+    if hashlib.sha256(data).hexdigest() != shard.sha256:
         raise ValueError(
-            f"The shard {done.key} is not what it was. Restore it from a backup, or delete it and "
+            f"The shard {shard.key} is not what it was. Restore it from a backup, or delete it and "
             "evaluate again."
         )
     return [json.loads(line) for line in data.splitlines()]
-
-
-def pieces(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Cut a sequence into pieces of at most `size`, always in the same places."""
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -55,7 +55,7 @@ def bring(settings: Settings, submission_id: str, judge: str = "") -> Brought:
     """Evaluate a submission and say how it ended; only a database that is away is raised, for it
     stops all of them."""
     try:
-        done = run_here(submission_id, settings, judge)
+        evaluated = run_here(submission_id, settings, judge)
     except (Waits, Busy, LeaseLost) as later:
         return Brought(submission_id, _state(settings, submission_id), waits=str(later))
     except SQLAlchemyError:
@@ -64,7 +64,7 @@ def bring(settings: Settings, submission_id: str, judge: str = "") -> Brought:
         return Brought(
             submission_id, _state(settings, submission_id), stopped=stopped(error, submission_id)
         )
-    return Brought(submission_id, done.state, done.made, done.judged)
+    return Brought(submission_id, evaluated.state, evaluated.made, evaluated.judged)
 
 
 def stopped(error: Exception, name: str) -> Stopped:
@@ -74,11 +74,11 @@ def stopped(error: Exception, name: str) -> Stopped:
     return stopped_by(error)
 
 
-def counted(rows: Sequence[Brought], what: str) -> str:
+def counted(rows: Sequence[Brought], noun: str) -> str:
     """How many of them are on the board, how many failed and how many wait, in one sentence."""
-    there = sum(row.state == State.PUBLISHED and not (row.waits or row.stopped) for row in rows)
+    published = sum(row.state == State.PUBLISHED and not (row.waits or row.stopped) for row in rows)
     failed, waiting = sum(row.failed for row in rows), sum(bool(row.waits) for row in rows)
-    parts = [f"{there} of {len(rows)} {what}"]
+    parts = [f"{published} of {len(rows)} {noun}"]
     parts += [f"{failed} failed by our fault"] if failed else []
     parts += [f"{waiting} wait{'s' if waiting == 1 else ''}"] if waiting else []
     return ", ".join(parts) + "."

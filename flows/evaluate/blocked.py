@@ -4,18 +4,28 @@ seed, once."""
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from evaluators.contracts import Outcome, Sample
-from flows.evaluate import stages
+from flows.evaluate.outputs import OutputRows
 from flows.run.case import EvaluationCase
-from flows.run.tables_io import outputs_of
+from flows.run.output_rows import outputs_of
 from infra import tables
 from infra.db import session
 
 
-def replace_blocked(case: EvaluationCase) -> EvaluationCase:
+@dataclass(frozen=True, slots=True)
+class WithReplacements:
+    """A case whose blocked samples are replaced, and its outputs."""
+
+    case: EvaluationCase
+    outputs: OutputRows
+
+
+def replace_blocked(
+    case: EvaluationCase, outputs: OutputRows, generate: Callable[[EvaluationCase], object]
+) -> WithReplacements:
     """Draw and generate until nothing that can be replaced is blocked; the case with its
     replacements.
 
@@ -23,22 +33,22 @@ def replace_blocked(case: EvaluationCase) -> EvaluationCase:
     Where the whole bank is in use there is none, and a blocked sample counts as the worst value.
     """
     while case.submission.kind != "outputs":
-        with session(case.settings.database) as db:
-            rows = outputs_of(db, case.submission.id)
-        draws = dict(_draws(case, rows))
+        draws = dict(_draws(case, outputs))
         if not draws:
             break
-        stages.outputs(replace(case, chosen=tuple(draws.values())))
-        _note(case, {name: drawn.id for name, drawn in draws.items()})
+        generate(replace(case, chosen=tuple(draws.values())))
+        _note(case, {sample_id: drawn.id for sample_id, drawn in draws.items()})
+        with session(case.settings.database) as db:
+            outputs = outputs_of(db, case.submission.id)
         case = replace(case)
-    return case
+    return WithReplacements(case, outputs)
 
 
-def _draws(case: EvaluationCase, rows: Mapping[str, tables.Output]) -> Iterator[tuple[str, Sample]]:
+def _draws(case: EvaluationCase, rows: OutputRows) -> Iterator[tuple[str, Sample]]:
     used = {*rows, *(sample.id for sample in case.samples)}
     for sample in case.samples:
         if rows[sample.id].outcome == Outcome.BLOCKED:
-            drawn = next((one for one in _pool(case, sample) if one.id not in used), None)
+            drawn = next((spare for spare in _pool(case, sample) if spare.id not in used), None)
             if drawn:
                 used.add(drawn.id)
                 yield sample.id, drawn
@@ -49,9 +59,9 @@ def _pool(case: EvaluationCase, blocked: Sample) -> list[Sample]:
     decides."""
     at = blocked.facets
     same = [
-        one
-        for one in case.suite.samples()
-        if (one.facets.scenario, one.facets.setting, one.facets.modality)
+        sample
+        for sample in case.suite.samples()
+        if (sample.facets.scenario, sample.facets.setting, sample.facets.modality)
         == (at.scenario, at.setting, at.modality)
     ]
     seed = case.submission.manifest["sampling"]["seed"]
@@ -62,11 +72,11 @@ def _pool(case: EvaluationCase, blocked: Sample) -> list[Sample]:
 def _note(case: EvaluationCase, drawn: Mapping[str, str]) -> None:
     """Both rows say which stands for which."""
     with session(case.settings.database) as db:
-        for blocked, other in drawn.items():
-            for name, word, partner in (
-                (blocked, "replaced_by", other),
-                (other, "replaces", blocked),
+        for blocked, replacement in drawn.items():
+            for sample_id, word, partner in (
+                (blocked, "replaced_by", replacement),
+                (replacement, "replaces", blocked),
             ):
-                row = db.get_one(tables.Output, (case.submission.id, name))
+                row = db.get_one(tables.Output, (case.submission.id, sample_id))
                 row.record = {**row.record, word: partner}
                 db.add(row)

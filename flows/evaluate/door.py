@@ -13,9 +13,8 @@ from submissions.bundle.declarations import DECLARATION, read_declaration
 from submissions.bundle.pack import on_hub, pack_hub, pack_model
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, shown
-from submissions.intake.hub import brought, fetch, read_hub
-from submissions.intake.intake import Received
-from submissions.intake.intake import receive as take_in
+from submissions.intake.hub import bundle_of, fetch, read_hub
+from submissions.intake.intake import Received, accept, catalogue
 from submissions.teams.roles import Role
 
 HUB = "hub:"
@@ -38,17 +37,19 @@ def receive(
             "Give a BUNDLE, or --model DIR.",
         )
     with tempfile.TemporaryDirectory(prefix="armillary-door-") as folder:
-        here = Path(folder)
         path = (
-            _model_bundle(here, model, manifest, settings)
+            _model_bundle(Path(folder), model, manifest, settings)
             if model
-            else _local(here, bundle or "", settings)
+            else _local(Path(folder), bundle or "", settings)
         )
         readers = readers_of(settings)
-        path = brought(path, here, settings.upload_bytes, readers)
+        declared = readers.declared(path)
+        if declared.on_hub:
+            path = bundle_of(declared, declared.on_hub, Path(folder), settings.upload_bytes)
         with session(settings.database) as db:
+            checked = readers.check(path, catalogue(db))
             store = open_store(settings.objects, settings.s3_endpoint)
-            return take_in(db, store, path, closes=settings.closes, role=role, readers=readers)
+            return accept(db, store, path, checked, closes=settings.closes, role=role)
 
 
 def _local(folder: Path, bundle: str, settings: Settings) -> Path:
@@ -132,8 +133,8 @@ def _from_s3(folder: Path, place: Path | str, settings: Settings) -> Path:
     """Everything under a prefix, as a folder."""
     try:
         store = open_store(str(place), settings.s3_endpoint)
-        for one in store.list(""):
-            store.fetch(one.key, folder / one.key)
+        for entry in store.list(""):
+            store.fetch(entry.key, folder / entry.key)
     except StoreError as error:
         hint = "Check the address and the credentials."
         raise _refused("E_S3_UNREADABLE", shown(str(place)), str(error), hint) from None

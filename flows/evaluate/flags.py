@@ -9,16 +9,15 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.durable.progress import begin, reach
-from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256, pieces, records_of
-from flows.evaluate.stages import shard_task
+from flows.durable.progress import start_progress
+from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
+from flows.evaluate.outputs import OutputRows, shard_task
 from flows.run.case import EvaluationCase, Stopped
-from flows.run.tables_io import outputs_of
-from flows.workers.executor import each_done
-from flows.workers.work import WorkerPlace
+from flows.workers.executor import cut, run_shards
+from flows.workers.specs import WorkerPlace
 from infra import tables
 from infra.db import add_new, session
-from infra.store import Store, fetch_blob
+from infra.store import Store, fetch_blob, open_store
 from infra.tables.findings import Flag
 
 WRITING = "writing"
@@ -34,19 +33,19 @@ class WritingWork:
     modality: dict[str, str]
 
 
-def flag(case: EvaluationCase) -> None:
-    """Keep the door's remarks, and look for writing if the settings want it. A flag changes no
+def flag(case: EvaluationCase, outputs: OutputRows) -> None:
+    """Store the door's remarks, and look for writing if the settings ask for it. A flag changes no
     score."""
-    known = {sample.id for sample in case.samples}
+    sample_ids = {sample.id for sample in case.samples}
     remarks = [
         _row(case, warning["where"], warning["code"], warning["message"])
         for warning in case.report["warnings"]
-        if warning["where"] in known
+        if warning["where"] in sample_ids
     ]
     with session(case.settings.database) as db:
         add_new(db, Flag, remarks)
     if case.settings.ocr:
-        _look_for_writing(case)
+        _look_for_writing(case, outputs)
 
 
 def _row(case: EvaluationCase, sample_id: str, kind: str, text: str) -> dict[str, Any]:
@@ -59,20 +58,15 @@ def _row(case: EvaluationCase, sample_id: str, kind: str, text: str) -> dict[str
     }
 
 
-def _look_for_writing(case: EvaluationCase) -> None:
+def _look_for_writing(case: EvaluationCase, outputs: OutputRows) -> None:
     _need_reader()
-    works = list(_works(case))
-    begin("reading", sum(len(work.media) for work in works))
-    taken = 0
-    for done in each_done(find_writing, works, case.place):
-        rows = [
-            _row(case, one["sample_id"], WRITING, one["text"])
-            for one in records_of(case.store, done)
-        ]
+    works = list(_works(case, outputs))
+    start_progress("reading", sum(len(work.media) for work in works))
+    shards = run_shards(find_writing, works, case.place, case.store, WRITING, "reading")
+    for _, records in shards:
+        rows = [_row(case, record["sample_id"], WRITING, record["text"]) for record in records]
         with session(case.settings.database) as db:
             add_new(db, Flag, [row for row in rows if row["text"]])
-        taken += done.items
-        reach("reading", taken)
 
 
 def _need_reader() -> None:
@@ -84,12 +78,10 @@ def _need_reader() -> None:
         raise Stopped("E_OCR", "ours", f"ARMILLARY_OCR is on. {missing}") from None
 
 
-def _works(case: EvaluationCase) -> Iterator[WritingWork]:
+def _works(case: EvaluationCase, rows: OutputRows) -> Iterator[WritingWork]:
     modality = {s.id: s.facets.modality for s in case.samples if s.facets.modality in MODALITIES}
-    with session(case.settings.database) as db:
-        rows = outputs_of(db, case.submission.id)
-    shown = [name for name in modality if name in rows and rows[name].media_sha256]
-    for piece in pieces(shown, case.settings.shard_size):
+    visible = [name for name in modality if name in rows and rows[name].media_sha256]
+    for piece in cut(visible, case.settings.shard_size):
         yield WritingWork(
             {name: rows[name].media_sha256 for name in piece},
             {name: modality[name] for name in piece},
@@ -98,7 +90,7 @@ def _works(case: EvaluationCase) -> Iterator[WritingWork]:
 
 def read_shard(work: WritingWork, place: WorkerPlace) -> ShardResult:
     """Read one shard of outputs."""
-    store = place.open()
+    store = open_store(place.store, place.endpoint)
     return compute_once(
         store, WRITING, inputs_sha256(WRITING, asdict(work)), lambda: _written(work, place, store)
     )
@@ -115,5 +107,5 @@ def _written(work: WritingWork, place: WorkerPlace, store: Store) -> Iterator[Ma
         for name, sha256 in work.media.items():
             path = Path(folder) / sha256
             fetch_blob(store, sha256, path)
-            found = find(path, work.modality[name])
-            yield {"sample_id": name, "text": " / ".join(found.lines) if found.flagged else ""}
+            writing = find(path, work.modality[name])
+            yield {"sample_id": name, "text": " / ".join(writing.lines) if writing.flagged else ""}

@@ -1,5 +1,5 @@
-"""Sending what is owed to teams and operators; a message that does not go out never spoils the work
-it is about."""
+"""Sending notices to teams and operators; a notice that cannot be sent never fails the work that it
+is about."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from submissions.intake.notices import deliver
 log = logging.getLogger("armillary")
 
 
-def tell(settings: Settings) -> None:
+def send_notices(settings: Settings) -> None:
     """Send every notice that has not gone out yet."""
     try:
         deliver(settings)

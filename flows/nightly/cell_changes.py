@@ -10,12 +10,12 @@ from typing import Any
 from sqlalchemy import update
 from sqlmodel import Session, col, select
 
-from flows.evaluate.stages import RunScores, compute, n_scored
+from flows.evaluate.score import RunScores, compute, n_scored
 from flows.nightly.staleness import Stale
-from flows.publish.publish import PUBLICATION, again
+from flows.publish.publish import PUBLICATION, republish
+from flows.run.board_keys import scoring_version
 from flows.run.case import EvaluationCase
-from flows.run.code_version import put_mark
-from flows.run.tables_io import cell_row
+from flows.run.score_rows import cell_row, put_mark
 from infra import tables
 from infra.db import put, session, transaction_lock
 from infra.tables.operations import Change
@@ -68,7 +68,7 @@ def rescore(case: EvaluationCase, night: date, stale: Stale) -> int:
         if difference or stale.cause == "data":
             _replace(db, case, computed)
         write(db, night, case.run, case.run.id, difference, stale)
-        put_mark(db, case)
+        put_mark(db, case, scoring_version(case.suite))
     return len(difference)
 
 
@@ -78,7 +78,7 @@ def _replace(db: Session, case: EvaluationCase, computed: RunScores) -> None:
     db.connection().execute(
         update(tables.Run).where(col(tables.Run.id) == case.run.id).values(n_scored=scored)
     )
-    again(db, case, computed.scores, computed.cells, computed.bounds)
+    republish(db, case, computed.scores, computed.cells, computed.bounds)
 
 
 def write(

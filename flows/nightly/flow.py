@@ -16,9 +16,8 @@ from sqlalchemy import update
 from sqlmodel import Session, col, select
 
 from evaluators.suites import suite_named
-from flows.durable.lease import holding, still_ours
-from flows.evaluate import stages
-from flows.evaluate.flow import run_here
+from flows.durable.lease import check_lease, hold_lease
+from flows.evaluate.flow import judge_missing, run_here
 from flows.nightly.cell_changes import moved, numbers_of, rescore, write
 from flows.nightly.judge_drift import watch_judge
 from flows.nightly.night_dates import schedule
@@ -78,7 +77,7 @@ def run(settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now
     left alone."""
     plan, moment = schedule(settings.nightly_at, settings.nightly_zone), clock()
     night = plan.night_of(moment)
-    with holding(settings, "nightly", "nightly"):
+    with hold_lease(settings, "nightly", "nightly"):
         with session(settings.database) as db:
             newest = last_night(db)
             if newest and (
@@ -124,7 +123,7 @@ def _work(settings: Settings, night: date) -> NightTally:
         todo = list(stale(db, settings, board_entries))
     tally = replace(tally, stale=len(todo))
     for stale_entry in todo:
-        still_ours()
+        check_lease()
         tally = _again(settings, night, stale_entry, tally)
     _settle(
         settings, [stale_entry.entry.run.id for stale_entry in todo if not stale_entry.in_place]
@@ -177,9 +176,9 @@ def _in_place(settings: Settings, night: date, stale_entry: Stale) -> tuple[int,
     """The same run: answers that are owed are asked for, then its numbers are computed from its
     rows."""
     chosen = settings.model_copy(update={"judge": stale_entry.entry.judge_setting})
-    with holding(settings, stale_entry.entry.submission.id, "evaluate", {"judge": chosen.judge}):
+    with hold_lease(settings, stale_entry.entry.submission.id, "evaluate", {"judge": chosen.judge}):
         case = open_case(chosen, stale_entry.entry.submission.id)
-        calls = stages.judge(case) if stale_entry.cause == "data" else 0
+        calls = judge_missing(case) if stale_entry.cause == "data" else 0
         return calls, rescore(case, night, stale_entry)
 
 

@@ -12,12 +12,13 @@ from evaluators.judges.repeats import wilson
 from evaluators.metrics.text import normalise
 from evaluators.statistics.agreement import cohen_kappa
 from evaluators.suites import suite_named
-from flows.durable.lease import still_ours
-from flows.durable.shard_results import pieces, records_of
-from flows.evaluate.stages import judge_work
+from flows.durable.lease import check_lease
+from flows.durable.shard_results import records_of
+from flows.evaluate.judge import judge_work
 from flows.nightly.anchors import (
+    AnswerKey,
     Cases,
-    Key,
+    OutputKey,
     anchors_of,
     choose_anchors,
     draw,
@@ -27,8 +28,9 @@ from flows.nightly.anchors import (
 from flows.nightly.staleness import EntryOnBoard
 from flows.publish.freeze import freeze
 from flows.run.case import EvaluationCase
-from flows.run.questions import all_asked
-from flows.workers.work import ask_again
+from flows.run.questions import questioned_files
+from flows.workers.executor import cut
+from flows.workers.judging import ask_again
 from infra.db import put, session
 from infra.settings import Settings
 from infra.tables.operations import Drift
@@ -41,7 +43,7 @@ FEWEST_ANSWERS = 0.5
 class RepeatedAnswers:
     """The answers to questions that were repeated, and their cost."""
 
-    answers: Mapping[Key, str | None]
+    answers: Mapping[AnswerKey, str | None]
     calls: int
     cost: float
 
@@ -65,10 +67,12 @@ class DriftComparison:
         return self.answered < FEWEST_ANSWERS * self.questions or (self.agreement or 0.0) < bound
 
 
-def compare(stored: Mapping[Key, str], fresh: Mapping[Key, str | None]) -> DriftComparison:
+def compare(
+    stored: Mapping[AnswerKey, str], fresh: Mapping[AnswerKey, str | None]
+) -> DriftComparison:
     """Compare answers as votes are compared, after normalisation.
 
-    >>> first, second = ("s", "a", "q"), ("s", "b", "q")
+    >>> first, second = (AnswerKey(OutputKey("s", name), "q") for name in "ab")
     >>> compare({first: "Yes", second: "no"}, {first: "yes", second: None})
     DriftComparison(agreed=1, answered=1, questions=2, kappa=None)
     """
@@ -125,35 +129,34 @@ def _case(settings: Settings, entry: EntryOnBoard) -> EvaluationCase:
     return EvaluationCase(chosen, entry.submission, suite_named(entry.submission.suite), entry.run)
 
 
-def _ask(night: str, cases: Cases, stored: Mapping[Key, str]) -> RepeatedAnswers:
+def _ask(night: str, cases: Cases, stored: Mapping[AnswerKey, str]) -> RepeatedAnswers:
     """One shard a submission and at most a shard's size of outputs; a shard that was answered is
     not asked again."""
     samples_by_submission: dict[str, set[str]] = defaultdict(set)
-    for submission, sample, _ in stored:
-        samples_by_submission[submission].add(sample)
-    answers: dict[Key, str | None] = {}
+    for key in stored:
+        samples_by_submission[key.output.submission_id].add(key.output.sample_id)
+    answers: dict[AnswerKey, str | None] = {}
     calls, cost = 0, 0.0
     for submission, samples in sorted(samples_by_submission.items()):
         case = cases[submission]
         with session(case.settings.database) as db:
-            outputs = outputs_at(db, [(submission, sample) for sample in sorted(samples)])
-        rows = {sample: row for (_, sample), row in outputs.items()}
+            outputs = outputs_at(db, [OutputKey(submission, sample) for sample in sorted(samples)])
+        rows = {key.sample_id: row for key, row in outputs.items()}
         chosen = sorted(
             (sample for sample in case.samples if sample.id in rows), key=lambda sample: sample.id
         )
-        files_by_sample = all_asked(case.suite, chosen, rows, case.requests)
-        for piece in pieces(
+        files_by_sample = questioned_files(case.suite, chosen, rows, case.requests)
+        for piece in cut(
             [file for files in files_by_sample.values() for file in files], case.settings.shard_size
         ):
-            still_ours()
+            check_lease()
             result = ask_again(judge_work(case, piece), case.place, night)
             calls += result.items * result.fresh
             for record in records_of(case.store, result):
                 cost += record["cost"]
+                output = OutputKey(submission, record["sample_id"])
                 for answer in record["answers"]:
-                    answers[submission, record["sample_id"], answer["question_id"]] = answer[
-                        "value"
-                    ]
+                    answers[AnswerKey(output, answer["question_id"])] = answer["value"]
     return RepeatedAnswers(answers, calls, cost)
 
 
@@ -164,7 +167,7 @@ def _row(
     source: str,
     comparison: DriftComparison,
     cost: float,
-    stored: Mapping[Key, str],
+    stored: Mapping[AnswerKey, str],
 ) -> Drift:
     interval = wilson(comparison.agreed, comparison.answered)
     alarm = source == "anchors" and comparison.is_under(settings.drift_bound)
@@ -180,7 +183,7 @@ def _row(
         suite=case.suite.name,
         judge=case.run.judge,
         what=source,
-        outputs=len({key[:2] for key in stored}),
+        outputs=len({key.output for key in stored}),
         questions=comparison.questions,
         agreement=comparison.agreement,
         low=interval.low if interval else None,

@@ -13,7 +13,7 @@ from sqlmodel import Session, col, select
 from evaluators.contracts import OUR_FAILURES
 from evaluators.suites import suite_named
 from flows.run.board_keys import board_key, items_sha256
-from flows.run.code_version import is_current
+from flows.run.score_rows import is_current
 from flows.workers.judges import judge_of
 from infra import tables
 from infra.settings import Settings

@@ -9,8 +9,8 @@ from typing import Any
 
 from prefect import flow
 
-from flows.durable.lease import attended
-from flows.evaluate.notify import tell
+from flows.durable.lease import flow_run_lease
+from flows.evaluate.notify import send_notices
 from flows.publish.publish import settle
 from flows.studies.orders import carry_out
 from infra.db import session
@@ -26,7 +26,7 @@ log = logging.getLogger("armillary")
 @flow(name="intake", retries=0, persist_result=False)
 def intake() -> list[dict[str, Any]]:
     """Look through the inbox once; run it as often as you like."""
-    with attended("intake"):
+    with flow_run_lease("intake"):
         return [asdict(report) for report in sweep(Settings())]
 
 
@@ -40,7 +40,7 @@ def sweep(settings: Settings) -> list[Taken]:
         uploads.expire(db, open_store(settings.objects, settings.s3_endpoint))
     settle(settings)
     carry_out(settings)
-    tell(settings)
+    send_notices(settings)
     return reports
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from prefect import flow
 from sqlmodel import col, select
 
-from flows.durable.lease import attended
+from flows.durable.lease import flow_run_lease
 from flows.operate import prefect_runs
 from infra.db import session
 from infra.settings import Settings
@@ -21,7 +21,7 @@ for again."""
 def publish() -> list[str]:
     """Ask for an evaluation of everything that was received and has none to come; asked for twice,
     it runs once."""
-    with attended("publish"):
+    with flow_run_lease("publish"):
         return ask(Settings())
 
 

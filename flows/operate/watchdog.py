@@ -17,7 +17,7 @@ from prefect import flow
 from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
-from flows.durable.lease import attended
+from flows.durable.lease import flow_run_lease
 from flows.operate import prefect_runs
 from flows.run.errors import RETRIED
 from flows.run.quota_turn import WAITING
@@ -57,7 +57,7 @@ class Round:
 @flow(name="watchdog", retries=0, persist_result=False)
 def watchdog() -> str:
     """One look."""
-    with attended("watchdog"):
+    with flow_run_lease("watchdog"):
         return str(look(Settings()))
 
 

@@ -64,10 +64,10 @@ def _changes(
     ]
     was, is_ = _spots(db, before, metrics, old), _spots(db, after, metrics, new)
     for submission in sorted(old.keys() & new.keys()):
-        one, other = old[submission], new[submission]
-        reason = why(db, one, other)
+        before_run, after_run = old[submission], new[submission]
+        reason = why(db, before_run, after_run)
         for metric in metrics:
-            first, then = was[one.id, metric.name], is_[other.id, metric.name]
+            first, then = was[before_run.id, metric.name], is_[after_run.id, metric.name]
             yield {
                 "board": after,
                 "board_before": before,
@@ -75,8 +75,8 @@ def _changes(
                 "metric": metric.name,
                 "modality": ALL,
                 "suite": suite.name,
-                "run_id": other.id,
-                "run_before": one.id,
+                "run_id": after_run.id,
+                "run_before": before_run.id,
                 "rank_before": first.rank,
                 "rank": then.rank,
                 "value_before": first.value,
@@ -88,8 +88,8 @@ def _changes(
 
 def _runs(db: Session, board: str, only: str) -> dict[str, tables.Run]:
     query = select(tables.Run).where(tables.Run.board == board, tables.Run.state == "published")
-    found = db.exec(query.where(tables.Run.submission_id == only) if only else query)
-    return {run.submission_id: run for run in found}
+    runs = db.exec(query.where(tables.Run.submission_id == only) if only else query)
+    return {run.submission_id: run for run in runs}
 
 
 def why(db: Session, before: tables.Run, after: tables.Run) -> str:
@@ -97,8 +97,8 @@ def why(db: Session, before: tables.Run, after: tables.Run) -> str:
     reasons = []
     if before.judge != after.judge:
         names = [db.get_one(tables.Judge, run.judge) for run in (before, after)]
-        told = [f"{judge.name} ({judge.fingerprint[:6]})" for judge in names]
-        reasons.append(f"another judge: {told[0]} before, {told[1]} now")
+        judges = [f"{judge.name} ({judge.fingerprint[:6]})" for judge in names]
+        reasons.append(f"another judge: {judges[0]} before, {judges[1]} now")
     for name, word in (("scorer_version", "scorer"), ("suite_version", "suite version")):
         if getattr(before, name) != getattr(after, name):
             reasons.append(f"{word} {getattr(before, name)} before, {getattr(after, name)} now")
@@ -111,7 +111,7 @@ def _spots(
     """Where these runs stand for each metric over everything."""
     names, ids = [metric.name for metric in metrics], [run.id for run in runs.values()]
     rank: dict[tuple[str, str], int | None] = {}
-    rosters = {one.samples_sha256: one.runs for one in db.exec(_over_all(Roster, board))}
+    rosters = {roster.samples_sha256: roster.runs for roster in db.exec(_over_all(Roster, board))}
     for row in db.exec(
         _over_all(Standing, board).where(col(Standing.metric).in_(names), *_whole(Standing))
     ):
@@ -164,7 +164,7 @@ def _sentence(metric: Metric, rows: Sequence[RankChange]) -> str:
         if row.value is not None and row.value_before is not None
     ]
     ranks = [row for row in rows if row.rank != row.rank_before]
-    told = ", ".join(
+    moves = ", ".join(
         f"{row.submission_id} {row.rank_before or '–'} → {row.rank or '–'}" for row in ranks[:10]
     )
     values = (
@@ -174,4 +174,4 @@ def _sentence(metric: Metric, rows: Sequence[RankChange]) -> str:
         if moved
         else "No entry has a value on both"
     )
-    return f"{values}; {len(ranks)} ranks changed{': ' + told if told else ''}."
+    return f"{values}; {len(ranks)} ranks changed{': ' + moves if moves else ''}."

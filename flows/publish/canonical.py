@@ -47,9 +47,9 @@ def _ordinary(value: Any) -> Any:
     if kind is int:
         return value if abs(value) < LARGEST else str(value)
     if kind is dict:
-        return {name: _ordinary(one) for name, one in value.items()}
+        return {name: _ordinary(item) for name, item in value.items()}
     if kind is list or kind is tuple:
-        return [_ordinary(one) for one in value]
+        return [_ordinary(item) for item in value]
     raise _Unusual
 
 
@@ -63,7 +63,7 @@ def _number(value: float) -> float:
 
 def _in_range(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _in_range(one) for name, one in value.items()}
+        return {name: _in_range(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_in_range(one) for one in value]
+        return [_in_range(item) for item in value]
     return str(value) if type(value) is int and abs(value) >= LARGEST else value

@@ -14,8 +14,8 @@ from submissions.teams.lifecycle import State, advance, record
 
 def freeze(db: Session, suite: str, judge: str, reason: str) -> bool:
     """Stop publication under this judge; False when it stood still already."""
-    there = db.get(Freeze, (suite, judge))
-    if there and there.lifted_at is None:
+    frozen = db.get(Freeze, (suite, judge))
+    if frozen and frozen.lifted_at is None:
         return False
     add_new(db, Freeze, [Freeze(suite=suite, judge=judge, reason=reason).model_dump()])
     values = {"since": now(), "reason": reason, "lifted_at": None, "lifted_by": ""}
@@ -30,11 +30,11 @@ def freeze(db: Session, suite: str, judge: str, reason: str) -> bool:
 
 def why_frozen(db: Session, run: Run) -> str:
     """Why this run may not be published just now; empty when it may."""
-    found = db.get(Freeze, (run.suite, run.judge))
-    if found is None or found.lifted_at is not None:
+    frozen = db.get(Freeze, (run.suite, run.judge))
+    if frozen is None or frozen.lifted_at is not None:
         return ""
     return (
-        f"The board is frozen since {found.since:%Y-%m-%d %H:%M} UTC: {found.reason} It is "
+        f"The board is frozen since {frozen.since:%Y-%m-%d %H:%M} UTC: {frozen.reason} It is "
         "published when that is over."
     )
 
@@ -42,10 +42,10 @@ def why_frozen(db: Session, run: Run) -> str:
 def thaw(db: Session, suite: str, by: str) -> int:
     """Open a suite's frozen boards again and let what waited for them go on; how many boards that
     were."""
-    here = (col(Freeze.suite) == suite, col(Freeze.lifted_at).is_(None))
+    frozen = (col(Freeze.suite) == suite, col(Freeze.lifted_at).is_(None))
     lifted = (
         db.connection()
-        .execute(update(Freeze).where(*here).values(lifted_at=now(), lifted_by=by))
+        .execute(update(Freeze).where(*frozen).values(lifted_at=now(), lifted_by=by))
         .rowcount
     )
     waiting = select(Submission.id).where(Submission.suite == suite, Submission.code == "E_FROZEN")

@@ -48,7 +48,7 @@ def attempt(
     else:
         gap = _difference(db, metric, whole, best)
         rung = climb(gap, higher=metric.direction == "higher", attempt=max(number, 2))
-        text = _told(number, metric, rung, best)
+        text = _sentence(number, metric, rung, best)
     stands = run.id if rung.moves or best is None else best
     row = {
         "run_id": run.id,
@@ -73,16 +73,16 @@ def ladder_metric(suite: Suite) -> Metric:
     return next((metric for metric in suite.metrics if metric.name == INDEX), suite.metrics[0])
 
 
-def _told(number: int, metric: Metric, rung: LadderStep, best: str) -> str:
+def _sentence(number: int, metric: Metric, rung: LadderStep, best: str) -> str:
     if rung.gain is None or rung.step is None:
         return (
             f"Attempt {number}: not comparable with {best}, which answered other samples; that "
             "one stands."
         )
-    seen = f"{metric.title} {rung.gain:+.3g} against {best}, {rung.step:.3g} needed"
+    comparison = f"{metric.title} {rung.gain:+.3g} against {best}, {rung.step:.3g} needed"
     if rung.moves:
-        return f"Attempt {number}: better ({seen}); it takes the place of {best}."
-    return f"Attempt {number}: no significant change ({seen}); {best} stands."
+        return f"Attempt {number}: better ({comparison}); it takes the place of {best}."
+    return f"Attempt {number}: no significant change ({comparison}); {best} stands."
 
 
 def _count(db: Session, board: str, team: str) -> int:

@@ -70,7 +70,7 @@ def _is_coarse(cell: Cell) -> bool:
 def _row(
     run_id: str, bank: str, metric: Metric, cell: Cell, public: Column | None, private: Column
 ) -> dict[str, Any]:
-    found = (
+    difference = (
         gap(_mean(public), _mean(private), higher=metric.direction == "higher") if public else None
     )
     return {
@@ -86,12 +86,12 @@ def _row(
         "high": cell.high,
         "n_scored": cell.n_scored,
         "n_expected": cell.n_expected,
-        "gap": found.value if found else None,
-        "gap_low": found.low if found else None,
-        "gap_high": found.high if found else None,
-        "gap_error": found.error if found else None,
-        "marked": bool(found and found.marked),
-        "text": _told(found),
+        "gap": difference.value if difference else None,
+        "gap_low": difference.low if difference else None,
+        "gap_high": difference.high if difference else None,
+        "gap_error": difference.error if difference else None,
+        "marked": bool(difference and difference.marked),
+        "text": _sentence(difference),
     }
 
 
@@ -101,12 +101,13 @@ def _mean(column: Column) -> Mean:
     return Mean(column.value, spread * sqrt(count / (count - 1)) if count >= 2 else 0.0, count)
 
 
-def _told(found: Gap | None) -> str:
-    if found is None:
+def _sentence(difference: Gap | None) -> str:
+    if difference is None:
         return "The gap to the public samples is not known: too few tasks."
-    seen = f"Better in public by {found.value:.3g} (95 %: {found.low:.3g} to {found.high:.3g})"
+    interval = f"{difference.low:.3g} to {difference.high:.3g}"
+    sentence = f"Better in public by {difference.value:.3g} (95 %: {interval})"
     return (
-        f"{seen}: more than two standard errors."
-        if found.marked
-        else f"{seen}: within two standard errors."
+        f"{sentence}: more than two standard errors."
+        if difference.marked
+        else f"{sentence}: within two standard errors."
     )

@@ -3,7 +3,8 @@ one transaction."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import delete, update
@@ -20,9 +21,11 @@ from flows.publish.ladder import attempt
 from flows.publish.private_gap import PrivateScores
 from flows.publish.ranking import enter, leave, renew, store_summary
 from flows.publish.seal_chain import seal_board, seal_events, seal_run
-from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped
-from flows.run.quota_turn import stop_if_taken_back
-from flows.run.tables_io import OUTCOMES, store_results
+from flows.run.answers import AnsweredSample, load_answers
+from flows.run.board_keys import ScoringVersion, scoring_version
+from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped, Withdrawn
+from flows.run.score_rows import noise_of, store_results
+from flows.run.verdict_rows import OUTCOMES
 from infra import tables
 from infra.db import session, transaction_lock
 from infra.settings import Settings
@@ -34,14 +37,24 @@ from submissions.teams.lifecycle import State, advance, state_of
 PUBLICATION = "publication"
 
 
-def publish(
-    case: EvaluationCase,
-    stored: Sequence[Any],
-    private_scores: Callable[[], PrivateScores],
-    columns: Columns | None = None,
-) -> None:
-    """Put the run on its board; what is there already stays as it is. `columns` are those of its
-    scores, if known."""
+@dataclass(frozen=True, slots=True)
+class PublishedNumbers:
+    """What goes onto the board: the stored scores, the answers they were computed from, and the
+    version of code and samples.
+
+    `columns` are those of the scores, where they were just computed.
+    """
+
+    answered: Sequence[AnsweredSample]
+    stored: Sequence[Any]
+    noise: Mapping[str, float]
+    private: PrivateScores
+    version: ScoringVersion
+    columns: Columns | None = None
+
+
+def publish(case: EvaluationCase, numbers: PublishedNumbers) -> None:
+    """Put the run on its board; a run that is there already stays as it is."""
     with session(case.settings.database) as db:
         run = db.get_one(tables.Run, case.run.id)
         if run.state == "published":
@@ -49,15 +62,16 @@ def publish(
         if frozen := why_frozen(db, run):
             raise Stopped("E_FROZEN", "ours", frozen)
     scores = [
-        Score(name, metric, OUTCOMES[outcome], value, *more)
-        for name, metric, outcome, value, *more in stored
+        Score(sample_id, metric, OUTCOMES[outcome], value, *detail)
+        for sample_id, metric, outcome, value, *detail in numbers.stored
     ]
-    found, private = summaries(case.suite, case.samples, scores, columns), private_scores()
+    private = numbers.private
+    summarised = summaries(case.suite, case.samples, scores, numbers.columns)
     with session(case.settings.database) as db:
         transaction_lock(db, PUBLICATION)
         run = db.get_one(tables.Run, case.run.id, populate_existing=True)
         if run.state != "published":
-            _put_on_board(db, case, run, found)
+            _put_on_board(db, case, run, summarised, numbers)
             if private.samples:
                 private_gap.store(
                     db, case.suite, run, (case.samples, scores), (private.samples, private.scores)
@@ -65,23 +79,46 @@ def publish(
 
 
 def _put_on_board(
-    db: Session, case: EvaluationCase, run: tables.Run, found: Sequence[Summary]
+    db: Session,
+    case: EvaluationCase,
+    run: tables.Run,
+    summarised: Sequence[Summary],
+    numbers: PublishedNumbers,
 ) -> None:
-    stop_if_taken_back(db, case.submission.id)
     text = f"On the board of {case.suite.title}, {run.n_scored} of {run.n_expected} samples scored."
-    moved = advance(db, case.submission.id, State.PUBLISHED, text)
-    if not moved and state_of(db, case.submission.id) is not State.PUBLISHED:
+    if not advance(db, case.submission.id, State.PUBLISHED, text):
+        _raise_if_closed(state_of(db, case.submission.id))
+    with on_publish.kept_up(db, col(tables.Run.id) == run.id):
+        _set_run(db, run, state="published", published_at=tables.now())
+    rank(db, case.suite, case.submission, run, summarised)
+    board_changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
+    _keep_receipt(db, case, run, numbers.answered, numbers.noise, numbers.version)
+    seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
+
+
+def _keep_receipt(
+    db: Session,
+    case: EvaluationCase,
+    run: tables.Run,
+    answered: Sequence[AnsweredSample],
+    noise: Mapping[str, float],
+    version: ScoringVersion,
+) -> None:
+    drawn = set(case.replaced.values())
+    replaced = {blocked: case.stand_in(blocked) for blocked in case.replaced.keys() - drawn}
+    receipts.keep(db, case.suite, case.submission, run, answered, noise, version, replaced)
+
+
+def _raise_if_closed(state: State) -> None:
+    """A submission that is published already goes on; one that was closed in between does not."""
+    if state is State.WITHDRAWN:
+        raise Withdrawn
+    if state is not State.PUBLISHED:
         raise Stopped(
             "E_CLOSED",
             "ours",
             "It was closed while it was in work, so it does not go onto the board.",
         )
-    with on_publish.kept_up(db, col(tables.Run.id) == run.id):
-        _set_run(db, run, state="published", published_at=tables.now())
-    rank(db, case.suite, case.submission, run, found)
-    board_changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
-    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
-    seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
 
 
 def rank(
@@ -89,27 +126,26 @@ def rank(
     suite: Suite,
     submission: tables.Submission,
     run: tables.Run,
-    found: Sequence[Summary],
+    summarised: Sequence[Summary],
 ) -> None:
     """Enter a run into the rosters of its board as its team's next attempt; one that does not move
     is only listed."""
-    made = attempt(db, suite, submission, run, found[0])
-    gone = withdrawn(db, run.board)
-    for summary in found:
+    result = attempt(db, suite, submission, run, summarised[0])
+    leaving = (*result.leaving, *withdrawn(db, run.board))
+    for summary in summarised:
         store_summary(db, suite, run, summary)
-        if made.ranked:
-            enter(db, suite, run, summary, (*made.leaving, *gone))
+        if result.ranked:
+            enter(db, suite, run, summary, leaving)
 
 
-def again(
+def republish(
     db: Session,
     case: EvaluationCase,
     scores: Sequence[Score],
     cells: Sequence[Cell],
     bounds: Sequence[Bounds] = (),
 ) -> None:
-    """Put new numbers in the place of a published run's old ones, with all that follows from
-    them."""
+    """Replace a published run's numbers by new ones, and rank, receipt and seal it anew."""
     transaction_lock(db, PUBLICATION)
     with on_publish.kept_up(db, col(tables.Run.id) == case.run.id):
         for table in (tables.Score, tables.Cell):
@@ -124,7 +160,8 @@ def rank_again(db: Session, case: EvaluationCase, run: tables.Run, scores: Seque
     for summary in summaries(case.suite, case.samples, scores):
         store_summary(db, case.suite, run, summary)
     renew(db, case.suite, run)
-    receipts.keep(db, case.suite, case.submission, run, case.samples, case.requests)
+    answered = load_answers(db, case.suite, run, case.samples, case.requests)
+    _keep_receipt(db, case, run, answered, noise_of(db, run.id), scoring_version(case.suite))
     seal_run(db, run)
 
 
@@ -135,13 +172,13 @@ def settle(settings: Settings) -> int:
         boards: dict[str, str] = {
             board: suite for board, suite in db.execute(select(Roster.board, Roster.suite))
         }
-        gone = [(suite, run) for board, suite in boards.items() for run in withdrawn(db, board)]
-        for suite, run_id in gone:
+        leaving = [(suite, run) for board, suite in boards.items() for run in withdrawn(db, board)]
+        for suite, run_id in leaving:
             leave(db, suite_named(suite), db.get_one(tables.Run, run_id))
-        for board in {db.get_one(tables.Run, run_id).board for _, run_id in gone}:
+        for board in {db.get_one(tables.Run, run_id).board for _, run_id in leaving}:
             seal_board(db, board)
         seal_events(db)
-        return len(gone)
+        return len(leaving)
 
 
 def withdraw(settings: Settings, submission_id: str, why: str) -> None:
@@ -166,8 +203,8 @@ def withdrawn(db: Session, board: str) -> tuple[str, ...]:
         run for runs in db.exec(select(Roster.runs).where(Roster.board == board)) for run in runs
     }
     query = select(tables.Run.id).join(tables.Submission).where(tables.Run.board == board)
-    gone = set(db.exec(query.where(tables.Submission.state != "published")))
-    return tuple(sorted(ranked & gone))
+    unpublished = set(db.exec(query.where(tables.Submission.state != "published")))
+    return tuple(sorted(ranked & unpublished))
 
 
 def stored_scores(case: EvaluationCase) -> Sequence[Any]:

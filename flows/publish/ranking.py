@@ -34,25 +34,25 @@ class SummaryMatrices:
     influence: Ints
 
 
-def store_summary(db: Session, suite: Suite, run: tables.Run, found: Summary) -> None:
+def store_summary(db: Session, suite: Suite, run: tables.Run, summary: Summary) -> None:
     """Keep what a run brings to comparisons, ranked or not."""
     scale = {metric.name: _scale(metric) for metric in suite.metrics}
     parts = [
         np.zeros(slot.clusters, np.int32)
         if column is None
         else on_steps(column.influence, scale[slot.metric])
-        for slot, column in zip(found.slots, found.columns, strict=True)
+        for slot, column in zip(summary.slots, summary.columns, strict=True)
     ]
     row = {
         "run_id": run.id,
-        "modality": found.modality,
+        "modality": summary.modality,
         "board": run.board,
-        "samples_sha256": found.samples_sha256,
+        "samples_sha256": summary.samples_sha256,
         "figures": np.array(
-            [np.nan if c is None else c.value for c in found.columns], "<f8"
+            [np.nan if c is None else c.value for c in summary.columns], "<f8"
         ).tobytes(),
         "clusters": np.array(
-            [0 if c is None else c.clusters for c in found.columns], "<i4"
+            [0 if c is None else c.clusters for c in summary.columns], "<i4"
         ).tobytes(),
         "influence": np.concatenate([*parts, np.zeros(0, np.int32)]).astype("<i4").tobytes(),
     }
@@ -60,16 +60,20 @@ def store_summary(db: Session, suite: Suite, run: tables.Run, found: Summary) ->
 
 
 def enter(
-    db: Session, suite: Suite, run: tables.Run, found: Summary, leaving: Sequence[str] = ()
+    db: Session, suite: Suite, run: tables.Run, summary: Summary, leaving: Sequence[str] = ()
 ) -> None:
     """Rank a run among those of its board that answered the same samples; others may leave for
     it."""
-    key = {"board": run.board, "samples_sha256": found.samples_sha256, "modality": found.modality}
-    layout = [[slot.metric, *_free(slot.facets), slot.clusters] for slot in found.slots]
+    key = {
+        "board": run.board,
+        "samples_sha256": summary.samples_sha256,
+        "modality": summary.modality,
+    }
+    layout = [[slot.metric, *_free(slot.facets), slot.clusters] for slot in summary.slots]
     first = {
         **key,
         "suite": suite.name,
-        "n_samples": found.n_samples,
+        "n_samples": summary.n_samples,
         "version": 0,
         "runs": [],
         "columns": layout,
@@ -134,10 +138,10 @@ def _packed(db: Session, roster: Roster, runs: Sequence[str]) -> SummaryMatrices
     table = standing.Summary
     query = select(table.run_id, table.figures, table.clusters, table.influence)
     query = query.where(table.board == roster.board, table.samples_sha256 == roster.samples_sha256)
-    found = {
+    summaries = {
         row[0]: row[1:] for row in db.execute(query.where(col(table.modality) == roster.modality))
     }
-    chosen = [found[run] for run in runs]
+    chosen = [summaries[run] for run in runs]
 
     def stacked(at: int, kind: str) -> Any:
         return np.frombuffer(b"".join(row[at] for row in chosen), kind).reshape(len(chosen), -1)
@@ -164,10 +168,10 @@ def _standing(
     before: Standing | None,
 ) -> dict[str, Any]:
     """The row of one ranked cell. A run without a value there has None in each list."""
-    there = np.flatnonzero(~np.isnan(part.values))
+    present = np.flatnonzero(~np.isnan(part.values))
     higher = metric.direction == "higher"
-    field = _field(part, there, metric, before)
-    above = np.where(field.above >= 0, there[field.above], -1) if len(there) else field.above
+    field = _field(part, present, metric, before)
+    above = np.where(field.above >= 0, present[field.above], -1) if len(present) else field.above
     lists = {
         "rank": np.array(ranks(field, higher=higher), np.int64),
         "better": field.better,
@@ -180,7 +184,7 @@ def _standing(
         "clusters": field.clusters,
         "bar": min(field.bar, BEYOND),
         "sizes": _trimmed(field.sizes),
-        **{name: _placed(values, there, len(part.values)) for name, values in lists.items()},
+        **{name: _placed(values, present, len(part.values)) for name, values in lists.items()},
     }
 
 
@@ -189,39 +193,39 @@ BEYOND = 1e9
 
 
 def _field(
-    part: SummaryMatrices, there: NDArray[np.int64], metric: Metric, before: Standing | None
+    part: SummaryMatrices, present: NDArray[np.int64], metric: Metric, before: Standing | None
 ) -> Field:
-    values, rows = part.values[there], part.influence[there].astype(np.float64)
-    clusters = int(part.clusters[there].min(initial=part.influence.shape[1]))
+    values, rows = part.values[present], part.influence[present].astype(np.float64)
+    clusters = int(part.clusters[present].min(initial=part.influence.shape[1]))
     settings: Mapping[str, Any] = {"scale": _scale(metric), "higher": metric.direction == "higher"}
     last = len(part.values) - 1
-    if before is None or not len(there) or there[-1] != last:
+    if before is None or not len(present) or present[-1] != last:
         return build(values, rows, clusters, **settings)
-    field = _stored(before, values[:-1], rows[:-1], there[:-1])
+    field = _stored(before, values[:-1], rows[:-1], present[:-1])
     return grow(field, float(values[-1]), rows[-1], clusters, **settings)
 
 
-def _stored(row: Standing, values: Floats, influence: Floats, there: NDArray[np.int64]) -> Field:
+def _stored(row: Standing, values: Floats, influence: Floats, present: NDArray[np.int64]) -> Field:
     sizes = np.zeros(256, np.int64)
     sizes[: len(row.sizes)] = row.sizes
-    place = np.full(1 + int(there.max(initial=-1)), -1, np.int64)
-    place[there] = np.arange(len(there))
+    place = np.full(1 + int(present.max(initial=-1)), -1, np.int64)
+    place[present] = np.arange(len(present))
 
-    def kept(given: Sequence[int]) -> NDArray[np.int64]:
-        return np.array(given, np.float64)[there].astype(np.int64)
+    def kept(values_of_all: Sequence[int]) -> NDArray[np.int64]:
+        return np.array(values_of_all, np.float64)[present].astype(np.int64)
 
     above = kept(row.above)
-    above = np.where(above >= 0, place[above], -1) if len(there) else above
+    above = np.where(above >= 0, place[above], -1) if len(present) else above
     bar = float("inf") if row.bar >= BEYOND else row.bar
     return Field(
         values, influence, row.clusters, bar, sizes, kept(row.better), kept(row.worse), above
     )
 
 
-def _placed(values: NDArray[np.int64], there: NDArray[np.int64], count: int) -> NDArray[np.int64]:
-    found = np.full(count, NOTHING)
-    found[there] = values
-    return found
+def _placed(values: NDArray[np.int64], present: NDArray[np.int64], count: int) -> NDArray[np.int64]:
+    placed = np.full(count, NOTHING)
+    placed[present] = values
+    return placed
 
 
 def _trimmed(sizes: NDArray[np.int64]) -> NDArray[np.int64]:

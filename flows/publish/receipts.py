@@ -15,13 +15,11 @@ import numpy as np
 from sqlalchemy import select as sa_select
 from sqlmodel import Session
 
-from evaluators.contracts import Answer, Sample, Suite
+from evaluators.contracts import Sample, Suite
 from flows.publish.canonical import canonical
 from flows.publish.seal_chain import MEASURED
-from flows.run.answers import answered
-from flows.run.board_keys import items_sha256
-from flows.run.scoring_code import code_sha256
-from flows.run.tables_io import noise_of
+from flows.run.answers import AnsweredSample
+from flows.run.board_keys import ScoringVersion
 from infra import tables
 from infra.db import columns_of, put
 from infra.tables.standing import Receipt
@@ -36,13 +34,29 @@ def keep(
     suite: Suite,
     submission: tables.Submission,
     run: tables.Run,
-    samples: Sequence[Sample],
-    keys: Mapping[str, str] = MappingProxyType({}),
+    answered: Sequence[AnsweredSample],
+    noise: Mapping[str, float],
+    version: ScoringVersion,
+    replaced: Mapping[str, str] = MappingProxyType({}),
 ) -> None:
-    """Write the receipt of a run that is being published; `keys` are the hashes of what was asked,
-    where known."""
-    made = _lines_sha256(records(db, suite, run, samples, keys))
-    text = canonical(_receipt(db, suite, submission, run, samples, made)).decode()
+    """Write the receipt of a run that is being published.
+
+    `answered` are its samples with what their scores were computed from; `replaced` says which
+    sample stands in the place of one that a filter blocked.
+    """
+    outputs = {
+        "count": len(answered),
+        "records_sha256": _lines_sha256(map(record_of, answered)),
+    }
+    inputs = {
+        **_inputs(submission),
+        "modalities": sorted({entry.sample.facets.modality for entry in answered}),
+        "replaced": dict(replaced),
+    }
+    receipt = _receipt(db, suite, submission, run, version)
+    text = canonical(
+        {**receipt, "inputs": inputs, "outputs": outputs, "noise": dict(noise)}
+    ).decode()
     row = {"run_id": run.id, "sha256": sha256(text.encode()), "text": text, "at": tables.now()}
     put(db, Receipt, [row])
 
@@ -52,8 +66,7 @@ def _receipt(
     suite: Suite,
     submission: tables.Submission,
     run: tables.Run,
-    samples: Sequence[Sample],
-    records_sha256: str,
+    version: ScoringVersion,
 ) -> dict[str, Any]:
     judge = db.get_one(tables.Judge, run.judge)
     named = ("id", "team", "model", "organisation", "kind", "trust", "role", "subset")
@@ -66,16 +79,8 @@ def _receipt(
             "name": suite.name,
             "version": suite.version,
             "scorer_version": suite.scorer_version,
-            "items_sha256": items_sha256(suite),
+            "items_sha256": version.items_sha256,
         },
-        "inputs": {
-            "bundle_sha256": submission.bundle_sha256,
-            "contents_sha256": submission.contents_sha256,
-            "manifest_sha256": sha256(canonical(submission.manifest)),
-            "modalities": sorted({sample.facets.modality for sample in samples}),
-            "replaced": _replaced(suite, submission.subset, samples),
-        },
-        "outputs": {"count": len(samples), "records_sha256": records_sha256},
         "judge": {
             "fingerprint": judge.fingerprint,
             "card": {name: value for name, value in judge.card.items() if name not in MEASURED},
@@ -85,9 +90,16 @@ def _receipt(
             "n_scored": run.n_scored,
             "n_expected": run.n_expected,
         },
-        "noise": noise_of(db, run.id),
-        "code": {"evaluators_sha256": code_sha256(suite.name), "release": release()},
+        "code": {"evaluators_sha256": version.code_sha256, "release": release()},
         "environment": environment(),
+    }
+
+
+def _inputs(submission: tables.Submission) -> dict[str, str]:
+    return {
+        "bundle_sha256": submission.bundle_sha256,
+        "contents_sha256": submission.contents_sha256,
+        "manifest_sha256": sha256(canonical(submission.manifest)),
     }
 
 
@@ -95,58 +107,43 @@ def samples_of(
     suite: Suite, subset: str, modalities: Sequence[str], replaced: Mapping[str, str]
 ) -> tuple[Sample, ...]:
     """The samples a submission of this subset and these modalities answers, in their order."""
-    known = {sample.id: sample for sample in suite.samples()}
-    asked = (
-        s for s in known.values() if suite.subsets[subset](s) and s.facets.modality in modalities
+    in_subset, bank = suite.subsets[subset], {sample.id: sample for sample in suite.samples()}
+    return tuple(
+        bank[replaced.get(sample.id, sample.id)]
+        for sample in bank.values()
+        if in_subset(sample) and sample.facets.modality in modalities
     )
-    return tuple(known[replaced.get(sample.id, sample.id)] for sample in asked)
 
 
-def _replaced(suite: Suite, subset: str, samples: Sequence[Sample]) -> dict[str, str]:
-    """Which samples stand in the place of which: a prompt that a filter blocked may have been drawn
-    anew."""
-    asked = samples_of(suite, subset, sorted({sample.facets.modality for sample in samples}), {})
-    return {
-        one.id: other.id for one, other in zip(asked, samples, strict=True) if one.id != other.id
-    }
-
-
-def records(
-    db: Session,
-    suite: Suite,
-    run: tables.Run,
-    samples: Sequence[Sample],
-    keys: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[dict[str, Any]]:
-    """One record a sample: what was handed in for it and what the judge answered, enough to score
-    it again."""
-    for one in answered(db, suite, run, samples, keys):
-        yield _record(one.sample, one.row, one.answers)
-
-
-def _record(
-    sample: Sample, row: tables.Output | None, given: Mapping[str, Answer]
-) -> dict[str, Any]:
-    if row is None:
+def record_of(entry: AnsweredSample) -> dict[str, Any]:
+    """What was handed in for one sample and what the judge answered, enough to score it again."""
+    if entry.row is None:
         return {
-            "sample": sample.id,
+            "sample": entry.sample.id,
             "outcome": "output_missing",
             "media_sha256": "",
             "record": {},
             "answers": {},
         }
-    answers = {name: [str(answer.outcome), answer.value] for name, answer in given.items()}
-    kept = {"outcome": row.outcome, "media_sha256": row.media_sha256, "record": row.record}
-    return {"sample": sample.id, **kept, "answers": answers}
+    return {
+        "sample": entry.sample.id,
+        "outcome": entry.row.outcome,
+        "media_sha256": entry.row.media_sha256,
+        "record": entry.row.record,
+        "answers": {
+            question_id: [str(answer.outcome), answer.value]
+            for question_id, answer in entry.answers.items()
+        },
+    }
 
 
 def cells(db: Session, run_id: str) -> list[dict[str, Any]]:
     """A run's cells as they are published, in the order of their addresses."""
     table = columns_of(tables.Cell)
-    kept = [column for column in table if column.name not in UNPUBLISHED]
-    names = [column.name for column in kept]
-    found = db.execute(sa_select(*kept).where(table.run_id == run_id))
-    return sorted((dict(zip(names, row, strict=True)) for row in found), key=itemgetter(*ADDRESS))
+    published = [column for column in table if column.name not in UNPUBLISHED]
+    names = [column.name for column in published]
+    rows = db.execute(sa_select(*published).where(table.run_id == run_id))
+    return sorted((dict(zip(names, row, strict=True)) for row in rows), key=itemgetter(*ADDRESS))
 
 
 def lines(rows: Iterable[Mapping[str, Any]]) -> bytes:

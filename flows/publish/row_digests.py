@@ -27,8 +27,10 @@ def digests(
     whole = "{" + ",".join(f"{_encode(name)}:%s" for name in ordered) + "}"
     key = "[" + ",".join(["%s"] * len(keys)) + "]"
     named = zip(*(columns[name] for name in keys), strict=True)
-    for one, row in zip(named, zip(*(columns[name] for name in ordered), strict=True), strict=True):
-        yield _short((key % one).encode()) + _short((whole % row).encode())
+    for values, row in zip(
+        named, zip(*(columns[name] for name in ordered), strict=True), strict=True
+    ):
+        yield _short((key % values).encode()) + _short((whole % row).encode())
 
 
 def _short(text: bytes) -> bytes:

@@ -18,8 +18,8 @@ from sqlmodel import Session, SQLModel, col, select
 from evaluators.contracts import OUR_FAILURES
 from evaluators.suites import suite_named
 from flows.publish.row_digests import BYTES, digests
-from flows.run.questions import all_asked
-from flows.run.tables_io import outputs_of
+from flows.run.output_rows import outputs_of
+from flows.run.questions import questioned_files
 from infra import tables
 from infra.db import BATCH_ROWS
 from infra.tables import standing
@@ -62,8 +62,8 @@ class Sealed:
 def seal(db: Session, kind: str, owner: str) -> None:
     """Add a link for the rows of a kind that belong to an owner, unless the last one says the
     same."""
-    found = sorted(_digests(db, kind, owner))
-    whole = b"".join(found)
+    row_digests = sorted(_digests(db, kind, owner))
+    whole = b"".join(row_digests)
     last = last_link(db, kind, owner)
     if last is None or last.digests != whole:
         before = head(db)
@@ -73,7 +73,7 @@ def seal(db: Session, kind: str, owner: str) -> None:
             at=at,
             kind=kind,
             owner=owner,
-            rows=len(found),
+            rows=len(row_digests),
             digests=whole,
             previous="",
             sha256="",
@@ -155,14 +155,14 @@ def sealed(db: Session, kind: str, owner: str) -> Iterator[Sealed]:
     """The rows of a kind that belong to an owner, as the chain knows them."""
     names, keys = _names(kind)
     at = [names.index(key) for key in keys]
-    for rows in _found(db, kind, owner):
+    for rows in _rows(db, kind, owner):
         for row, digest in zip(rows, digests(names, keys, rows), strict=True):
             yield Sealed(kind, tuple(row[number] for number in at), digest[:BYTES], digest[BYTES:])
 
 
 def _digests(db: Session, kind: str, owner: str) -> Iterator[bytes]:
     names, keys = _names(kind)
-    for rows in _found(db, kind, owner):
+    for rows in _rows(db, kind, owner):
         yield from digests(names, keys, rows)
 
 
@@ -179,13 +179,12 @@ def _columns(kind: str) -> list[Any]:
     return [column for column in columns if column.name not in FREE.get(kind, set())]
 
 
-def _found(db: Session, kind: str, owner: str) -> Iterator[Sequence[Sequence[Any]]]:
+def _rows(db: Session, kind: str, owner: str) -> Iterator[Sequence[Sequence[Any]]]:
     columns = _columns(kind)
-    asked = [type_coerce(column, NullType()) if kind in RAW else column for column in columns]
+    selected = [type_coerce(column, NullType()) if kind in RAW else column for column in columns]
     for condition in CHOSEN.get(kind, _owned)(db, kind, owner):
-        for rows in (
-            db.connection().execute(sa_select(*asked).where(condition)).partitions(BATCH_ROWS)
-        ):
+        query = sa_select(*selected).where(condition)
+        for rows in db.connection().execute(query).partitions(BATCH_ROWS):
             yield [_unmeasured(columns, row) for row in rows] if kind == "judge" else rows
 
 
@@ -232,8 +231,10 @@ def _judged_files(db: Session, run: tables.Run) -> list[str]:
             tables.Output.submission_id == run.submission_id
         )
         return sorted(set(db.exec(files)) - {""})
-    asked = all_asked(suite, suite.samples(), outputs_of(db, run.submission_id))
-    return sorted({one.media_sha256 for every in asked.values() for one in every})
+    files_by_sample = questioned_files(suite, suite.samples(), outputs_of(db, run.submission_id))
+    return sorted(
+        {file.media_sha256 for of_sample in files_by_sample.values() for file in of_sample}
+    )
 
 
 TABLES: Mapping[str, type[SQLModel]] = {

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import dataclass
+from typing import Any
 
-from evaluators.contracts import Suite
-from flows.run.plain_sample import plain
+from evaluators.contracts import Sample, Suite
+from flows.run.scoring_code import code_sha256
+from infra.fields import fields_of
 
 
 def board_key(suite: Suite, subset: str, judge: str) -> str:
@@ -16,14 +19,33 @@ def board_key(suite: Suite, subset: str, judge: str) -> str:
     return _sha256(parts)[:16]
 
 
-_known: dict[str, str] = {}
+_items_sha256: dict[str, str] = {}
 
 
 def items_sha256(suite: Suite) -> str:
     """The hash of everything a suite asks: prompts, questions, references."""
-    if suite.name not in _known:
-        _known[suite.name] = _sha256([plain(sample) for sample in suite.samples()])
-    return _known[suite.name]
+    if suite.name not in _items_sha256:
+        _items_sha256[suite.name] = _sha256([sample_fields(sample) for sample in suite.samples()])
+    return _items_sha256[suite.name]
+
+
+def sample_fields(sample: Sample) -> dict[str, Any]:
+    """A sample with all it is made of, ready to be written as JSON, for a hash or a worker."""
+    questions = [fields_of(question) for question in sample.questions]
+    return {**fields_of(sample), "facets": fields_of(sample.facets), "questions": questions}
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringVersion:
+    """What a run's numbers are computed with: the suite's samples and the code that scores them."""
+
+    items_sha256: str
+    code_sha256: str
+
+
+def scoring_version(suite: Suite) -> ScoringVersion:
+    """The samples and the code of this installation."""
+    return ScoringVersion(items_sha256(suite), code_sha256(suite.name))
 
 
 def _sha256(value: object) -> str:

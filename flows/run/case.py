@@ -11,17 +11,17 @@ from typing import Any
 from sqlmodel import Session, select
 
 from evaluators.contracts import Outcome, Sample, Suite
-from evaluators.judges.card import fingerprint, request_key
+from evaluators.judges.card import request_key
 from evaluators.suites import suite_named
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
-from flows.workers.judges import open_judge
-from flows.workers.work import WorkerPlace
+from flows.workers.judges import JudgeOptions, open_judge
+from flows.workers.specs import WorkerPlace
 from infra import db as database
 from infra import tables
 from infra.db import add_new
 from infra.settings import Settings
-from infra.store import Store
+from infra.store import Store, open_store
 from submissions.format.errors import shown
 from submissions.intake.intake import report_key
 from submissions.teams.lifecycle import Fault
@@ -44,6 +44,15 @@ class Stopped(Exception):
             else "This is for the submitter to fix."
         )
         return f"{self.code}: {self.text} {whose}"
+
+
+class Withdrawn(Stopped):
+    """The submission's team has taken it back while it was in work."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "E_WITHDRAWN", "submitter", "Its team has taken it back; nothing more is done for it."
+        )
 
 
 class NoSuchSubmission(Exception):
@@ -70,11 +79,14 @@ class EvaluationCase:
         its replacement."""
         if self.chosen is not None:
             return self.chosen
-        wanted = self.suite.subsets[self.submission.subset]
+        in_subset = self.suite.subsets[self.submission.subset]
         modalities = self.submission.manifest["modalities"]
-        known = {sample.id: sample for sample in self.suite.samples()}
-        found = (s for s in known.values() if wanted(s) and s.facets.modality in modalities)
-        return tuple(known[self.stand_in(sample.id)] for sample in found)
+        bank = {sample.id: sample for sample in self.suite.samples()}
+        return tuple(
+            bank[self.stand_in(sample.id)]
+            for sample in bank.values()
+            if in_subset(sample) and sample.facets.modality in modalities
+        )
 
     def stand_in(self, sample_id: str) -> str:
         """The sample that is scored in place of this one: itself, unless it was blocked and
@@ -110,34 +122,34 @@ class EvaluationCase:
 
     @cached_property
     def place(self) -> WorkerPlace:
-        """Where its shards find their things."""
+        """Where a worker finds the objects and folders that its shards need."""
         settings = self.settings
         shelf, private = (
-            str(one.resolve()) if one else "" for one in (settings.shelf, settings.private)
+            str(path.resolve()) if path else "" for path in (settings.shelf, settings.private)
         )
-        where = (
-            settings.objects,
-            settings.s3_endpoint,
-            str(settings.work),
-            settings.device,
-            shelf,
-            private,
+        return WorkerPlace(
+            store=settings.objects,
+            endpoint=settings.s3_endpoint,
+            work=str(settings.work),
+            device=settings.device,
+            shelf=shelf,
+            private=private,
+            submission=self.submission.id,
         )
-        return WorkerPlace(*where, submission=self.submission.id)
 
     @cached_property
     def store(self) -> Store:
         """The object store."""
-        return self.place.open()
+        return open_store(self.settings.objects, self.settings.s3_endpoint)
 
     @cached_property
     def report(self) -> dict[str, Any]:
         """What the door found in the bundle."""
-        found: dict[str, Any] = json.loads(self.store.get(report_key(self.submission.id)))
-        return found
+        report: dict[str, Any] = json.loads(self.store.get(report_key(self.submission.id)))
+        return report
 
 
-def known(settings: Settings, submission_id: str) -> tables.Submission:
+def find_submission(settings: Settings, submission_id: str) -> tables.Submission:
     """The submission of that id, if there is one."""
     with database.session(settings.database) as db:
         submission = db.get(tables.Submission, submission_id)
@@ -150,7 +162,7 @@ def known(settings: Settings, submission_id: str) -> tables.Submission:
 
 def open_case(settings: Settings, submission_id: str) -> EvaluationCase:
     """Load a submission and open its run; the same rules give the same run."""
-    submission = known(settings, submission_id)
+    submission = find_submission(settings, submission_id)
     with database.session(settings.database) as db:
         suite = suite_named(submission.suite)
         if suite.version != submission.suite_version:
@@ -169,9 +181,12 @@ def open_case(settings: Settings, submission_id: str) -> EvaluationCase:
 def _open_run(
     db: Session, settings: Settings, submission: tables.Submission, suite: Suite
 ) -> tables.Run:
-    card = suite.own_judge or open_judge(settings.judge, settings.device).card
-    judge = fingerprint(card)
-    add_new(db, tables.Judge, [judge_row(card)])
+    options = JudgeOptions.of(settings)
+    row_of_judge = judge_row(
+        suite.own_judge or open_judge(settings.judge, settings.device, options).card
+    )
+    judge = str(row_of_judge["fingerprint"])
+    add_new(db, tables.Judge, [row_of_judge])
     board = board_key(suite, submission.subset, judge)
     run_id = f"run-{hashlib.sha256(f'{submission.id} {board}'.encode()).hexdigest()[:12]}"
     partial = bool(submission.manifest["partial"])
@@ -189,6 +204,4 @@ def _open_run(
         why_not="handed in as partial" if partial else WHY_UNRANKED[submission.role],
     )
     add_new(db, tables.Run, [row.model_dump()])
-    found = db.get(tables.Run, run_id)
-    assert found is not None
-    return found
+    return db.get_one(tables.Run, run_id)

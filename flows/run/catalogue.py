@@ -37,8 +37,8 @@ def from_code() -> Catalogue:
 def _facts(suite: Suite) -> SuiteFacts:
     samples = suite.samples()
     subsets = {
-        name: frozenset(s.id for s in samples if wanted(s))
-        for name, wanted in suite.subsets.items()
+        name: frozenset(s.id for s in samples if in_subset(s))
+        for name, in_subset in suite.subsets.items()
     }
     items = {s.id: s.facets.modality for s in samples}
     rules = {
@@ -53,8 +53,8 @@ def _facts(suite: Suite) -> SuiteFacts:
 def load(db: Session) -> None:
     """Bring the catalogue rows in step with the code; running it again changes nothing."""
     for position, suite in enumerate(all_suites()):
-        known = db.get(tables.Suite, suite.name)
-        fresh = known is None or known.items_sha256 != items_sha256(suite)
+        stored = db.get(tables.Suite, suite.name)
+        fresh = stored is None or stored.items_sha256 != items_sha256(suite)
         put(db, tables.Suite, [_suite_row(suite, position)])
         put(db, tables.Metric, [_metric_row(suite, number) for number in range(len(suite.metrics))])
         if fresh:
@@ -84,7 +84,7 @@ def _suite_row(suite: Suite, position: int) -> dict[str, Any]:
         "ranked": suite.ranked,
         "facet_titles": dict(suite.facet_titles),
         "subsets": {
-            name: sum(wanted(s) for s in samples) for name, wanted in suite.subsets.items()
+            name: sum(in_subset(s) for s in samples) for name, in_subset in suite.subsets.items()
         },
         "accepts": list(suite.accepts),
         "facts": [asdict(fact) for fact in suite.paper.facts()] if suite.paper else [],
@@ -101,11 +101,11 @@ def _link(suite: Suite) -> str:
 
 def _metric_row(suite: Suite, number: int) -> dict[str, Any]:
     metric = suite.metrics[number]
-    kept = ("name", "title", "unit", "direction", "worst", "best", "explain", "headline")
+    columns = ("name", "title", "unit", "direction", "worst", "best", "explain", "headline")
     return {
         "suite": suite.name,
         "position": number,
-        **{name: getattr(metric, name) for name in kept},
+        **{name: getattr(metric, name) for name in columns},
     }
 
 
@@ -120,7 +120,7 @@ def _sample_row(suite: Suite, position: int, sample: Sample) -> dict[str, Any]:
         "request_sha256": request_key(sample.prompt, sample.facets.modality, sample.questions),
         "prompt": sample.prompt,
         "questions": [fields_of(question) for question in sample.questions],
-        "subsets": [name for name, wanted in suite.subsets.items() if wanted(sample)],
+        "subsets": [name for name, in_subset in suite.subsets.items() if in_subset(sample)],
     }
 
 

@@ -21,20 +21,19 @@ def stopped_by(error: Exception) -> Stopped:
     if isinstance(error, Stopped):
         return error
     chain = list(_chain(error))
-    if any(_is_full(one) for one in chain):
+    if any(_is_full(cause) for cause in chain):
         text = "A disk of ours is full. Nothing is lost: it goes on when there is space again."
         return Stopped("E_NO_SPACE", "ours", text)
-    if lost := next((one for one in chain if isinstance(one, Missing | Corrupt)), None):
+    if lost := next((cause for cause in chain if isinstance(cause, Missing | Corrupt)), None):
         text = f"{lost} An operator has to put it back from the backup; then it is evaluated again."
         return Stopped("E_STORE", "ours", text)
-    if any(isinstance(one, StoreError) for one in chain):
-        said = next(one for one in chain if isinstance(one, StoreError))
+    if failure := next((cause for cause in chain if isinstance(cause, StoreError)), None):
         return Stopped(
             "E_STORE",
             "ours",
-            f"The object store failed ({said}) Nothing is lost: evaluate it again.",
+            f"The object store failed ({failure}) Nothing is lost: evaluate it again.",
         )
-    if any(isinstance(one, SQLAlchemyError) for one in chain):
+    if any(isinstance(cause, SQLAlchemyError) for cause in chain):
         text = "Our database did not answer. Nothing is lost: evaluate it again."
         return Stopped("E_DATABASE", "ours", text)
     text = (
@@ -51,9 +50,9 @@ def _is_full(error: BaseException) -> bool:
 
 def _chain(error: BaseException) -> list[BaseException]:
     """The error and all that led to it."""
-    found: list[BaseException] = []
+    chain: list[BaseException] = []
     current: BaseException | None = error
-    while current is not None and current not in found:
-        found.append(current)
+    while current is not None and current not in chain:
+        chain.append(current)
         current = current.__cause__ or current.__context__
-    return found
+    return chain

@@ -20,10 +20,10 @@ from infra.tables.board import Passage
 def load(db: Session) -> None:
     """Bring the passages in step with the files; running it again changes nothing."""
     db.connection().execute(delete(Passage))
-    add_new(db, Passage, list(_found()))
+    add_new(db, Passage, list(_passages()))
 
 
-def _found() -> Iterator[dict[str, Any]]:
+def _passages() -> Iterator[dict[str, Any]]:
     evaluators = Path(str(files("evaluators")))
     for file in sorted((evaluators / "judges" / "templates").glob("*.txt")):
         yield _row("judge", "", file)

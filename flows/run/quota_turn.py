@@ -1,11 +1,11 @@
-"""Whose turn it is: a submission is counted against its team's quota as its scoring starts, or
-waits with a word."""
+"""A team's quota: a submission is counted as its evaluation starts, or waits and its timeline says
+until when."""
 
 from __future__ import annotations
 
 from sqlmodel import Session
 
-from flows.run.case import Stopped
+from flows.run.case import Withdrawn
 from infra.db import session
 from infra.settings import Settings
 from submissions.format.errors import IntakeError
@@ -34,12 +34,10 @@ def take_turn(settings: Settings, submission_id: str) -> None:
         raise Waits(f"{why} `armillary operate publish` takes it up when it can.")
 
 
-def stop_if_taken_back(db: Session, submission_id: str) -> None:
+def stop_if_withdrawn(db: Session, submission_id: str) -> None:
     """Go no further with a submission that its team has cancelled on the way."""
     if state_of(db, submission_id) is State.WITHDRAWN:
-        raise Stopped(
-            "E_WITHDRAWN", "submitter", "Its team has taken it back; nothing more is done for it."
-        )
+        raise Withdrawn
 
 
 def _why_not(db: Session, settings: Settings, submission_id: str) -> str:

@@ -18,12 +18,13 @@ from evaluators.contracts import Cell, JudgeCard, Outcome, RatedItem, Sample, Sc
 from evaluators.judges.card import fingerprint, question_key, request_key
 from evaluators.statistics.opinions import RatedOutput, opinions
 from evaluators.suites import suite_named
-from flows.evaluate.stages import RunScores
+from flows.evaluate.score import RunScores
 from flows.publish import publish as publication_flow
 from flows.publish.seal_chain import seal_board, seal_run
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
+from flows.run.verdict_rows import reply_key
 from flows.studies.agreement import agreement
 from flows.studies.create import move
 from flows.studies.judges import judges_and_people
@@ -219,7 +220,7 @@ def _store_reply(
     db: Session, judge: str, file: str, request: str, about: RatedOutput, number: int
 ) -> None:
     answers, rater = about.opinion.answers, about.opinion.rater
-    reply = hashlib.sha256(f"{judge} {file} {request} {number}".encode()).hexdigest()
+    reply = reply_key(judge, file, request, number)
     raw = json.dumps({"rater": rater, "answers": dict(answers)}, sort_keys=True)
     row = tables.Reply(id=reply, judge=judge, media_sha256=file, raw=raw, at=tables.now())
     put(db, tables.Reply, [row.model_dump()])

@@ -14,8 +14,8 @@ from sqlmodel import Session
 
 from evaluators.contracts import Outcome, Output, Rating, Sample
 from evaluators.suites import suite_named
+from flows.run.output_rows import outputs_of
 from flows.run.questions import output_of
-from flows.run.tables_io import outputs_of
 from infra import tables
 from infra.db import session
 from infra.settings import Settings

@@ -22,8 +22,8 @@ from evaluators.contracts import (
 from evaluators.statistics.opinions import RatedOutput
 from evaluators.statistics.raters import Shared, shared
 from evaluators.suites import suite_named
+from flows.run.output_rows import outputs_of
 from flows.run.questions import output_of
-from flows.run.tables_io import outputs_of
 from infra import tables
 from infra.tables.study import Study, StudyItem
 

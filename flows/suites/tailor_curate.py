@@ -47,9 +47,9 @@ from evaluators.suites.tailor.curation.writer import CallOutcome as Reply
 from evaluators.suites.tailor.curation.writer import Writer
 from evaluators.suites.tailor.graph import AffordanceGraph, load
 from evaluators.suites.tailor.wording import BankFinding
-from flows.durable.progress import begin, tick
-from flows.durable.shard_results import pieces
+from flows.durable.progress import advance_progress, start_progress
 from flows.suites.tailor_records import call_row, draft_row, record_id
+from flows.workers.executor import cut
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
@@ -138,7 +138,7 @@ class TailorCuration:
             self.calls += 1
             with session(self.settings.database) as db:
                 _store(db, self, reply)
-        tick(reply.ask.title)
+        advance_progress(reply.ask.title)
 
 
 @flow(name="curate", retries=0, persist_result=False)
@@ -316,10 +316,10 @@ def _answers(course: TailorCuration, asks: Sequence[CurationQuestion]) -> Payloa
     todo = _unanswered(course, asks)
     course.asks += asks
     if todo:
-        begin(todo[0].title, len(todo))
+        start_progress(todo[0].title, len(todo))
     submit: Any = write_shard.submit
     futures = [
-        submit(quote(course), quote(piece)) for piece in pieces(todo, course.settings.shard_size)
+        submit(quote(course), quote(piece)) for piece in cut(todo, course.settings.shard_size)
     ]
     for future in futures:
         future.result()

@@ -8,7 +8,7 @@ from typing import Any
 
 from prefect import flow
 
-from flows.durable.lease import attended
+from flows.durable.lease import flow_run_lease
 from flows.suites.universe_adapt import AdaptationRequest
 from flows.suites.universe_adapt import adapt as train
 from infra.settings import Settings
@@ -42,5 +42,5 @@ def adapt(
         team,
         name or folder.name,
     )
-    with attended("adapt"):
+    with flow_run_lease("adapt"):
         return train(wish, TrainingPlan(**(plan or {})), Settings().device).held_out

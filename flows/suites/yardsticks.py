@@ -17,10 +17,10 @@ from evaluators.judges.card import fingerprint
 from evaluators.suites import all_suites
 from flows.evaluate.backlog import Brought, bring, stopped
 from flows.evaluate.door import receive
-from flows.evaluate.stages import SUFFIXES
+from flows.evaluate.judge import SUFFIXES
 from flows.run.board_keys import board_key
-from flows.run.tables_io import outputs_of
-from flows.workers.judges import open_judge
+from flows.run.output_rows import outputs_of
+from flows.workers.judges import JudgeOptions, open_judge
 from infra.db import session
 from infra.settings import Settings
 from infra.store import Store, fetch_blob, open_store
@@ -68,10 +68,11 @@ def stand(settings: Settings, judge: str = "") -> Iterator[Brought]:
 
 
 def _missing_places(settings: Settings, judge: str) -> Iterator[YardstickPlace]:
+    options = JudgeOptions.of(settings)
     with session(settings.database) as db:
         for suite in all_suites():
             for subset in suite.subsets if suite.yardsticks else ():
-                card = suite.own_judge or open_judge(judge, settings.device).card
+                card = suite.own_judge or open_judge(judge, settings.device, options).card
                 board = board_key(suite, subset, fingerprint(card))
                 modalities = {
                     name for entry in _entries(db, board) for name in entry.manifest["modalities"]

@@ -30,18 +30,18 @@ def open_agent(name: str, device: str, store: Store, folder: Path) -> Agent:
 
 def open_talker(name: str, device: str) -> Talker:
     """The vision-language model of that name."""
-    kind, _, rest = name.partition(":")
+    kind, _, target = name.partition(":")
     if name == "scripted":
         from evaluators.suites.liva.agent.scripted import ScriptedTalker
 
         return ScriptedTalker()
-    if kind == "vlm" and (Path(rest) / "config.json").is_file():
+    if kind == "vlm" and (Path(target) / "config.json").is_file():
         from evaluators.models.device import pick_device
         from evaluators.models.vlm.talk import LocalTalker
 
-        return LocalTalker(Path(rest), device=pick_device(device))
-    if kind == "http" and "@" in rest:
-        model, _, snapshot = rest.rpartition("@")
+        return LocalTalker(Path(target), device=pick_device(device))
+    if kind == "http" and "@" in target:
+        model, _, snapshot = target.rpartition("@")
         return _remote(model, snapshot, Settings())
     raise UnknownAgent(f"ARMILLARY_AGENT is {name!r}. Set it to {WAYS}.")
 
@@ -96,9 +96,9 @@ class StoreJournal:
         """The key first: it alone decides whether the file has to be made again."""
         self._store.put_file(key, path)
         put_blob(self._store, path)
-        kept = self.file(key)
-        assert kept is not None
-        return kept
+        local = self.file(key)
+        assert local is not None
+        return local
 
     def find(self, sha256: str) -> Path:
         """A local copy by the hash."""

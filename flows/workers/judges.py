@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import lru_cache
 from math import inf
 from pathlib import Path
+from typing import Literal
+
+from pydantic import SecretStr
 
 from evaluators.contracts import Judge, Suite
 from evaluators.judges.card import fingerprint
@@ -27,42 +31,80 @@ class UnknownJudge(Exception):
     """The setting names no judge; the message says what it may name."""
 
 
+@dataclass(frozen=True, slots=True)
+class JudgeOptions:
+    """The settings that a judge is opened with; equal options open the same judge."""
+
+    shelf: Path | None
+    dtype: Literal["", "fp32", "bf16", "fp16"]
+    frames: str
+    url: str
+    key: SecretStr
+    structured: bool
+    concurrency: int
+    rpm: int
+    tpm: int
+    price_in: float
+    price_out: float
+    budget: float | None
+
+    @classmethod
+    def of(cls, settings: Settings) -> JudgeOptions:
+        """Read them from the settings."""
+        return cls(
+            shelf=settings.shelf,
+            dtype=settings.judge_dtype,
+            frames=settings.judge_frames,
+            url=settings.judge_url,
+            key=settings.judge_key,
+            structured=settings.judge_structured,
+            concurrency=settings.judge_concurrency,
+            rpm=settings.judge_rpm,
+            tpm=settings.judge_tpm,
+            price_in=settings.judge_price_in,
+            price_out=settings.judge_price_out,
+            budget=settings.judge_budget,
+        )
+
+
 def check_judge(name: str) -> None:
     """Refuse a name that can be no judge's; nothing is loaded."""
-    kind, _, rest = name.partition(":")
-    model, _, snapshot = rest.rpartition("@")
+    kind, _, target = name.partition(":")
+    model, _, snapshot = target.rpartition("@")
     if name == "scripted" or (kind == "http" and model and snapshot):
         return
-    if kind not in LOCAL or not rest:
+    if kind not in LOCAL or not target:
         raise UnknownJudge(f"There is no judge {name!r}. Name {WAYS}.")
-    if not any((Path(rest) / config).is_file() for config in CONFIGS):
+    if not any((Path(target) / config).is_file() for config in CONFIGS):
         raise UnknownJudge(
-            f"The judge {name!r} names the folder {rest}, which holds no model. Name {WAYS}."
+            f"The judge {name!r} names the folder {target}, which holds no model. Name {WAYS}."
         )
 
 
 @lru_cache(maxsize=2)
-def open_judge(name: str, device: str) -> Judge:
-    """The judge of that name, loaded once a process."""
-    kind, _, rest = name.partition(":")
+def open_judge(name: str, device: str, options: JudgeOptions) -> Judge:
+    """The judge of that name, loaded once a process for the same options."""
+    kind, _, target = name.partition(":")
     if name == "scripted":
         return ScriptedJudge()
-    if kind in LOCAL and rest:
-        return _local(Path(rest), device, kind == "vlm-image-first", Settings())
-    if kind == "http" and "@" in rest:
-        model, _, snapshot = rest.rpartition("@")
-        return _remote(model, snapshot, Settings())
+    if kind in LOCAL and target:
+        return _local(Path(target), device, kind == "vlm-image-first", options)
+    if kind == "http" and "@" in target:
+        model, _, snapshot = target.rpartition("@")
+        return _remote(model, snapshot, options)
     raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
 
 def judge_of(settings: Settings, suite: Suite, setting: str) -> str:
     """The fingerprint of the judge that a setting names today."""
-    return fingerprint(suite.own_judge or open_judge(setting, settings.device).card)
+    return fingerprint(
+        suite.own_judge or open_judge(setting, settings.device, JudgeOptions.of(settings)).card
+    )
 
 
-def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> Judge:
+def _local(folder: Path, device: str, image_first: bool, options: JudgeOptions) -> Judge:
     if (folder / "adapter_config.json").is_file():
-        return _adapted(folder, device, settings)
+        return _adapted(folder, device, options.shelf)
     if not (folder / "config.json").is_file():
         raise UnknownJudge(
             f"ARMILLARY_JUDGE names the folder {folder}, which holds no model. Set it to {WAYS}."
@@ -70,7 +112,7 @@ def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> 
     from evaluators.models.device import pick_device
     from evaluators.models.vlm.judge import VlmJudge
 
-    dtype, frames = settings.judge_dtype, settings.judge_frames
+    dtype, frames = options.dtype, options.frames
     try:
         return VlmJudge(
             folder,
@@ -83,39 +125,37 @@ def _local(folder: Path, device: str, image_first: bool, settings: Settings) -> 
         raise UnknownJudge(f"ARMILLARY_JUDGE {folder.name} cannot judge so. {error}") from None
 
 
-def _adapted(folder: Path, device: str, settings: Settings) -> Judge:
+def _adapted(folder: Path, device: str, shelf: Path | None) -> Judge:
     """A judge of our own making, as `armillary universe adapt` left it; frames and mask are
     those it was trained with."""
     from evaluators.models.device import pick_device
     from evaluators.models.vlm.adapter import NoBase, open_adapted
 
     try:
-        return open_adapted(folder, pick_device(device), settings.shelf)
+        return open_adapted(folder, pick_device(device), shelf)
     except NoBase as error:
         raise UnknownJudge(str(error)) from None
 
 
-def _remote(model: str, revision: str, settings: Settings) -> Judge:
+def _remote(model: str, revision: str, options: JudgeOptions) -> Judge:
     """The key is read here and now, and goes nowhere but into the call's header."""
     from evaluators.judges.http.budget import Budget
     from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
 
     try:
         config = HttpJudgeConfig(
-            base_url=settings.judge_url,
+            base_url=options.url,
             model=model,
             revision=revision,
-            api_key=settings.judge_key.get_secret_value(),
-            frames=settings.judge_frames,
-            structured=settings.judge_structured,
-            concurrency=settings.judge_concurrency,
-            rpm=settings.judge_rpm,
-            tpm=settings.judge_tpm,
-            price_in=settings.judge_price_in,
-            price_out=settings.judge_price_out,
+            api_key=options.key.get_secret_value(),
+            frames=options.frames,
+            structured=options.structured,
+            concurrency=options.concurrency,
+            rpm=options.rpm,
+            tpm=options.tpm,
+            price_in=options.price_in,
+            price_out=options.price_out,
         )
     except ValueError as error:
-        raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {settings.judge_url!r}. {error}") from None
-    return HttpJudge(
-        config, Budget(money=inf if settings.judge_budget is None else settings.judge_budget)
-    )
+        raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {options.url!r}. {error}") from None
+    return HttpJudge(config, Budget(money=inf if options.budget is None else options.budget))

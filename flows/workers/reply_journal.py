@@ -15,7 +15,7 @@ def judged(
     judge: Judge,
     fingerprint: str,
     requests: Sequence[Request],
-    asked: Mapping[str, str],
+    request_keys: Mapping[str, str],
     store: Store,
 ) -> Generator[dict[str, Any]]:
     """One record a request, in their order; what lies in the journal is not asked again.
@@ -30,10 +30,10 @@ def judged(
             yield record(request, reply)
         return
     keys = {
-        request.sample_id: _key(fingerprint, asked[request.sample_id], request)
+        request.sample_id: _key(fingerprint, request_keys[request.sample_id], request)
         for request in requests
     }
-    there = {name for name, key in keys.items() if store.exists(key)}
+    stored = {name for name, key in keys.items() if store.exists(key)}
 
     def keep(request: Request, reply: Reply) -> None:
         if all(answer.value is not None for answer in reply.answers):
@@ -42,17 +42,17 @@ def judged(
             )
 
     fresh = judge.kept_by(keep).judge(
-        [request for request in requests if request.sample_id not in there]
+        [request for request in requests if request.sample_id not in stored]
     )
     for request in requests:
-        if request.sample_id in there:
+        if request.sample_id in stored:
             yield json.loads(store.get(keys[request.sample_id]))
         else:
             yield record(request, next(fresh))
 
 
-def _key(fingerprint: str, asked: str, request: Request) -> str:
-    return f"replies/{fingerprint}/{asked}/{request.media_sha256}-{request.repeat}.json"
+def _key(fingerprint: str, request_key: str, request: Request) -> str:
+    return f"replies/{fingerprint}/{request_key}/{request.media_sha256}-{request.repeat}.json"
 
 
 def record(request: Request, reply: Reply) -> dict[str, Any]:
@@ -66,8 +66,8 @@ def record(request: Request, reply: Reply) -> dict[str, Any]:
         }
         for a in reply.answers
     ]
-    kept = {
+    fields = {
         name: getattr(reply, name)
         for name in ("sample_id", "raw", "tokens_in", "tokens_out", "cost")
     }
-    return {"media_sha256": request.media_sha256, "answers": answers, **kept}
+    return {"media_sha256": request.media_sha256, "answers": answers, **fields}

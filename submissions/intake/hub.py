@@ -17,7 +17,7 @@ from infra.store import Unreachable
 from submissions.bundle.pack import pack_model
 from submissions.bundle.reader_pool import Readers
 from submissions.format.errors import refusal, shown
-from submissions.format.manifest import Hub
+from submissions.format.manifest import Hub, Manifest
 from submissions.model_files.model_folder import ALLOWED
 
 ROOT = Path(__file__).parents[2]
@@ -58,9 +58,12 @@ def brought(bundle: Path, folder: Path, max_bytes: int, readers: Readers) -> Pat
     """The bundle; one that only names a commit on a hub becomes the bundle of that model, made in
     `folder`."""
     manifest = readers.declared(bundle)
-    if manifest.on_hub is None:
-        return bundle
-    fetch(manifest.on_hub, folder / "fetched", max_bytes)
+    return bundle_of(manifest, manifest.on_hub, folder, max_bytes) if manifest.on_hub else bundle
+
+
+def bundle_of(manifest: Manifest, hub: Hub, folder: Path, max_bytes: int) -> Path:
+    """The bundle of a model on a hub, fetched and packed in `folder`."""
+    fetch(hub, folder / "fetched", max_bytes)
     declaration = manifest.model_dump(mode="json", exclude={"files"})
     return pack_model(folder / "fetched.zip", declaration, folder / "fetched")
 

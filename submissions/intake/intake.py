@@ -55,6 +55,19 @@ def receive(
     process's own if none are named.
     """
     checked = (readers or shared()).check(bundle, catalogue(db))
+    return accept(db, store, bundle, checked, team, closes, role)
+
+
+def accept(
+    db: Session,
+    store: Store,
+    bundle: Path,
+    checked: CheckedBundle,
+    team: str | None = None,
+    closes: Mapping[str, datetime] | None = None,
+    role: Role = "entry",
+) -> Received:
+    """Keep a bundle that was checked, and open its submission."""
     check_entry(db, checked.manifest, team, closes or {})
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)

@@ -17,7 +17,7 @@ from time import perf_counter, process_time
 
 from sqlmodel import Session, col
 
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Run

@@ -17,7 +17,7 @@ from evaluators.contracts import Cell, JudgeCard, Outcome, Score
 from evaluators.judges.card import fingerprint
 from evaluators.suites import suite_named
 from flows.run.catalogue import judge_row, load
-from flows.run.tables_io import cell_row
+from flows.run.score_rows import cell_row
 from infra import tables
 from infra.db import add_new, engine, migrate, session
 from infra.tables.board import Declared

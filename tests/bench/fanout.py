@@ -56,7 +56,7 @@ def _run(engine: str, shards: int, seconds: float) -> int:
     from prefect import flow, task
     from prefect.cache_policies import NO_CACHE
 
-    from flows.workers.executor import each_done
+    from flows.workers.executor import submit_shards
 
     os.environ["ARMILLARY_ENGINE"] = engine
     asleep = task(cache_policy=NO_CACHE, persist_result=False, log_prints=False)(sleep)
@@ -65,7 +65,7 @@ def _run(engine: str, shards: int, seconds: float) -> int:
     def fan() -> int:
         """Sleep so often."""
         works = [(number, seconds) for number in range(shards)]
-        return sum(1 for _ in each_done(asleep, works))
+        return sum(1 for _ in submit_shards(asleep, works))
 
     done: int = fan()
     return done

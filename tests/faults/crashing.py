@@ -18,7 +18,7 @@ from sqlalchemy import event
 from sqlmodel import Session
 
 from flows.durable import shard_results
-from flows.evaluate import stages
+from flows.evaluate import judge, outputs
 from infra import leases
 from infra.store.folder import FolderStore
 from tests.warm import serve
@@ -72,8 +72,8 @@ def watch(die_at: str) -> None:
     around(os, "replace", "rename", die_at)
     around(leases, "acquire", "lease", die_at)
     around(leases, "release", "giving back", die_at)
-    around(stages, "store_outputs", "acknowledgement", die_at)
-    around(stages, "store_verdicts", "acknowledgement", die_at)
+    around(outputs, "store_outputs", "acknowledgement", die_at)
+    around(judge, "store_verdicts", "acknowledgement", die_at)
     around(shard_results, "compute_once", "shard", die_at)
 
 

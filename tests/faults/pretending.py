@@ -8,10 +8,10 @@ import time
 import pytest
 
 from flows.durable.shard_results import ShardResult
-from flows.evaluate import stages
+from flows.evaluate import outputs
 from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
-from flows.workers.work import OutputsWork, WorkerPlace
+from flows.workers.specs import OutputsWork, WorkerPlace
 from infra import leases
 from infra.settings import Settings
 from tests.boards import stock
@@ -43,4 +43,4 @@ def asleep() -> None:
         time.sleep(36_000)
         raise AssertionError(f"nobody killed {work} at {place}")
 
-    stages.make_outputs = stages.shard_task(sleep)
+    outputs.make_outputs = outputs.shard_task(sleep)

@@ -18,7 +18,7 @@ from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.operate.watchdog import look
 from flows.run.case import Stopped
-from flows.workers import work
+from flows.workers import outputs
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Submission
@@ -185,7 +185,7 @@ def full_database(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 def full_work_folder(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Nothing more can be unpacked."""
-    return full(monkeypatch, work, "_scratch")
+    return full(monkeypatch, outputs, "_scratch")
 
 
 def full_store(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:

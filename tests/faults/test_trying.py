@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from evaluators.contracts import Facets, Outcome, Output, Sample
-from flows.workers.retry import MOST_TRIES, Record, Tries, one_by_one
+from flows.workers.retry import MOST_TRIES, Tries, generate_with_retries
+from flows.workers.specs import OutputRecord
 from infra.store import Store, Unreachable, open_store
 
 N = 400
@@ -40,13 +41,8 @@ class Counting:
             yield Output(sample.id, Outcome.SCORED)
 
 
-def plain(output: Output) -> Record:
-    return {
-        "sample_id": output.sample_id,
-        "outcome": output.outcome,
-        "reason": output.reason,
-        "record": {},
-    }
+def plain(output: Output) -> OutputRecord:
+    return OutputRecord(output.sample_id, output.outcome, output.reason)
 
 
 @pytest.fixture
@@ -54,12 +50,14 @@ def store(tmp_path: Path) -> Store:
     return open_store(str(tmp_path / "store"))
 
 
-def shards(store: Store, generator: Counting, size: int = 50) -> list[Record]:
-    found: list[Record] = []
+def shards(store: Store, generator: Counting, size: int = 50) -> list[OutputRecord]:
+    found: list[OutputRecord] = []
     every = samples()
     for start in range(0, N, size):
         tries = Tries(store, f"shard-{start}")
-        found += one_by_one(every[start : start + size], generator.generate, plain, tries)
+        found += generate_with_retries(
+            every[start : start + size], generator.generate, plain, tries
+        )
     return found
 
 
@@ -68,14 +66,14 @@ def test_of_400_one_always_fails_and_399_are_scored_with_at_most_a_tenth_more_wo
 ) -> None:
     found = shards(store, Counting(tmp_path / "made"))
 
-    outcomes = {record["sample_id"]: record["outcome"] for record in found}
+    outcomes = {record.sample_id: record.outcome for record in found}
     made = (tmp_path / "made").read_text().split()
     assert list(outcomes) == [sample.id for sample in samples()]
     assert [name for name, outcome in outcomes.items() if outcome != Outcome.SCORED] == [BAD]
     assert made.count(BAD) == MOST_TRIES
     assert len(made) <= 1.1 * N
     assert "failed 3 times (RuntimeError: this sample breaks the model)" in next(
-        record["reason"] for record in found if record["sample_id"] == BAD
+        record.reason for record in found if record.sample_id == BAD
     )
 
 
@@ -90,7 +88,7 @@ def test_a_sample_that_kills_its_worker_is_set_aside_after_three_and_nothing_els
 
     made = (tmp_path / "made").read_text().split()
     assert deaths == MOST_TRIES
-    assert [record["sample_id"] for record in found if record["outcome"] != Outcome.SCORED] == [BAD]
+    assert [record.sample_id for record in found if record.outcome != Outcome.SCORED] == [BAD]
     assert made.count(BAD) == MOST_TRIES
     assert len(made) == N - 1 + MOST_TRIES
 
@@ -100,7 +98,7 @@ def died(store: Store, tmp_path: Path) -> bool:
     child = os.fork()
     if child == 0:
         list(
-            one_by_one(
+            generate_with_retries(
                 samples()[200:250],
                 Counting(tmp_path / "made", kill=True).generate,
                 plain,
@@ -118,7 +116,7 @@ def tries_200(store: Store) -> Tries:
 def test_a_sample_that_fails_once_is_made_at_the_second_try(store: Store, tmp_path: Path) -> None:
     found = shards(store, Counting(tmp_path / "made", times=1))
 
-    assert {record["outcome"] for record in found} == {Outcome.SCORED}
+    assert {record.outcome for record in found} == {Outcome.SCORED}
 
 
 def test_killed_after_any_sample_the_finished_ones_are_not_made_again(
@@ -130,7 +128,7 @@ def test_killed_after_any_sample_the_finished_ones_are_not_made_again(
         pass
 
     def cut_after(count: int) -> Any:
-        def keep(output: Output) -> Record:
+        def keep(output: Output) -> OutputRecord:
             nonlocal made
             made += 1
             if made % count == 0:
@@ -142,11 +140,13 @@ def test_killed_after_any_sample_the_finished_ones_are_not_made_again(
     def generate(some: Sequence[Sample]) -> Iterator[Output]:
         yield from (Output(sample.id, Outcome.SCORED) for sample in some)
 
-    found: list[Record] = []
+    found: list[OutputRecord] = []
     cuts = 0
     while not found:
         try:
-            found = list(one_by_one(every, generate, cut_after(7), Tries(store, "shard-cut")))
+            found = list(
+                generate_with_retries(every, generate, cut_after(7), Tries(store, "shard-cut"))
+            )
         except Cut:
             cuts += 1
 
@@ -155,7 +155,7 @@ def test_killed_after_any_sample_the_finished_ones_are_not_made_again(
 
 
 def test_a_store_that_fails_is_not_the_samples_fault(store: Store) -> None:
-    def keep(_output: Output) -> Record:
+    def keep(_output: Output) -> OutputRecord:
         raise Unreachable("away")
 
     def generate(some: Sequence[Sample]) -> Iterator[Output]:
@@ -163,7 +163,7 @@ def test_a_store_that_fails_is_not_the_samples_fault(store: Store) -> None:
 
     for _ in range(2 * MOST_TRIES):
         with pytest.raises(Unreachable):
-            list(one_by_one(samples(3), generate, keep, Tries(store, "shard-store")))
-    found = list(one_by_one(samples(3), generate, plain, Tries(store, "shard-store")))
+            list(generate_with_retries(samples(3), generate, keep, Tries(store, "shard-store")))
+    found = list(generate_with_retries(samples(3), generate, plain, Tries(store, "shard-store")))
 
-    assert {record["outcome"] for record in found} == {Outcome.SCORED}
+    assert {record.outcome for record in found} == {Outcome.SCORED}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from flows.workers.cost import dearest_first, finish
-from flows.workers.work import OutputsWork
+from flows.workers.executor import dearest_first, finish
+from flows.workers.specs import OutputsWork
 from tests.bundles import drawn_outputs
 from tests.command import Machine
 from tests.servers import dask
@@ -91,7 +91,7 @@ def test_the_dearest_shards_first_lets_workers_finish_together() -> None:
             "tailor", ids, "model", "", {"steps": 10, "height": 64, "width": 64, "frames": 16}
         )
 
-    from flows.workers.cost import cost
+    from flows.workers.executor import cost
 
     works = [shard(64, 0)] * 12 + [shard(0, 64)] * 5 + [shard(32, 32)] * 3
     as_given, packed = [cost(work) for work in works], [cost(work) for work in dearest_first(works)]

@@ -145,7 +145,7 @@ def test_the_child_ends_with_its_parent(tmp_path: Path) -> None:
     code = f"""
 import sys, time
 from pathlib import Path
-from flows.confined import Confined
+from flows.workers.confined.model import Confined
 from tests.flows.test_confined import COMMAND, LIMITS, SAMPLES
 job = {{"suite": "tailor", "given": {{"deed": ""}}}}
 child = Confined(job, LIMITS, COMMAND)

@@ -18,7 +18,7 @@ from PIL import Image
 from evaluators.judges.overlays import paint
 from evaluators.media import write_png
 from flows.evaluate.flags import WritingWork, _written
-from flows.workers.work import WorkerPlace
+from flows.workers.specs import WorkerPlace
 from infra.store import open_store, put_blob
 from tests.bundles import demo_samples, drawn_outputs
 from tests.command import Machine

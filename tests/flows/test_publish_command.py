@@ -58,9 +58,9 @@ def test_a_submission_whose_bundle_was_deleted_keeps_no_other_team_waiting(
 def test_a_submission_that_somebody_else_works_on_or_that_waits_is_no_failure(
     ready: Settings, waiting: list[Submission]
 ) -> None:
-    from flows.durable.lease import holding
+    from flows.durable.lease import hold_lease
 
-    with holding(ready, waiting[1].id, "evaluate"):
+    with hold_lease(ready, waiting[1].id, "evaluate"):
         said = _publish()
 
     assert said.exit_code == 0

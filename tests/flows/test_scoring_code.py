@@ -15,8 +15,9 @@ import pytest
 import evaluators
 from evaluators.suites import all_suites
 from flows.audit import receipt_files
-from flows.evaluate import stages
+from flows.evaluate import score
 from flows.publish import publish
+from flows.run import questions
 from flows.run.scoring_code import code_sha256, sources, tree_sha256
 
 TREE = Path(evaluators.__file__).parent.parent
@@ -135,7 +136,9 @@ def test_a_fingerprint_is_made_in_less_than_a_third_of_a_second() -> None:
 def _imported_by_scoring(suite: str) -> list[str]:
     """What a new process has imported once it has scored: by the flow's own imports, not by
     ours."""
-    steps = sorted({name for module in (stages, publish, receipt_files) for name in _used(module)})
+    steps = sorted(
+        {name for module in (score, questions, publish, receipt_files) for name in _used(module)}
+    )
     command = [sys.executable, "-c", SCORE, f"evaluators.suites.{suite}", *steps]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 

@@ -11,7 +11,7 @@ from sqlmodel import select
 
 from evaluators.suites.tailor.failures import IMAGE, needs_a_look
 from flows.evaluate.door import receive
-from flows.evaluate.failure_decisions import decide
+from flows.evaluate.failure_modes import decide
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Score

@@ -8,7 +8,7 @@ from pathlib import Path
 from evaluators.aggregate.columns import tabulate
 from evaluators.contracts import ALL, Cell, Facets, Outcome, Output, Score, Scoring
 from evaluators.suites import suite_named
-from flows.workers.work import _kept
+from flows.workers.outputs import store_generated
 from infra.store import open_store
 
 EVERYWHERE = Facets(ALL, ALL, ALL, ALL)
@@ -42,18 +42,18 @@ def test_a_generated_answer_is_kept_as_a_file_and_as_a_value(tmp_path: Path) -> 
     (tmp_path / "one.txt").write_text(" walks left \n", "utf-8")
     store = open_store(str(tmp_path / "store"))
 
-    kept = _kept(Output("one", Outcome.SCORED, tmp_path / "one.txt"), "text", store)
+    kept = store_generated(Output("one", Outcome.SCORED, tmp_path / "one.txt"), "text", store)
 
-    assert kept["record"]["value"] == "walks left"
-    assert kept["media_type"] == "text/plain"
-    assert len(kept["media_sha256"]) == 64
+    assert kept.record["value"] == "walks left"
+    assert kept.media_type == "text/plain"
+    assert len(kept.media_sha256) == 64
 
 
 def test_a_generated_answer_that_is_no_text_is_invalid_not_empty(tmp_path: Path) -> None:
     (tmp_path / "one.txt").write_bytes(b"\xff\xfe\x00")
     store = open_store(str(tmp_path / "store"))
 
-    kept = _kept(Output("one", Outcome.SCORED, tmp_path / "one.txt"), "text", store)
+    kept = store_generated(Output("one", Outcome.SCORED, tmp_path / "one.txt"), "text", store)
 
-    assert kept["outcome"] is Outcome.OUTPUT_INVALID
-    assert "UTF-8" in kept["reason"]
+    assert kept.outcome is Outcome.OUTPUT_INVALID
+    assert "UTF-8" in kept.reason

@@ -10,7 +10,7 @@ import pytest
 from sqlmodel import Session
 
 from flows.run.case import Stopped
-from flows.run.quota_turn import BEHIND, WAITING, Waits, stop_if_taken_back, take_turn
+from flows.run.quota_turn import BEHIND, WAITING, Waits, stop_if_withdrawn, take_turn
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.store import open_store
@@ -126,7 +126,7 @@ def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(
 def test_a_submission_that_its_team_cancels_on_the_way_goes_no_further(settings: Settings) -> None:
     with session(settings.database) as db:
         name = hand_in(db, "sub-1")
-        stop_if_taken_back(db, name)
+        stop_if_withdrawn(db, name)
         advance(db, name, State.JUDGING, "Asking the judge.")
         advance(
             db,
@@ -138,7 +138,7 @@ def test_a_submission_that_its_team_cancels_on_the_way_goes_no_further(settings:
         )
 
     with session(settings.database) as db, pytest.raises(Stopped, match="taken it back"):
-        stop_if_taken_back(db, name)
+        stop_if_withdrawn(db, name)
 
 
 def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Settings) -> None:

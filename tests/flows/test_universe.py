@@ -21,7 +21,7 @@ from flows.run.catalogue import from_code
 from flows.suites import universe_adapt_flow
 from flows.suites.universe_adapt import AdaptationRequest, AdaptationResult, CannotAdapt, adapt
 from flows.suites.universe_baselines import hand_in_baselines
-from flows.workers.judges import open_judge
+from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
@@ -113,7 +113,7 @@ def test_a_lora_adapter_passes_the_door_and_judges_a_changed_one_does_not(
     adapted(data, tmp_path / "judge", TrainingPlan(strategy="lora", steps=1, batch=1, accumulate=1))
 
     received = receive(ready, None, tmp_path / "judge", None)
-    judge = open_judge(f"vlm:{tmp_path / 'judge'}", "cpu")
+    judge = open_judge(f"vlm:{tmp_path / 'judge'}", "cpu", JudgeOptions.of(Settings()))
     (tmp_path / "judge" / "judge.json").write_text('{"frames": "all", "prompt": "say yes"}')
 
     assert received.submission_id.startswith("sub-")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from sqlmodel import select
 
-from flows.durable.lease import Busy, LeaseLost, holding, still_ours
+from flows.durable.lease import Busy, LeaseLost, check_lease, hold_lease
 from flows.evaluate.door import receive
 from flows.operate.watchdog import Round, look
 from infra import leases
@@ -146,11 +146,11 @@ def test_the_heartbeat_keeps_a_short_lease_through_long_work(
 ) -> None:
     quick = ready.model_copy(update={"lease_seconds": 1.0})
 
-    with holding(quick, submission, "evaluate"):
+    with hold_lease(quick, submission, "evaluate"):
         time.sleep(2.2)
         with session(quick.database) as db:
             dead = leases.expired(db)
-        with pytest.raises(Busy, match="in work on"), holding(quick, submission, "evaluate"):
+        with pytest.raises(Busy, match="in work on"), hold_lease(quick, submission, "evaluate"):
             pass
 
     assert dead == []
@@ -162,13 +162,13 @@ def test_who_lost_its_lease_stops_and_leaves_the_state_to_its_successor(
     quick = ready.model_copy(update={"lease_seconds": 0.2})
 
     def work() -> None:
-        with holding(quick, submission, "evaluate") as hold:
+        with hold_lease(quick, submission, "evaluate") as hold:
             with session(quick.database) as db:
                 lease = db.get(Lease, submission)
                 assert lease is not None
                 lease.owner = ELSEWHERE
             assert hold.lost.wait(30)
-            still_ours()
+            check_lease()
 
     with pytest.raises(LeaseLost, match="taken over"):
         work()

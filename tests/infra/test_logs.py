@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from flows.durable.lease import holding
+from flows.durable.lease import hold_lease
 from infra.logs import about, log_to
 from infra.settings import Settings
 
@@ -69,7 +69,7 @@ def test_on_standard_error_for_containers(
 def test_whatever_runs_under_a_lease_names_its_submission(
     ready: Settings, log: logging.Logger
 ) -> None:
-    with holding(ready, "sub-7", "evaluate"):
+    with hold_lease(ready, "sub-7", "evaluate"):
         log.info("inside")
 
     said = lines(ready.home / "logs" / "armillary.log")

@@ -26,7 +26,7 @@ from evaluators.suites import suite_named
 from flows.publish.publish import rank
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row, load
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings

@@ -15,7 +15,7 @@ from evaluators.aggregate.cells import cells
 from evaluators.contracts import Outcome, Score
 from evaluators.suites import suite_named
 from flows.run.catalogue import load
-from flows.run.tables_io import cell_row
+from flows.run.score_rows import cell_row
 from infra import tables
 from infra.db import engine, migrate, session
 from infra.settings import Settings

@@ -21,7 +21,7 @@ from evaluators.suites.sc3.rollouts.trajectories import from_bytes
 from evaluators.suites.sc3.scoring import score
 from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, never_grasps
 from flows.run.catalogue import judge_row
-from flows.workers.work import _kept, _reader
+from flows.workers.outputs import store_generated, trajectory_reader
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
@@ -40,7 +40,8 @@ def enter(settings: Settings, model: str, world: WorldModel, **said: Any) -> str
     store = open_store(settings.objects)
     settings.work.mkdir(parents=True, exist_ok=True)
     [made] = Rollouts(world, BENCH).generate([SAMPLE], settings.work)
-    kept = _kept(made, "trajectory", store, _reader("sc3", SAMPLE, store))
+    output = store_generated(made, "trajectory", store, trajectory_reader(SUITE, SAMPLE, store))
+    kept = output.as_json()
     kept["record"]["value"] |= said
     with session(settings.database) as db:
         add_new(db, tables.Judge, [judge_row(card())])

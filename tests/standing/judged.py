@@ -17,9 +17,10 @@ from evaluators.suites import suite_named
 from flows.publish import receipts
 from flows.publish.publish import rank
 from flows.publish.seal_chain import seal_run
-from flows.run.board_keys import board_key
+from flows.run.answers import load_answers
+from flows.run.board_keys import board_key, scoring_version
 from flows.run.catalogue import judge_row
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new
 from tests.standing.tiny import JUDGE
@@ -75,7 +76,8 @@ def enter(db: Session, name: str, skill: float) -> tables.Run:
     within = bounds(scored_metrics(SUITE, scores), samples(), scores)
     store_results(db, run.id, scores, tabulate(SUITE, samples(), scores), within)
     rank(db, SUITE, submission, run, summaries(SUITE, samples(), scores))
-    receipts.keep(db, SUITE, submission, run, samples())
+    answered = load_answers(db, SUITE, run, samples())
+    receipts.keep(db, SUITE, submission, run, answered, {}, scoring_version(SUITE))
     seal_run(db, db.get_one(tables.Run, run.id))
     return run
 

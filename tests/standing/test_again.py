@@ -11,8 +11,8 @@ from sqlmodel import Session, select
 from evaluators.suites import suite_named
 from flows.audit import receipt_files
 from flows.audit.audit import audit
-from flows.evaluate.stages import compute
-from flows.publish.publish import again
+from flows.evaluate.score import compute
+from flows.publish.publish import republish
 from flows.publish.seal_chain import seal_catalogue
 from flows.run.case import EvaluationCase
 from infra import tables
@@ -47,7 +47,7 @@ def test_measured_noise_widens_the_intervals_and_everything_agrees_afterwards(
 
     found = compute(case)
     with session(settings.database) as db:
-        again(db, case, found.scores, found.cells, found.bounds)
+        republish(db, case, found.scores, found.cells, found.bounds)
 
     with session(settings.database) as db:
         after = cells(db, run.id)
@@ -77,7 +77,7 @@ def test_a_run_that_is_published_again_and_again_is_counted_once(tmp_path: Path)
 
     for _ in range(3):
         with session(settings.database) as db:
-            again(db, case, scored.scores, scored.cells, scored.bounds)
+            republish(db, case, scored.scores, scored.cells, scored.bounds)
 
     with session(settings.database) as db:
         assert counts(db) == before
@@ -96,7 +96,7 @@ def test_an_address_that_a_run_has_no_more_figures_at_is_not_counted_for_it(tmp_
     emptied, *whole = scored.cells
 
     with session(settings.database) as db:
-        again(db, case, scored.scores, [replace(emptied, value=None), *whole])
+        republish(db, case, scored.scores, [replace(emptied, value=None), *whole])
 
     with session(settings.database) as db:
         kept = counts(db)

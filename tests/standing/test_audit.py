@@ -11,6 +11,8 @@ from sqlmodel import Session
 from flows.audit.audit import audit
 from flows.publish import receipts
 from flows.publish.seal_chain import head, seal_catalogue, seal_run
+from flows.run.answers import load_answers
+from flows.run.board_keys import scoring_version
 from infra import tables
 from submissions.teams.lifecycle import State, record
 from tests.standing.tiny import SUITE, Dice, asked, enter
@@ -53,7 +55,9 @@ def board(db: Session) -> tuple[Session, str]:
     runs = []
     for dice in (Dice("a", 50), Dice("b", 60), Dice("c", 70)):
         run = enter(db, dice)
-        receipts.keep(db, SUITE, db.get_one(tables.Submission, run.submission_id), run, asked(dice))
+        answered = load_answers(db, SUITE, run, asked(dice))
+        submission = db.get_one(tables.Submission, run.submission_id)
+        receipts.keep(db, SUITE, submission, run, answered, {}, scoring_version(SUITE))
         record(db, run.submission_id, State.PUBLISHED, "On the board.")
         db.flush()
         seal_run(db, run)

@@ -17,7 +17,7 @@ from flows.audit.rejudge import Rejudged, into_changelog, rejudge
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
 from flows.run.case import Stopped
-from flows.workers.judges import open_judge
+from flows.workers.judges import JudgeOptions, open_judge
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Output, Run
@@ -40,10 +40,10 @@ def board(ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     monkeypatch.delenv("PREFECT_API_URL", raising=False)
     second = ScriptedJudge(_yes, "another scripted judge")
 
-    def found(name: str, device: str):  # type: ignore[no-untyped-def]
-        return second if name == OTHER else open_judge(name, device)
+    def found(name: str, device: str, options: JudgeOptions):  # type: ignore[no-untyped-def]
+        return second if name == OTHER else open_judge(name, device, options)
 
-    for module in ("flows.run.case", "flows.workers.judges", "flows.workers.work"):
+    for module in ("flows.run.case", "flows.workers.judges", "flows.workers.judging"):
         monkeypatch.setattr(f"{module}.open_judge", found)
     for number in range(ENTRIES):
         model = {**declaration()["model"], "name": f"Painter {number}"}

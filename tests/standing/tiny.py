@@ -23,7 +23,7 @@ from evaluators.contracts import (
 from flows.publish.publish import rank
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new, put
 

@@ -18,7 +18,7 @@ from evaluators.suites.sc3.rollouts.trajectories import to_bytes
 from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts, truth
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
-from flows.run.tables_io import store_results
+from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings

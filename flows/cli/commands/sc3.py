@@ -57,16 +57,16 @@ def train(
 
     Chooses its tau too. On several GPUs start it with `accelerate launch`.
     """
-    from flows.durable.progress import begin, reach
+    from flows.durable.progress import set_progress, start_progress
     from flows.suites.sc3_train import DynamicsTrainingPlan, train_here
 
     plan = DynamicsTrainingPlan(
         to, config, steps, sight_steps, batch, rate, episodes, tuple(without or ()), seed
     )
     with reporting_errors(), progress():
-        begin("eyes", sight_steps)
-        begin("dynamics", steps)
-        tau = train_here(plan, lambda part, step, _loss: reach(part, step))
+        start_progress("eyes", sight_steps)
+        start_progress("dynamics", steps)
+        tau = train_here(plan, lambda part, step, _loss: set_progress(part, step))
     stop = (
         "It never stops a rollout."
         if tau is None
@@ -109,18 +109,18 @@ def rollout(
 
     Writes an npz, clips and a line of JSON for each rollout.
     """
-    from flows.durable.progress import begin, tick
+    from flows.durable.progress import advance_progress, start_progress
     from flows.suites.sc3_rollouts import RolloutRequest, read_servers, roll_out
 
     def tick_rollouts(finished: int) -> None:
         for _ in range(finished):
-            tick("rollouts")
+            advance_progress("rollouts")
 
     with reporting_errors(), progress():
         request = RolloutRequest(
             model, to, starts, MODES[mode], read_servers(policy_url or []), clips
         )
-        begin("rollouts", len(request.samples()))
+        start_progress("rollouts", len(request.samples()))
         rollouts = roll_out(request, tick_rollouts)
     say(f"{len(rollouts)} rollouts are in {plain(str(to))}.")
     if request.servers:

@@ -228,13 +228,13 @@ def report(
 
 def _send(server: str, token: str, bundle: Path) -> None:
     """Upload a bundle with a progress bar; an interrupted upload resumes."""
-    from flows.durable.progress import begin, reach
+    from flows.durable.progress import set_progress, start_progress
     from submissions.tools.client import Server, left_of_the_quota
 
     def show(sent: int, total: int) -> None:
         if not sent:
-            begin("bytes", total)
-        reach("bytes", sent)
+            start_progress("bytes", total)
+        set_progress("bytes", sent)
 
     with reporting_errors(), progress():
         door = Server(server, token)
@@ -248,12 +248,16 @@ def _write_docs(settings: Settings, submission_id: str, folder: Path) -> Path:
     from flows.workers.executor import prepare
 
     prepare(settings)
-    from flows.evaluate import gates
+    from flows.evaluate.validate import bundle_gate, outputs_gate, scores_gate
     from flows.publish.publish import stored_scores
     from flows.run.case import open_case
+    from flows.run.output_rows import outputs_of
+    from infra.db import session
     from submissions.gates.expectations import write_docs
 
     case = open_case(settings, submission_id)
-    published = gates.before_publication(case, stored_scores(case))
-    reports = (gates.after_intake(case), gates.after_generation(case), published)
+    with session(settings.database) as db:
+        outputs = outputs_of(db, submission_id)
+    scores = stored_scores(case)
+    reports = (bundle_gate(case), outputs_gate(case, outputs), scores_gate(case, scores))
     return write_docs(reports, folder)

@@ -145,7 +145,7 @@ def failure(
 
     A person's decision replaces the judge's.
     """
-    from flows.evaluate.failure_decisions import decide
+    from flows.evaluate.failure_modes import decide
 
     with reporting_errors() as settings:
         decide(settings, run, sample, mode, by, reason)

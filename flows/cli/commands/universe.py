@@ -80,7 +80,7 @@ def adapt(
     On several GPUs start it with `accelerate launch`.
     """
     from evaluators.models.adapt.train import TrainingPlan, TrainingStep
-    from flows.durable.progress import begin, reach
+    from flows.durable.progress import set_progress, start_progress
     from flows.suites.universe_adapt import AdaptationRequest
     from flows.suites.universe_adapt import adapt as run
 
@@ -91,10 +91,10 @@ def adapt(
                 "left",
                 err=True,
             )
-        reach("steps", step.number)
+        set_progress("steps", step.number)
 
     with reporting_errors() as settings, progress():
-        begin("steps", steps)
+        start_progress("steps", steps)
         plan = TrainingPlan(
             strategy=strategy,
             steps=steps,
@@ -139,16 +139,16 @@ def data(
     """
     from evaluators.suites.universe.construction import build
     from evaluators.worlds.arena.sessions import draw_sessions, write_session
-    from flows.durable.progress import begin, reach
+    from flows.durable.progress import set_progress, start_progress
 
     with reporting_errors(), progress():
-        begin("sessions", sessions)
+        start_progress("sessions", sessions)
         folders = []
         for number, play in enumerate(draw_sessions(environment, sessions, turns, seed)):
             folders.append(
                 write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play)
             )
-            reach("sessions", number + 1)
+            set_progress("sessions", number + 1)
         built = build(folders, folder, seed=seed)
     say(
         f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} "

@@ -74,11 +74,11 @@ class Child:
         assert self._folder
         return Path(self._folder.name)
 
-    def ask(self, said: Mapping[str, Any]) -> None:
+    def ask(self, message: Mapping[str, Any]) -> None:
         """Tell it something."""
         assert self._process and self._process.stdin
         try:
-            self._process.stdin.write(json.dumps(said).encode() + b"\n")
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
         except BrokenPipeError:
             return  # whoever reads next sees that it is gone
@@ -90,14 +90,16 @@ class Child:
         line = self._process.stdout.readline() if ready else b""
         if not line.endswith(b"\n"):
             return None
-        said: dict[str, Any] = json.loads(line)
-        if "error" in said:
+        reply: dict[str, Any] = json.loads(line)
+        if "error" in reply:
             self.close()
-            kind, _, text = said["error"].partition(": ")
+            kind, _, text = reply["error"].partition(": ")
             raise (
-                CannotProduce(text) if kind == CannotProduce.__name__ else ModelBroke(said["error"])
+                CannotProduce(text)
+                if kind == CannotProduce.__name__
+                else ModelBroke(reply["error"])
             )
-        return said
+        return reply
 
     def fate(self) -> str:
         """End it after it gave no answer, and say what that was."""
@@ -120,8 +122,14 @@ class Child:
         self._process = self._folder = None
 
     def _started(self, folder: str) -> subprocess.Popen[bytes]:
-        kept = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        clean = {**kept, **OFFLINE, "HOME": os.devnull, "TMPDIR": folder, "PYTHONPATH": str(ROOT)}
+        environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        clean = {
+            **environment,
+            **OFFLINE,
+            "HOME": os.devnull,
+            "TMPDIR": folder,
+            "PYTHONPATH": str(ROOT),
+        }
         return subprocess.Popen(
             self._command, env=clean, start_new_session=True, bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
@@ -149,7 +157,7 @@ class NotItsOwn(Exception):
     """The child named a file that it did not make."""
 
 
-def brought_out(named: str, own: Path, folder: Path) -> Path:
+def move_out(named: str, own: Path, folder: Path) -> Path:
     """A file that the child made, moved out of its reach; named again, it is where it was moved
     to."""
     path = Path(named)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import Generator, Outcome, Output, Production, Sample
-from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, brought_out
+from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, move_out
 from flows.workers.confined.model_main import PATH
 from infra.settings import Settings
 
@@ -49,19 +49,19 @@ class Confined:
         self._child.ask({"samples": list(names)})
         waiting = list(names)
         while waiting:
-            said = self._child.answer()
-            if said is None:
+            reply = self._child.answer()
+            if reply is None:
                 yield Output(waiting[0], Outcome.MODEL_FAILED, reason=self._child.fate())
                 return
-            if "end" in said:
+            if "end" in reply:
                 missing = (
                     Output(name, Outcome.MODEL_FAILED, reason="The model gave nothing.")
                     for name in waiting
                 )
                 yield from missing
                 return
-            waiting.remove(said["sample_id"])
-            yield _output(said, own, folder)
+            waiting.remove(reply["sample_id"])
+            yield _output(reply, own, folder)
         self._child.answer()  # its word that this was all
 
     def close(self) -> None:
@@ -69,47 +69,52 @@ class Confined:
         self._child.close()
 
 
-def _output(said: Mapping[str, Any], own: Path, folder: Path) -> Output:
+def _output(answer: Mapping[str, Any], own: Path, folder: Path) -> Output:
     try:
-        file = brought_out(said["file"], own, folder) if said["file"] else None
+        file = move_out(answer["file"], own, folder) if answer["file"] else None
         beside = {
-            name: brought_out(path, own, folder) for name, path in said.get("beside", {}).items()
+            name: move_out(path, own, folder) for name, path in answer.get("beside", {}).items()
         }
     except NotItsOwn as refused:
-        return Output(said["sample_id"], Outcome.MODEL_FAILED, reason=str(refused))
+        return Output(answer["sample_id"], Outcome.MODEL_FAILED, reason=str(refused))
     return Output(
-        said["sample_id"], Outcome(said["outcome"]), file, said["record"], said["reason"], beside
+        answer["sample_id"],
+        Outcome(answer["outcome"]),
+        file,
+        answer["record"],
+        answer["reason"],
+        beside,
     )
 
 
-def confined(suite: str, given: Production) -> Generator:
+def confined(suite: str, production: Production) -> Generator:
     """The suite's generator in a child, kept for all shards of a model."""
-    return _kept(suite, as_text(given))
+    return _confined_once(suite, as_text(production), limits(Settings()))
 
 
 @lru_cache(maxsize=1)
-def _kept(suite: str, given: str) -> Confined:
-    return Confined({"suite": suite, "given": json.loads(given)}, limits())
+def _confined_once(suite: str, production: str, bounds: ChildLimits) -> Confined:
+    return Confined({"suite": suite, "given": json.loads(production)}, bounds)
 
 
-def as_text(given: Production) -> str:
+def as_text(production: Production) -> str:
     """What a suite is given, for a child and as a key; equal if and only if all is the same."""
-    return json.dumps(plain(given), sort_keys=True)
+    return json.dumps(plain(production), sort_keys=True)
 
 
-def plain(given: Production) -> dict[str, Any]:
+def plain(production: Production) -> dict[str, Any]:
     """What a suite is given as JSON; paths are marked as such."""
-    values = {one.name: getattr(given, one.name) for one in fields(given)}
+    values = {entry.name: getattr(production, entry.name) for entry in fields(production)}
     return {
         name: {PATH: str(value.resolve())} if isinstance(value, Path) else value
         for name, value in values.items()
     }
 
 
-def limits() -> ChildLimits:
+def limits(settings: Settings) -> ChildLimits:
     """All the memory there is, and nothing of what we keep: rows, objects, other teams' models."""
     return ChildLimits(
-        memory=_memory(), hidden=tuple(str(place.resolve()) for place in _kept_by_us(Settings()))
+        memory=_memory(), hidden=tuple(str(place.resolve()) for place in _kept_by_us(settings))
     )
 
 

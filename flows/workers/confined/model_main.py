@@ -31,10 +31,10 @@ def serve(make: Make) -> None:
     """Make the generator of the job, and let it answer for samples until there are no more."""
 
     def begin(job: Said) -> tuple[Said, Answer]:
-        generator, known, own = make(job), _known(job), Path(job["own"])
+        generator, samples, own = make(job), _samples_of(job), Path(job["own"])
 
-        def answer(asked: Said) -> Iterator[Said]:
-            for output in generator.generate([known[name] for name in asked["samples"]], own):
+        def answer(request: Said) -> Iterator[Said]:
+            for output in generator.generate([samples[name] for name in request["samples"]], own):
                 yield _plain(output)
             yield {"end": True}
 
@@ -54,16 +54,16 @@ def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
 
-    def say(said: Said) -> None:
-        answers.write(json.dumps(said) + "\n")
+    def say(reply: Said) -> None:
+        answers.write(json.dumps(reply) + "\n")
         answers.flush()
 
     try:
         first, answer = begin(job)
         say({**first, "ready": True, "network": not cut, "fenced": fenced})
         for line in sys.stdin:
-            for said in answer(json.loads(line)):
-                say(said)
+            for reply in answer(json.loads(line)):
+                say(reply)
     except Exception as error:
         say({"error": f"{type(error).__name__}: {error}"[:2000]})
 
@@ -71,17 +71,17 @@ def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
 def _fenced(job: Said) -> bool:
     """Where our own code or the interpreter lies inside what is hidden, hiding would end it before
     it began."""
-    given = [Path(value[PATH]) for value in job["given"].values() if _is_path(value)]
+    readable = [Path(value[PATH]) for value in job["given"].values() if _is_path(value)]
     ours = [Path(place).resolve() for place in (sys.prefix, sys.base_prefix, __file__)]
     hidden = [Path(name) for name in job["hidden"]]
     return fence(
         [Path(job["own"])],
-        [one for one in hidden if not any(us.is_relative_to(one) for us in ours)],
-        given,
+        [path for path in hidden if not any(us.is_relative_to(path) for us in ours)],
+        readable,
     )
 
 
-def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
+def _samples_of(job: Mapping[str, Any]) -> dict[str, Sample]:
     """The suite's samples, and an operator's private ones where they are mounted."""
     suite, mounted = suite_named(job["suite"]), job["given"].get("private")
     folder = Path(mounted[PATH]) / suite.name if mounted else None
@@ -92,14 +92,14 @@ def _known(job: Mapping[str, Any]) -> dict[str, Sample]:
 def _plain(output: Output) -> dict[str, Any]:
     file = str(output.file) if output.file else None
     outcome, record = output.outcome.value, dict(output.record)
-    said = {
+    reply = {
         "sample_id": output.sample_id,
         "outcome": outcome,
         "file": file,
         "reason": output.reason,
         "record": record,
     }
-    return {**said, "beside": {name: str(path) for name, path in output.beside.items()}}
+    return {**reply, "beside": {name: str(path) for name, path in output.beside.items()}}
 
 
 def _produce(job: Mapping[str, Any]) -> Generator:
@@ -110,11 +110,11 @@ def _produce(job: Mapping[str, Any]) -> Generator:
 
 def production(job: Said) -> Production:
     """What the suite is given, as it was before it travelled."""
-    given: dict[str, Any] = {
+    fields: dict[str, Any] = {
         name: Path(value[PATH]) if _is_path(value) else value
         for name, value in job["given"].items()
     }
-    return Production(**given)
+    return Production(**fields)
 
 
 def _is_path(value: object) -> bool:

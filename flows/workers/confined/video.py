@@ -13,8 +13,9 @@ from typing import Any
 
 from evaluators.agents.video_model import GeneratorFailed, Notes, VideoModel
 from evaluators.contracts import Production
-from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, brought_out
+from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, move_out
 from flows.workers.confined.model import as_text, limits
+from infra.settings import Settings
 from submissions.media.facts import Refused, inspect
 
 COMMAND = (sys.executable, "-m", "flows.workers.confined.video_main")
@@ -48,16 +49,21 @@ class ConfinedVideo:
         """One clip, moved out of the child's folder and looked at like a handed-in one."""
         with self._busy:
             own = self._child.start(self._work)
-            given = shutil.copyfile(frame, own / f"frame{frame.suffix}")
+            start_frame = shutil.copyfile(frame, own / f"frame{frame.suffix}")
             self._child.ask(
-                {"frame": str(given), "caption": caption, "seed": seed, "to": str(own / to.name)}
+                {
+                    "frame": str(start_frame),
+                    "caption": caption,
+                    "seed": seed,
+                    "to": str(own / to.name),
+                }
             )
-            said = self._child.answer()
-            if said is None:
+            reply = self._child.answer()
+            if reply is None:
                 raise GeneratorFailed(self._child.fate())
-            if "failed" in said:
-                raise GeneratorFailed(said["failed"])
-            return _clip(said["made"], own, to)
+            if "failed" in reply:
+                raise GeneratorFailed(reply["failed"])
+            return _clip(reply["made"], own, to)
 
     def close(self) -> None:
         """End the child."""
@@ -72,19 +78,21 @@ class ConfinedVideo:
 
 def _clip(named: str, own: Path, to: Path) -> Path:
     try:
-        clip = brought_out(named, own, to.parent)
+        clip = move_out(named, own, to.parent)
         inspect(clip, clip.name, "video")
     except (NotItsOwn, Refused) as refused:
         raise GeneratorFailed(str(refused)) from None
     return clip.replace(to)
 
 
-def confined_video(suite: str, given: Production, work: Path) -> VideoModel:
+def confined_video(suite: str, production: Production, work: Path) -> VideoModel:
     """The suite's video model in a child, kept for all shards of a model."""
-    return _kept(suite, as_text(given), work)
+    return _confined_video_once(suite, as_text(production), limits(Settings()), work)
 
 
 @lru_cache(maxsize=1)
-def _kept(suite: str, given: str, work: Path) -> ConfinedVideo:
+def _confined_video_once(
+    suite: str, production: str, bounds: ChildLimits, work: Path
+) -> ConfinedVideo:
     work.mkdir(parents=True, exist_ok=True)
-    return ConfinedVideo({"suite": suite, "given": json.loads(given)}, limits(), work / "agent")
+    return ConfinedVideo({"suite": suite, "given": json.loads(production)}, bounds, work / "agent")

@@ -30,12 +30,16 @@ def begin(job: Said) -> tuple[Said, Answer]:
     )
     model = generation.film(production(job))
 
-    def answer(asked: Said) -> Iterator[Said]:
+    def answer(request: Said) -> Iterator[Said]:
         try:
-            made = model.make(
-                Path(asked["frame"]), asked["caption"], asked["seed"], Path(asked["to"]), NoNotes()
+            clip = model.make(
+                Path(request["frame"]),
+                request["caption"],
+                request["seed"],
+                Path(request["to"]),
+                NoNotes(),
             )
-            yield {"made": str(made)}
+            yield {"made": str(clip)}
         except GeneratorFailed as failed:
             yield {"failed": str(failed)}
 

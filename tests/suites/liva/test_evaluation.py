@@ -4,8 +4,6 @@ steps."""
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +17,8 @@ from evaluators.models import small
 from evaluators.models.generate import diffusion
 from evaluators.suites.liva import SUITE
 from flows.audit.verify import verify
-from flows.evaluate import stages
 from flows.evaluate.door import receive
-from flows.evaluate.private_bank import private_scores
+from flows.evaluate.flow import run_steps
 from flows.run.case import open_case
 from infra import tables
 from infra.db import session
@@ -65,23 +62,9 @@ def declaration(**changes: Any) -> dict[str, Any]:
     }
 
 
-@pytest.fixture(autouse=True)
-def no_prefect(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Shards one after the other in this process: what they do is tested here, how they are spread
-    is elsewhere."""
-
-    def in_order(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[Any]:
-        return (task.fn(work, *arguments) for work in works)
-
-    monkeypatch.setattr(stages, "each_done", in_order)
-
-
 def evaluated(settings: Settings, submission: str) -> dict[str, tables.Output]:
     """Take a submission to the board, verify it, and return its outputs."""
-    case = open_case(settings, submission)
-    for stage in (stages.outputs, stages.validate, stages.judge, stages.score):
-        stage(case)
-    stages.publish(case, partial(private_scores, case))
+    run_steps(open_case(settings, submission))
     assert verify(settings, submission).differences == ()
     return {row.sample_id: row for row in rows(settings, tables.Output)}
 

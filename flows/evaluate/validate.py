@@ -1,23 +1,37 @@
-"""Bringing a case's rows to the gates, keeping what they find, and stopping where something is not
-sound."""
+"""The checks between the steps: a case's rows are brought to a gate, and unsound rows stop the
+case."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any
 
 from evaluators.contracts import Outcome
+from flows.evaluate.outputs import OutputRows
 from flows.run.case import EvaluationCase, Stopped
-from flows.run.tables_io import outputs_of
-from infra.db import session
 from infra.tables import Output
 from submissions.gates import gates, report
 from submissions.gates.expectations import KEY, Gate, findings
 
 
-def after_intake(case: EvaluationCase) -> Gate:
+def validate_bundle(case: EvaluationCase) -> None:
+    """Check the rows of the bundle's files, before anything is made of them."""
+    _pass(case, bundle_gate(case))
+
+
+def validate_outputs(case: EvaluationCase, outputs: OutputRows) -> None:
+    """Check the table of outputs as a whole, before the judge sees any."""
+    _pass(case, outputs_gate(case, outputs))
+
+
+def validate_scores(case: EvaluationCase, scores: Sequence[Any]) -> None:
+    """Check the stored scores, before the run goes onto its board."""
+    _pass(case, scores_gate(case, scores))
+
+
+def bundle_gate(case: EvaluationCase) -> Gate:
     """One row a file of the bundle."""
     warned = _warned(case)
     media = case.report["media"]
@@ -39,16 +53,14 @@ def after_intake(case: EvaluationCase) -> Gate:
     return gates.after_intake(rows, [file["path"] for file in listed])
 
 
-def after_generation(case: EvaluationCase) -> Gate:
+def outputs_gate(case: EvaluationCase, outputs: OutputRows) -> Gate:
     """One row an output; what was replaced or is private is not of this run."""
     warned, expected = _warned(case), [sample.id for sample in case.samples]
-    with session(case.settings.database) as db:
-        found = outputs_of(db, case.submission.id)
-    rows = [_output(found[name], name in warned) for name in expected if name in found]
+    rows = [_output(outputs[name], name in warned) for name in expected if name in outputs]
     return gates.after_generation(rows, expected, list(Outcome))
 
 
-def before_publication(case: EvaluationCase, stored: Sequence[Any]) -> Gate:
+def scores_gate(case: EvaluationCase, stored: Sequence[Any]) -> Gate:
     """One row a score, each of a sample and a metric that are asked for; no sample is without
     any."""
     keys = [f"{row.sample_id} {row.metric}" for row in stored]
@@ -67,16 +79,18 @@ def before_publication(case: EvaluationCase, stored: Sequence[Any]) -> Gate:
     return gates.before_publication(rows, expected, list(Outcome), ranges)
 
 
-def hold(case: EvaluationCase, gate: Gate) -> None:
-    """Let a case through a gate, or stop it; either way what was found is kept for the report."""
-    found = findings(gate)
-    kept = report.build_result(gate.name, gate.rows, found, _notes(case))
-    report.store_result(case.store, case.submission.id, kept)
-    if not kept.passed:
-        critical = [one for one in found if one.severity == "critical"]
-        said = "; ".join(f"{one.column}: {one.expectation}, {one.found}" for one in critical[:5])
+def _pass(case: EvaluationCase, gate: Gate) -> None:
+    """Let a case through a gate, or stop it; either way the findings are kept for the report."""
+    broken = findings(gate)
+    result = report.build_result(gate.name, gate.rows, broken, _notes(case))
+    report.store_result(case.store, case.submission.id, result)
+    if not result.passed:
+        critical = [finding for finding in broken if finding.severity == "critical"]
+        listed = "; ".join(
+            f"{finding.column}: {finding.expectation}, {finding.found}" for finding in critical[:5]
+        )
         text = (
-            f"The stored rows are not sound ({said}). An operator has to look: armillary report "
+            f"The stored rows are not sound ({listed}). An operator has to look: armillary report "
             f"{case.submission.id}"
         )
         raise Stopped("E_VALIDATION", "ours", text)
@@ -98,13 +112,9 @@ def _notes(case: EvaluationCase) -> Mapping[str, list[str]]:
         file["sample"]: file["path"] for file in case.submission.manifest["files"] if file["sample"]
     }
     notes: dict[str, list[str]] = defaultdict(list)
-    for where, text in _said(case):
+    for warning in case.report["warnings"]:
+        where, text = warning["where"], f"{warning['code']}: {warning['message']}"
         notes[where].append(text)
         if where in paths:
             notes[paths[where]].append(text)
     return notes
-
-
-def _said(case: EvaluationCase) -> Iterator[tuple[str, str]]:
-    for warning in case.report["warnings"]:
-        yield warning["where"], f"{warning['code']}: {warning['message']}"
