@@ -97,12 +97,12 @@ def compute_from(
 
 def scores_of(suite: Suite, answered: Sequence[AnsweredSample]) -> tuple[Score, ...]:
     """Every sample's scores from its stored output and answers."""
-    scoring = suite.scoring
-    assert scoring is not None
+    assert suite.scoring is not None
+    score_sample = suite.scoring.score
     return tuple(
         score
         for entry in answered
-        for score in scoring.score(entry.sample, output_of(entry.sample, entry.row), entry.answers)
+        for score in score_sample(entry.sample, output_of(entry.sample, entry.row), entry.answers)
     )
 
 

@@ -10,9 +10,8 @@ from sqlmodel import Session, select
 
 from evaluators.aggregate.cells import Bounds
 from evaluators.contracts import Cell, Score, Suite
-from flows.run.board_keys import ScoringVersion
+from flows.run.board_keys import ScoringVersion, scoring_version
 from flows.run.case import EvaluationCase
-from flows.run.scoring_code import code_sha256
 from infra import tables
 from infra.db import add_many, add_rows, put
 from infra.tables.operations import RunMark
@@ -97,4 +96,4 @@ def put_mark(db: Session, case: EvaluationCase, version: ScoringVersion) -> None
 def is_current(mark: RunMark | None, suite: Suite) -> bool:
     """Say whether the code that computed these numbers is today's; numbers of other code are
     stale."""
-    return mark is not None and mark.code_sha256 == code_sha256(suite.name)
+    return mark is not None and mark.code_sha256 == scoring_version(suite).code_sha256

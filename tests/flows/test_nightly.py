@@ -19,7 +19,7 @@ from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
 from flows.nightly.flow import run
 from flows.publish.freeze import thaw
-from flows.run import score_rows
+from flows.run import board_keys
 from flows.workers.judges import open_judge
 from infra.db import engine, session
 from infra.settings import Settings
@@ -175,7 +175,7 @@ def test_changed_code_is_computed_again_without_a_judge_and_every_moved_cell_is_
         moved = db.exec(select(Cell).where(col(Cell.run_id).in_(mine)).limit(1)).one()
         address, stored = (moved.scenario, moved.task, moved.setting, moved.modality), moved.value
         moved.value = 0.123
-    monkeypatch.setattr(score_rows, "code_sha256", lambda _suite: "other code")
+    monkeypatch.setattr(board_keys, "code_sha256", lambda _suite: "other code")
 
     night(board, days=1)
 

@@ -19,14 +19,14 @@ from infra.store.folder import FolderStore
 PUT_FROM_A_PIPE = """
 import sys
 from pathlib import Path
-from infra.store_folder import FolderStore
+from infra.store.folder import FolderStore
 FolderStore(Path(sys.argv[1])).put_file("runs/1/output.mp4", Path(sys.argv[2]))
 """
 
 PUT_FOR_EVER = """
 import hashlib, os, sys
 from pathlib import Path
-from infra.store_folder import FolderStore
+from infra.store.folder import FolderStore
 store = FolderStore(Path(sys.argv[1]))
 print("ready", flush=True)
 while True:
