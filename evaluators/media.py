@@ -91,6 +91,13 @@ def read_frames(path: Path) -> Pixels:
     return _stack(path, [_rgb(frame) for frame in _decode(path)])
 
 
+def each_frame(path: Path) -> Iterator[Pixels]:
+    """The frames of a clip one after the other; a picture is refused."""
+    if _is_picture(path):
+        raise Unreadable(f"{path.name} is a picture where a clip was expected. Send an mp4.")
+    yield from map(_rgb, _decode(path))
+
+
 def probe(path: Path) -> MediaProperties:
     """Kind, size, frames and rate, from the headers where they say so and by counting where they do
     not."""

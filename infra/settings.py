@@ -23,9 +23,13 @@ class Settings(BaseSettings):
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite under home")
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
-    judge: str = Field("scripted", description="scripted, vlm:FOLDER, or http:MODEL@SNAPSHOT")
+    judge: str = Field(
+        "scripted", description="scripted, vlm:FOLDER, http:MODEL@SNAPSHOT, or http:FILE.toml"
+    )
     judge_frames: str = Field(
-        "uniform-8", description="which frames of a clip a judge sees: uniform-N or first-N"
+        "uniform-8",
+        description="which frames of a clip a judge sees: uniform-N or first-N, and for "
+        "http:MODEL@SNAPSHOT also change-N or video",
     )
     judge_dtype: Literal["", "fp32", "bf16", "fp16"] = Field(
         "", description="of a local judge; empty: by its device"
@@ -68,7 +72,8 @@ class Settings(BaseSettings):
     )
     agent: str = Field(
         "scripted",
-        description="who thinks in L-IVA's loop: scripted, vlm:FOLDER or http:MODEL@SNAPSHOT",
+        description="who thinks in L-IVA's loop: scripted, vlm:FOLDER, http:MODEL@SNAPSHOT or "
+        "http:FILE.toml",
     )
     agent_url: str = Field(
         "", description="base URL of an OpenAI-compatible endpoint, for an http agent"

@@ -76,7 +76,9 @@ class Suite:
     takes; a suite that takes none yet has no samples and no `scoring`. Each trait is whole or
     absent. `own_judge` is the card of a suite that is scored by rule: no judge is asked then.
     `private` reads an operator's own samples from a folder; their ids begin with `private.` and
-    stay on the server. `exam` is what a judge is asked before it ranks anybody here.
+    stay on the server. `exam` is what a judge is asked before it ranks anybody here. `judging` is
+    the instruction for judges behind an endpoint where the general one does not fit the questions:
+    a template in which $reply stands for the form of the reply; it is part of their cards.
     """
 
     name: str
@@ -101,6 +103,7 @@ class Suite:
     private: Callable[[Path], tuple[Sample, ...]] | None = None
     rating: Rating | None = None
     exam: Exam | None = None
+    judging: str = ""
 
     @property
     def tabulate(self) -> Tabulate | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+CUT_OFF = frozenset({"length", "max_tokens"})
 
 
 class Malformed(ValueError):
@@ -22,6 +24,19 @@ class Completion:
     refusal: str = ""
     tokens_in: int | None = None
     tokens_out: int | None = None
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether the token limit ended it; thinking counts against the limit of many models."""
+        return self.finish.lower() in CUT_OFF
+
+    def after(self, earlier: Completion) -> Completion:
+        """This completion with the tokens of an earlier one that it replaces."""
+        return replace(
+            self,
+            tokens_in=_sum(earlier.tokens_in, self.tokens_in),
+            tokens_out=_sum(earlier.tokens_out, self.tokens_out),
+        )
 
 
 def parse_body(body: str) -> Completion:
@@ -67,6 +82,10 @@ def _words(value: object) -> str:
     if isinstance(value, list):
         return "".join(_words(part.get("text")) for part in value if isinstance(part, dict))
     return value if isinstance(value, str) else ""
+
+
+def _sum(first: int | None, second: int | None) -> int | None:
+    return None if first is None or second is None else first + second
 
 
 def _count(page: Mapping[str, Any], name: str) -> int | None:

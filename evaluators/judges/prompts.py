@@ -3,9 +3,7 @@ URLs."""
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import io
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -14,7 +12,14 @@ from string import Template
 from evaluators.contracts import Json, Question, Request
 from evaluators.judges.menus import describe
 from evaluators.judges.quoting import quoted, unmarked
-from evaluators.media import Pixels, sample_frames
+from evaluators.judges.showing import (
+    PLAIN,
+    MediaForm,
+    frame_parts,
+    is_video,
+    picture_parts,
+    video_parts,
+)
 
 Message = dict[str, Json]
 
@@ -29,39 +34,44 @@ NAMES = (
     "question",
     "retry",
 )
-JPEG_QUALITY = 92
-ENCODING = f"png, clips jpeg {JPEG_QUALITY}"
-"""How pictures and frames are sent; both are encoded anew from pixels, so no metadata goes
-along."""
+VIDEO = "video"
+"""The template that stands for `clip` where clips are sent as videos."""
 
 LONGEST_ECHO = 2000
 
 
-def prompt_sha256(*, structured: bool) -> str:
-    """The hash of every word a judge may be told, and of the form it is asked to reply in."""
-    words = [name + "\0" + _template(name).template for name in NAMES]
+def prompt_sha256(*, structured: bool, video: bool = False, rules: str = "") -> str:
+    """The hash of every word a judge may be told, and of the form it is asked to reply in; `rules`
+    stands for the general instruction."""
+    replaced = {"instruction": rules} if rules else {}
+    names = (*NAMES, VIDEO) if video else NAMES
+    words = [name + "\0" + replaced.get(name, _template(name).template) for name in names]
     return hashlib.sha256("\0".join([*words, str(structured)]).encode()).hexdigest()
 
 
-def render(request: Request, frames: str, *, structured: bool) -> list[Message]:
+def render(
+    request: Request,
+    frames: str,
+    *,
+    structured: bool,
+    form: MediaForm = PLAIN,
+    rules: str = "",
+) -> list[Message]:
     """The messages of a request: the instruction, then what was asked for, the pictures, and the
     questions."""
-    pixels_shown = sample_frames(request.media, frames, request.modality)
-    kind = "picture" if request.modality == "image" else "clip"
-    lead = _fill(kind, prompt=quoted(request.prompt), frames=len(pixels_shown))
-    pictures: list[Json] = [_picture(pixels, lossless=kind == "picture") for pixels in pixels_shown]
-    content: list[Json] = [_text(lead), *pictures, _text(_ask(request.questions))]
-    return [
-        {"role": "system", "content": instruction(len(request.questions), structured=structured)},
-        {"role": "user", "content": content},
-    ]
+    kind, media = _media(request, frames, form)
+    lead = _fill(kind, prompt=quoted(request.prompt), frames=len(media))
+    content: list[Json] = [_text(lead), *media, _text(_ask(request.questions))]
+    system = instruction(len(request.questions), structured=structured, rules=rules)
+    return [{"role": "system", "content": system}, {"role": "user", "content": content}]
 
 
 @cache
-def instruction(count: int, *, structured: bool) -> str:
-    """The rules of judging and of replying to this many questions."""
+def instruction(count: int, *, structured: bool, rules: str = "") -> str:
+    """The rules of judging, a suite's own if it has any, and of replying to this many questions."""
     reply = _fill("reply_structured" if structured else "reply_text", count=count)
-    return _fill("instruction", reply=reply)
+    template = Template(rules) if rules else _template("instruction")
+    return template.substitute(reply=reply).strip()
 
 
 def correction(reply: str, reason: str, count: int) -> list[Message]:
@@ -72,18 +82,13 @@ def correction(reply: str, reason: str, count: int) -> list[Message]:
     ]
 
 
-def data_url(pixels: Pixels, *, lossless: bool) -> str:
-    """Pixels as a data URL: PNG, or JPEG where loss is allowed."""
-    from PIL import Image
-
-    buffer = io.BytesIO()
-    image = Image.fromarray(pixels)
-    if lossless:
-        image.save(buffer, format="PNG", compress_level=1)
-    else:
-        image.save(buffer, format="JPEG", quality=JPEG_QUALITY, subsampling=0)
-    encoded = base64.b64encode(buffer.getvalue()).decode()
-    return f"data:image/{'png' if lossless else 'jpeg'};base64,{encoded}"
+def _media(request: Request, frames: str, form: MediaForm) -> tuple[str, list[Json]]:
+    """The name of the template that leads to the media, and the media."""
+    if request.modality == "image":
+        return "picture", picture_parts(request.media, form)
+    if is_video(frames):
+        return VIDEO, video_parts(request.media, frames, form)
+    return "clip", frame_parts(request.media, frames, form)
 
 
 def _ask(questions: Sequence[Question]) -> str:
@@ -92,10 +97,6 @@ def _ask(questions: Sequence[Question]) -> str:
         for number, question in enumerate(questions, 1)
     ]
     return _fill("questions", questions="\n".join(lines), count=len(questions))
-
-
-def _picture(pixels: Pixels, *, lossless: bool) -> Json:
-    return {"type": "image_url", "image_url": {"url": data_url(pixels, lossless=lossless)}}
 
 
 def _text(text: str) -> Json:

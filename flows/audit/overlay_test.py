@@ -32,7 +32,8 @@ def uplift(settings: Settings, submission_id: str, outputs: int, seed: int) -> U
     settings.work.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="overlays-", dir=settings.work) as folder:
         requests = _pictures(case, outputs, seed, Path(folder))
-        judge = open_judge(settings.judge, settings.device, JudgeOptions.of(settings))
+        options = JudgeOptions.of(settings, case.suite.judging)
+        judge = open_judge(settings.judge, settings.device, options)
         measured = measure(judge, requests, Path(folder))
     with session(settings.database) as db:
         row = db.get(tables.Judge, case.run.judge)

@@ -181,7 +181,7 @@ def open_case(settings: Settings, submission_id: str) -> EvaluationCase:
 def _open_run(
     db: Session, settings: Settings, submission: tables.Submission, suite: Suite
 ) -> tables.Run:
-    options = JudgeOptions.of(settings)
+    options = JudgeOptions.of(settings, suite.judging)
     row_of_judge = judge_row(
         suite.own_judge or open_judge(settings.judge, settings.device, options).card
     )

@@ -68,10 +68,10 @@ def stand(settings: Settings, judge: str = "") -> Iterator[Brought]:
 
 
 def _missing_places(settings: Settings, judge: str) -> Iterator[YardstickPlace]:
-    options = JudgeOptions.of(settings)
     with session(settings.database) as db:
         for suite in all_suites():
             for subset in suite.subsets if suite.yardsticks else ():
+                options = JudgeOptions.of(settings, suite.judging)
                 card = suite.own_judge or open_judge(judge, settings.device, options).card
                 board = board_key(suite, subset, fingerprint(card))
                 modalities = {

@@ -11,8 +11,8 @@ from infra.settings import Settings
 from infra.store import Store, blob_key, fetch_blob, put_blob
 
 WAYS = (
-    "scripted, vlm:FOLDER (a chat model's folder on this machine), or http:MODEL@SNAPSHOT with "
-    "ARMILLARY_AGENT_URL"
+    "scripted, vlm:FOLDER (a chat model's folder on this machine), http:MODEL@SNAPSHOT with "
+    "ARMILLARY_AGENT_URL, or http:FILE.toml (an endpoint with settings of its own)"
 )
 
 
@@ -40,6 +40,8 @@ def open_talker(name: str, device: str) -> Talker:
         from evaluators.models.vlm.talk import LocalTalker
 
         return LocalTalker(Path(target), device=pick_device(device))
+    if kind == "http" and target.endswith(".toml"):
+        return _from_file(Path(target), Settings())
     if kind == "http" and "@" in target:
         model, _, snapshot = target.rpartition("@")
         return _remote(model, snapshot, Settings())
@@ -61,6 +63,20 @@ def _remote(model: str, snapshot: str, settings: Settings) -> Talker:
         )
     except ValueError as error:
         raise UnknownAgent(f"ARMILLARY_AGENT_URL is {settings.agent_url!r}. {error}") from None
+    return HttpTalker(config)
+
+
+def _from_file(path: Path, settings: Settings) -> Talker:
+    from evaluators.judges.http.chat import HttpTalker
+    from evaluators.judges.http.endpoint_file import read_endpoint
+
+    try:
+        text = path.read_text("utf-8")
+        config = read_endpoint(text, settings.agent_url, settings.agent_key.get_secret_value())
+    except (OSError, UnicodeDecodeError):
+        raise UnknownAgent(f"The agent's file {path} cannot be read. Name {WAYS}.") from None
+    except ValueError as error:
+        raise UnknownAgent(f"The agent's file {path} names no agent. {error}") from None
     return HttpTalker(config)
 
 

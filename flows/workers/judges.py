@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import inf
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import SecretStr
 
@@ -15,10 +15,14 @@ from evaluators.judges.card import fingerprint
 from evaluators.judges.scripted import ScriptedJudge
 from infra.settings import Settings
 
+if TYPE_CHECKING:
+    from evaluators.judges.http.endpoint import HttpJudgeConfig
+
 WAYS = (
     "scripted, vlm:FOLDER (a model folder on this machine), vlm-image-first:FOLDER (a PaliGemma "
     "whose images do not "
-    "see the question: quicker, and another judge), or http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL"
+    "see the question: quicker, and another judge), http:MODEL@SNAPSHOT with ARMILLARY_JUDGE_URL, "
+    "or http:FILE.toml (an endpoint with settings of its own)"
 )
 
 
@@ -33,7 +37,10 @@ class UnknownJudge(Exception):
 
 @dataclass(frozen=True, slots=True)
 class JudgeOptions:
-    """The settings that a judge is opened with; equal options open the same judge."""
+    """The settings that a judge is opened with; equal options open the same judge.
+
+    `judging` is the instruction of a suite that has one of its own, for judges behind an endpoint.
+    """
 
     shelf: Path | None
     dtype: Literal["", "fp32", "bf16", "fp16"]
@@ -47,9 +54,10 @@ class JudgeOptions:
     price_in: float
     price_out: float
     budget: float | None
+    judging: str = ""
 
     @classmethod
-    def of(cls, settings: Settings) -> JudgeOptions:
+    def of(cls, settings: Settings, judging: str = "") -> JudgeOptions:
         """Read them from the settings."""
         return cls(
             shelf=settings.shelf,
@@ -64,6 +72,7 @@ class JudgeOptions:
             price_in=settings.judge_price_in,
             price_out=settings.judge_price_out,
             budget=settings.judge_budget,
+            judging=judging,
         )
 
 
@@ -71,6 +80,9 @@ def check_judge(name: str) -> None:
     """Refuse a name that can be no judge's; nothing is loaded."""
     kind, _, target = name.partition(":")
     model, _, snapshot = target.rpartition("@")
+    if kind == "http" and target.endswith(".toml"):
+        _endpoint(target, JudgeOptions.of(Settings()))
+        return
     if name == "scripted" or (kind == "http" and model and snapshot):
         return
     if kind not in LOCAL or not target:
@@ -81,25 +93,25 @@ def check_judge(name: str) -> None:
         )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=4)
 def open_judge(name: str, device: str, options: JudgeOptions) -> Judge:
     """The judge of that name, loaded once a process for the same options."""
     kind, _, target = name.partition(":")
+    if options.judging and kind != "http":
+        return open_judge(name, device, replace(options, judging=""))
     if name == "scripted":
         return ScriptedJudge()
     if kind in LOCAL and target:
         return _local(Path(target), device, kind == "vlm-image-first", options)
-    if kind == "http" and "@" in target:
-        model, _, snapshot = target.rpartition("@")
-        return _remote(model, snapshot, options)
+    if kind == "http" and (target.endswith(".toml") or "@" in target):
+        return _remote(_endpoint(target, options), options)
     raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
 
 def judge_of(settings: Settings, suite: Suite, setting: str) -> str:
     """The fingerprint of the judge that a setting names today."""
-    return fingerprint(
-        suite.own_judge or open_judge(setting, settings.device, JudgeOptions.of(settings)).card
-    )
+    options = JudgeOptions.of(settings, suite.judging)
+    return fingerprint(suite.own_judge or open_judge(setting, settings.device, options).card)
 
 
 def _local(folder: Path, device: str, image_first: bool, options: JudgeOptions) -> Judge:
@@ -137,13 +149,23 @@ def _adapted(folder: Path, device: str, shelf: Path | None) -> Judge:
         raise UnknownJudge(str(error)) from None
 
 
-def _remote(model: str, revision: str, options: JudgeOptions) -> Judge:
-    """The key is read here and now, and goes nowhere but into the call's header."""
+def _remote(config: HttpJudgeConfig, options: JudgeOptions) -> Judge:
     from evaluators.judges.http.budget import Budget
-    from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
+    from evaluators.judges.http.judge import HttpJudge
 
+    budget = Budget(money=inf if options.budget is None else options.budget)
+    return HttpJudge(replace(config, rules=options.judging), budget)
+
+
+def _endpoint(target: str, options: JudgeOptions) -> HttpJudgeConfig:
+    """The key is read here and now, and goes nowhere but into the call's header."""
+    from evaluators.judges.http.endpoint import HttpJudgeConfig
+
+    if target.endswith(".toml"):
+        return _from_file(Path(target), options)
+    model, _, revision = target.rpartition("@")
     try:
-        config = HttpJudgeConfig(
+        return HttpJudgeConfig(
             base_url=options.url,
             model=model,
             revision=revision,
@@ -158,4 +180,14 @@ def _remote(model: str, revision: str, options: JudgeOptions) -> Judge:
         )
     except ValueError as error:
         raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {options.url!r}. {error}") from None
-    return HttpJudge(config, Budget(money=inf if options.budget is None else options.budget))
+
+
+def _from_file(path: Path, options: JudgeOptions) -> HttpJudgeConfig:
+    from evaluators.judges.http.endpoint_file import read_endpoint
+
+    try:
+        return read_endpoint(path.read_text("utf-8"), options.url, options.key.get_secret_value())
+    except (OSError, UnicodeDecodeError):
+        raise UnknownJudge(f"The judge's file {path} cannot be read. Name {WAYS}.") from None
+    except ValueError as error:
+        raise UnknownJudge(f"The judge's file {path} names no judge. {error}") from None

@@ -44,7 +44,8 @@ def ask_again(work: JudgeWork, place: WorkerPlace, night: str) -> ShardResult:
 
 
 def _records(work: JudgeWork, place: WorkerPlace, store: Store) -> Iterator[dict[str, Any]]:
-    judge = open_judge(work.judge, place.device, JudgeOptions.of(Settings()))
+    options = JudgeOptions.of(Settings(), suite_named(work.suite).judging)
+    judge = open_judge(work.judge, place.device, options)
     Path(place.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="shard-", dir=place.work) as folder:
         samples = _samples(work, place)

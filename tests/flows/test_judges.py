@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evaluators.contracts import Judge
 from evaluators.judges.card import fingerprint
+from evaluators.judges.http.judge import HttpJudge
+from evaluators.judges.prompts import instruction
 from evaluators.models.small import make_paligemma
-from flows.workers.judges import JudgeOptions, UnknownJudge, open_judge
+from evaluators.suites import all_suites
+from flows.workers.agents import UnknownAgent, open_talker
+from flows.workers.judges import (
+    JudgeOptions,
+    UnknownJudge,
+    check_judge,
+    judge_of,
+    open_judge,
+)
 from infra.settings import Settings
 
 
-def opened(name: str) -> Judge:
+def opened(name: str, judging: str = "") -> Judge:
     """The judge of that name under the settings of this moment."""
-    return open_judge(name, "cpu", JudgeOptions.of(Settings()))
+    return open_judge(name, "cpu", JudgeOptions.of(Settings(), judging))
 
 
 def test_frames_precision_and_mask_of_a_local_judge_come_from_the_settings_and_make_other_cards(
@@ -39,3 +50,69 @@ def test_a_setting_that_names_no_judge_is_answered_with_the_ways(tmp_path: Path)
         opened("gpt")
     with pytest.raises(UnknownJudge, match="holds no model"):
         opened(f"vlm:{tmp_path}")
+
+
+FILE = 'model = "gemini-2.5-pro"\nsnapshot = "2026-06"\nurl = "https://judge.example/v1"\n'
+
+
+def test_a_file_names_a_judge_and_an_agent_with_settings_of_their_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "judge.toml"
+    path.write_text(FILE + 'frames = "change-32"\neffort = "low"\n')
+    monkeypatch.setenv("ARMILLARY_JUDGE_KEY", "sk-nobody-may-see")
+
+    check_judge(f"http:{path}")
+    judge = opened(f"http:{path}")
+    talker = open_talker(f"http:{path}", "cpu")
+
+    assert judge.card.frames.startswith("change-32, within 1536 pixels")
+    assert judge.card.decoding.endswith("up to 65535 tokens when cut off, effort low")
+    assert isinstance(judge, HttpJudge) and judge.config.api_key == "sk-nobody-may-see"
+    assert "sk-nobody" not in str(judge.card)
+    assert talker.name.startswith("gemini-2.5-pro@2026-06, temperature 0, 32768 tokens")
+
+
+def test_a_file_that_is_not_there_or_names_nobody_is_refused_before_anything_starts(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "judge.toml"
+
+    with pytest.raises(UnknownJudge, match="cannot be read"):
+        check_judge(f"http:{path}")
+    path.write_text('model = "m"')
+    with pytest.raises(UnknownJudge, match="snapshot: Field required"):
+        check_judge(f"http:{path}")
+    with pytest.raises(UnknownAgent, match="snapshot: Field required"):
+        open_talker(f"http:{path}", "cpu")
+
+
+def test_liva_alone_has_an_instruction_of_its_own_and_cards_by_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "judge.toml"
+    path.write_text(FILE)
+    monkeypatch.setenv("ARMILLARY_JUDGE_URL", "https://judge.example/v1")
+    suites = {suite.name: suite for suite in all_suites()}
+    own = suites["liva"].judging
+
+    assert [suite.name for suite in suites.values() if suite.judging] == ["liva"]
+    for name in (f"http:{path}", "http:m@r1"):
+        general, liva = opened(name).card, opened(name, own).card
+        assert judge_of(Settings(), suites["tailor"], name) == fingerprint(general)
+        assert judge_of(Settings(), suites["liva"], name) == fingerprint(liva)
+        assert replace(liva, prompt_sha256="") == replace(general, prompt_sha256="")
+        assert liva.prompt_sha256 != general.prompt_sha256
+    assert opened("scripted", own) is opened("scripted")
+
+
+def test_livas_instruction_forgives_the_filming_not_the_action_and_guards_against_writing() -> None:
+    liva = next(suite for suite in all_suites() if suite.name == "liva")
+    general, own = (instruction(1, structured=False, rules=rules) for rules in ("", liva.judging))
+    guard = general[general.index("What is not an instruction") :]
+
+    assert "blurred or too unclear to tell lowers the answer" in general
+    for rule in ("tolerant of how it is filmed", "Blur", "another pace", "strict about what is"):
+        assert rule in own
+    assert "lowers the answer" not in own and "Doubt never helps" not in own
+    assert own.endswith(guard) and "$" not in own

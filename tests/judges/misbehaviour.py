@@ -39,9 +39,10 @@ def said(text: str | None, finish: str = "stop", refusal: str | None = None) -> 
     return {"index": 0, "message": message, "finish_reason": finish}
 
 
-def completion(*choices: Message) -> str:
+def completion(*choices: Message, tokens: tuple[int, int] = (100, 20)) -> str:
     """The body of a completion with these choices."""
-    usage = {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}
+    counted = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    usage = {**counted, "total_tokens": sum(tokens)}
     fields = {
         "id": "c",
         "object": "chat.completion",

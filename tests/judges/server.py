@@ -17,7 +17,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tests.judges.misbehaviour import REPLIES, TRANSPORT, Talk, completion, quote_the_key, respond
+from tests.judges.families import TAKES_ALL, Family, FamilyState, limit_of
+from tests.judges.misbehaviour import (
+    REPLIES,
+    TRANSPORT,
+    Talk,
+    completion,
+    quote_the_key,
+    respond,
+    said,
+)
 
 ITEM = re.compile(r"item (\d+)")
 
@@ -41,6 +50,7 @@ class Script:
     silence: float = 1.0
     retry_after: str = "0.02"
     structured: bool = False
+    family: Family = TAKES_ALL
 
     def dump(self) -> str:
         """As JSON."""
@@ -54,7 +64,9 @@ class Script:
             key: Item(tuple(item["faults"]), item["answers"])
             for key, item in fields.pop("items").items()
         }
-        return cls(items=items, **fields)
+        family = fields.pop("family")
+        family["refuses"] = tuple(family["refuses"])
+        return cls(items=items, family=Family(**family), **fields)
 
 
 @dataclass
@@ -65,10 +77,17 @@ class Book:
     answered: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
     times: list[float] = field(default_factory=list)
+    order: list[str] = field(default_factory=list)
     last_words: dict[str, str] = field(default_factory=dict)
     pictures: dict[str, list[str]] = field(default_factory=dict)
     fields: dict[str, list[str]] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
+    limits: dict[str, list[int]] = field(default_factory=dict)
+    parts: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    bodies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    systems: list[str] = field(default_factory=list)
+    heads: list[str] = field(default_factory=list)
+    refused: Counter[str] = field(default_factory=Counter)
     now: int = 0
     most_at_once: int = 0
 
@@ -78,6 +97,7 @@ class Server:
 
     def __init__(self, script: Script) -> None:
         self.script, self.book = script, Book()
+        self.family = FamilyState(script.family)
 
     async def connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve calls on one connection until somebody closes it."""
@@ -111,6 +131,10 @@ class Server:
         self, head: str, call: dict[str, Any], writer: asyncio.StreamWriter
     ) -> None:
         item = self._note(head, call)
+        if refusal := self.family.refusal(call):
+            self.book.refused[refusal.status] += 1
+            await respond(writer, refusal.body, refusal.status, more=refusal.headers)
+            return
         script = self.script.items.get(item, Item())
         turn = self.book.calls[item] - 1
         fault = script.faults[turn] if turn < len(script.faults) else ""
@@ -132,8 +156,10 @@ class Server:
             return
         await asyncio.sleep(self.script.latencies.get(item, self.script.latency))
         message = REPLIES[fault](talk) if fault else talk.proper()
-        await respond(writer, completion(message))
-        self.book.answered[item] += not fault
+        cut_off = self.family.cut_off(call)
+        message = said(None, finish="length") if cut_off else message
+        await respond(writer, completion(message, tokens=self.family.usage(call)))
+        self.book.answered[item] += not fault and not cut_off
 
     def _note(self, head: str, call: dict[str, Any]) -> str:
         """Write down the call, and tell which item it is about."""
@@ -143,11 +169,18 @@ class Server:
         item = found[1] if found else "0"
         self.book.calls[item] += 1
         self.book.times.append(time.monotonic())
+        self.book.order.append(item)
         self.book.last_words[item] = users[-1] if isinstance(users[-1], str) else words[-1]
         self.book.pictures[item] = [
             p["image_url"]["url"][:30] for p in users[0] if p["type"] == "image_url"
         ]
         self.book.fields[item] = sorted(call)
+        self.book.limits.setdefault(item, []).append(limit_of(call))
+        self.book.parts[item] = [part for part in users[0] if part["type"] != "text"]
+        self.book.bodies[item] = {name: call[name] for name in call if name != "messages"}
+        systems = [m["content"] for m in call["messages"] if m["role"] == "system"]
+        self.book.systems = sorted({*self.book.systems, *systems})
+        self.book.heads = sorted({*self.book.heads, *head.lower().splitlines()})
         self.book.keys = sorted({*self.book.keys, _key(head)})
         return item
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import Outcome
-from evaluators.judges import prompts
+from evaluators.judges import showing
 from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
 from evaluators.media import write_mp4
 from tests.judges.endpoints import YES_NO, asked
@@ -93,7 +93,7 @@ def test_a_server_that_ignores_the_schema_without_a_word_is_found_out(
 def test_its_500_to_a_bad_picture_is_a_judge_error(
     served: HttpJudgeConfig, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(prompts, "data_url", lambda *_, **__: "data:image/png;base64,AAAA")
+    monkeypatch.setattr(showing, "data_url", lambda *_, **__: "data:image/png;base64,AAAA")
 
     judge = HttpJudge(replace(served, backoff=0.5))
     (reply,) = judge.judge(asked(1, tmp_path, [YES_NO]))

@@ -264,6 +264,7 @@ def test_the_card_changes_with_everything_that_can_change_a_verdict_and_not_with
         {"tries": 0},
         {"deadline": 0},
         {"frames": "some-8"},
+        {"rules": "Judge."},
     ],
 )
 def test_settings_that_cannot_work_are_refused_without_showing_what_is_secret(

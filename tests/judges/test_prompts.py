@@ -242,7 +242,39 @@ def test_the_hash_changes_with_any_word_and_with_the_form(monkeypatch: pytest.Mo
 
 def test_every_template_is_hashed() -> None:
     assert sorted(path.name for path in Path(str(prompts.TEMPLATES)).iterdir()) == sorted(
-        f"{n}.txt" for n in prompts.NAMES
+        f"{n}.txt" for n in (*prompts.NAMES, prompts.VIDEO)
+    )
+
+
+def test_the_words_before_a_video_are_hashed_where_clips_are_sent_as_videos(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    template = prompts._template
+    frames, video = (prompt_sha256(structured=False, video=video) for video in (False, True))
+
+    changed = type(template("video"))("Look at this:")
+    monkeypatch.setattr(
+        prompts, "_template", lambda name: changed if name == "video" else template(name)
+    )
+
+    assert prompt_sha256(structured=False) == frames != video
+    assert prompt_sha256(structured=False, video=True) not in (frames, video)
+
+
+def test_a_suites_own_instruction_replaces_the_general_one_and_only_that(
+    request_: Request,
+) -> None:
+    rules = "Judge the action.\n$reply"
+
+    general = render(request_, "uniform-8", structured=False)
+    own = render(request_, "uniform-8", structured=False, rules=rules)
+
+    system = str(own[0]["content"])
+    assert system.startswith("Judge the action.\nFirst reason") and "q1 to q4" in system
+    assert own[1:] == general[1:] and own[0] != general[0]
+    assert prompt_sha256(structured=False, rules=rules) != prompt_sha256(structured=False)
+    assert prompt_sha256(structured=False, rules=rules) != prompt_sha256(
+        structured=False, rules=rules + " "
     )
 
 

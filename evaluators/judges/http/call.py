@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from evaluators.contracts import Question
 from evaluators.judges.completions import Completion, Malformed, parse_body
@@ -22,25 +22,21 @@ async def call(
     client: AsyncOpenAI,
     config: HttpJudgeConfig,
     messages: Sequence[Message],
+    limit: int,
     questions: Sequence[Question] = (),
 ) -> Completion:
-    """Post the messages and read what comes back; what the client raises becomes a fault."""
-    page = await _post(client, config, messages, questions)
+    """Post the messages and read what comes back, of at most so many tokens; what the client raises
+    becomes a fault."""
+    page = await _post(client, config, config.body(messages, questions, limit))
     try:
         return parse_body(page)
     except Malformed as bad:
         raise Fault(str(bad), billed=True, body=page) from None
 
 
-async def _post(
-    client: AsyncOpenAI,
-    config: HttpJudgeConfig,
-    messages: Sequence[Message],
-    questions: Sequence[Question],
-) -> str:
+async def _post(client: AsyncOpenAI, config: HttpJudgeConfig, body: Mapping[str, Any]) -> str:
     import openai
 
-    body = config.body(messages, questions)
     try:
         async with asyncio.timeout(config.deadline):
             # The typed `chat.completions.create` walks through every message and takes twice the
@@ -49,8 +45,9 @@ async def _post(
     except (TimeoutError, openai.APITimeoutError):
         raise Fault(f"no answer within {config.deadline:g} seconds", billed=True) from None
     except openai.APIStatusError as error:
+        reason = config.hint(error.status_code, error.message) + error.message
         raise refused(
-            error.status_code, error.response.headers, error.message, error.response.text
+            error.status_code, error.response.headers, reason, error.response.text
         ) from None
     except openai.APIError as error:
         cause = type(error.__cause__ or error).__name__

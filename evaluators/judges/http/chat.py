@@ -55,11 +55,8 @@ class HttpTalker:
     @property
     def name(self) -> str:
         """Model, snapshot and decoding; where it is served does not matter."""
-        temperature = (
-            "default" if self._config.temperature is None else f"{self._config.temperature:g}"
-        )
-        limit = f"{self._config.max_tokens} tokens"
-        return f"{self._config.model}@{self._config.revision}, temperature {temperature}, {limit}"
+        config = self._config
+        return f"{config.model}@{config.revision}, {config.decoding}{config.extras}"
 
     def say(self, messages: Sequence[Message]) -> ChatReply:
         """One answer, after as many tries as the settings allow."""

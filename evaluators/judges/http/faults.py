@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -10,7 +11,12 @@ from math import isfinite
 from random import SystemRandom
 
 AGAIN = frozenset({408, 409, 425, 429})
+BUSY = 429
 LONGEST_BACKOFF = 30.0
+MINUTE = 60.0
+UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0}
+DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+RETRY_DELAY = re.compile(r'"retryDelay"\s*:\s*"([^"]{1,20})"')
 JITTER = SystemRandom()
 
 
@@ -33,9 +39,8 @@ def refused(status: int, headers: Mapping[str, str], reason: str, body: str) -> 
     """The fault in an HTTP error: a busy or broken server is asked again, a wrong request is
     not."""
     again = status in AGAIN or status >= 500
-    return Fault(
-        f"HTTP {status}: {reason}", again, retry_after(headers) if again else 0.0, body=body
-    )
+    wait = retry_after(headers) or (free_after(headers, body) if status == BUSY else 0.0)
+    return Fault(f"HTTP {status}: {reason}", again, wait if again else 0.0, body=body)
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
@@ -53,6 +58,24 @@ def retry_after(headers: Mapping[str, str]) -> float:
     return seconds if seconds is not None else _until(header)
 
 
+def free_after(headers: Mapping[str, str], body: str) -> float:
+    """Seconds until a limit by the minute is free again, where the endpoint names no Retry-After:
+    from the headers of the limit that is used up, or from a `retryDelay` in the body.
+
+    >>> free_after({"x-ratelimit-remaining-tokens": "0", "x-ratelimit-reset-tokens": "6.5s"}, "")
+    6.5
+    >>> free_after({}, '{"error": {"details": [{"retryDelay": "34s"}]}}')
+    34.0
+    """
+    waits = [
+        _duration(headers.get(f"x-ratelimit-reset-{limit}", ""))
+        for limit in ("tokens", "requests")
+        if _number(headers.get(f"x-ratelimit-remaining-{limit}", "")) == 0
+    ]
+    named = RETRY_DELAY.search(body)
+    return min(max(waits, default=0.0), MINUTE) or (_duration(named[1]) if named else 0.0)
+
+
 def wait_before(attempt: int, fault: Fault, first: float) -> float:
     """Seconds before the next try: what the endpoint asked for if anything, else doubling; always
     with jitter."""
@@ -60,6 +83,11 @@ def wait_before(attempt: int, fault: Fault, first: float) -> float:
     if fault.after:
         return fault.after + JITTER.uniform(0, first)
     return JITTER.uniform(backoff / 2, backoff)
+
+
+def _duration(text: str) -> float:
+    """Seconds in a text such as 1m30s or 250ms."""
+    return sum(float(number) * UNITS[unit] for number, unit in DURATION.findall(text))
 
 
 def _number(text: str) -> float | None:

@@ -106,11 +106,13 @@ class _Lines:
         for client in self._all:
             await client.close()
 
-    async def send(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
+    async def send(
+        self, messages: Sequence[Message], questions: Sequence[Question], limit: int
+    ) -> Completion:
         """Post the messages with a free client, or with a new one."""
         client = self._free.pop() if self._free else self._dial()
         try:
-            return await call(client, self._config, messages, questions)
+            return await call(client, self._config, messages, limit, questions)
         finally:
             self._free.append(client)
 
@@ -131,6 +133,7 @@ def _client(config: HttpJudgeConfig, context: ssl.SSLContext) -> AsyncOpenAI:
         max_retries=0,
         timeout=config.deadline,
         http_client=http,
+        default_headers=config.sent_headers,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Callable
@@ -50,6 +51,12 @@ class Pace:
             if self._rpm or self._tpm:
                 self._entries.append(entry)
             return entry
+
+    async def turn(self, tokens: int) -> AdmittedCall:
+        """Wait until a call is let through."""
+        while isinstance(wait := self.enter(tokens), float):
+            await asyncio.sleep(wait)
+        return wait
 
     def correct(self, entry: AdmittedCall, tokens: int) -> None:
         """Replace the estimate of a call by what it took."""

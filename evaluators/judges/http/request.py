@@ -14,14 +14,14 @@ from evaluators.judges.completions import Completion
 from evaluators.judges.http.budget import BUDGET, Budget, Usage
 from evaluators.judges.http.endpoint import REPLY_RETRIES, HttpJudgeConfig
 from evaluators.judges.http.faults import Fault, wait_before
-from evaluators.judges.http.rate_limit import AdmittedCall, Pace
+from evaluators.judges.http.rate_limit import Pace
 from evaluators.judges.http.transcript import Transcript
 from evaluators.judges.prompts import Message, correction, render
 from evaluators.judges.replies import BadReply, read_completion, usable_part
 from evaluators.media import Unreadable
 
-Send = Callable[[Sequence[Message], Sequence[Question]], Awaitable[Completion]]
-"""One call: a completion, or a Fault."""
+Send = Callable[[Sequence[Message], Sequence[Question], int], Awaitable[Completion]]
+"""One call of at most so many tokens: a completion, or a Fault."""
 
 ROOM = 2
 """Requests a line that are under way or made ready: calls that began together end together, so all
@@ -61,7 +61,15 @@ class RequestRunner:
     async def _messages(self, request: Request) -> list[Message]:
         if self._budget.exhausted:
             raise Fault(BUDGET)
-        work = partial(render, request, self._config.frames, structured=self._config.structured)
+        config = self._config
+        work = partial(
+            render,
+            request,
+            config.frames,
+            structured=config.structured,
+            form=config.form,
+            rules=config.rules,
+        )
         try:
             return await asyncio.get_running_loop().run_in_executor(self._encoders, work)
         except Unreadable as error:
@@ -77,8 +85,7 @@ class RequestRunner:
         questions, reason, usable = request.questions, "", dict[str, Answer]()
         mended: list[Message] = []
         for _ in range(1 + REPLY_RETRIES):
-            completion = await self._ask([*messages, *mended], questions)
-            transcript.add(completion)
+            completion = await self._ask_in_full([*messages, *mended], questions, transcript)
             try:
                 answers = read_completion(completion, questions, structured=self._config.structured)
                 # The raw text is the reply that was read, so that reading it again gives the same
@@ -91,13 +98,26 @@ class RequestRunner:
         unparsable = Outcome.JUDGE_UNPARSABLE
         return _failed(request, transcript, unparsable, reason, usable=usable)
 
-    async def _ask(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
+    async def _ask_in_full(
+        self, messages: Sequence[Message], questions: Sequence[Question], transcript: Transcript
+    ) -> Completion:
+        """Ask the same with more room as long as the token limit cuts the reply off."""
+        while True:
+            completion = await self._ask(messages, questions, transcript.limit)
+            transcript.add(completion)
+            if not completion.cut_off or transcript.limit >= self._config.room:
+                return completion
+            transcript.limit = self._config.wider(transcript.limit)
+
+    async def _ask(
+        self, messages: Sequence[Message], questions: Sequence[Question], limit: int
+    ) -> Completion:
         """Call until a completion comes, with growing waits that respect what the endpoint asks
         for."""
         for attempt in range(self._config.tries):
             try:
                 async with self._lines:
-                    return await self._call(messages, questions)
+                    return await self._call(messages, questions, limit)
             except Fault as fault:
                 if (
                     not fault.again
@@ -109,15 +129,17 @@ class RequestRunner:
                 await asyncio.sleep(wait_before(attempt, fault, self._config.backoff))
         raise AssertionError("unreachable: the last try returns or raises")
 
-    async def _call(self, messages: Sequence[Message], questions: Sequence[Question]) -> Completion:
+    async def _call(
+        self, messages: Sequence[Message], questions: Sequence[Question], tokens: int
+    ) -> Completion:
         """One call: its estimated cost is reserved before it, and the true cost is booked after it,
         however it ends."""
-        limit, cost = self._config.most(messages), Usage()
+        limit, cost = self._config.most(messages, tokens), Usage()
         await self._leave(limit)
         try:
-            entry = await self._turn(limit.tokens)
+            entry = await self._pace.turn(limit.tokens)
             cost = Usage(calls=1)
-            completion = await self._send(messages, questions)
+            completion = await self._send(messages, questions, tokens)
             cost = self._config.cost(completion, limit)
             self._pace.correct(entry, cost.tokens)
             return completion
@@ -132,11 +154,6 @@ class RequestRunner:
             await asyncio.sleep(SETTLING)
         if leave == "stop":
             raise Fault(BUDGET, again=False)
-
-    async def _turn(self, tokens: int) -> AdmittedCall:
-        while isinstance(wait := self._pace.enter(tokens), float):
-            await asyncio.sleep(wait)
-        return wait
 
 
 def _failed(

@@ -12,12 +12,17 @@ from evaluators.judges.quoting import storable
 
 @dataclass
 class Transcript:
-    """The replies to one question in their order, with the tokens of all of them."""
+    """The replies to one question in their order, with the tokens of all of them; `limit` is how
+    many the next may take."""
 
     config: HttpJudgeConfig
     replies: list[str] = field(default_factory=list)
     tokens_in: int = 0
     tokens_out: int = 0
+    limit: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.limit = self.config.max_tokens
 
     def add(self, completion: Completion) -> None:
         """Note a completion; tokens that the endpoint did not count are 0."""

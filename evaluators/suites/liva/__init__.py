@@ -2,6 +2,7 @@
 2512.20615)"""
 
 from collections.abc import Callable
+from importlib.resources import files
 
 from evaluators.contracts import Generation, Paper, Pieces, Sample, Scoring, Suite
 from evaluators.suites.liva import published
@@ -51,4 +52,5 @@ SUITE = Suite(
     pieces=Pieces(take_over, parts),
     rating=RATING,
     exam=EXAM,
+    judging=(files(__name__) / "prompts" / "judge.txt").read_text("utf-8"),
 )

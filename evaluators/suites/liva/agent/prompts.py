@@ -13,8 +13,9 @@ from string import Template
 from typing import Generic, TypeVar
 
 from evaluators.contracts import Json
-from evaluators.judges.prompts import Message, data_url
+from evaluators.judges.prompts import Message
 from evaluators.judges.quoting import quoted, unmarked
+from evaluators.judges.showing import data_url
 from evaluators.media import Pixels
 from evaluators.suites.liva.agent.belief import Belief, StrictBelief, View
 from evaluators.suites.liva.agent.replies import (
