@@ -59,6 +59,9 @@ class Settings(BaseSettings):
         "", description="base URL of a video API of the `/videos` kind, for models behind one"
     )
     video_key: SecretStr = Field(SecretStr(""), description="its key")
+    video_languages: str = Field(
+        "English", description="the languages of captions that its models take, in words"
+    )
     private: Path | None = Field(
         None, description="folder of private banks, one folder a suite; never served"
     )
@@ -81,7 +84,13 @@ class Settings(BaseSettings):
     agent_key: SecretStr = Field(SecretStr(""), description="its key")
     agent_price_in: float = Field(0, ge=0, description="price of a million tokens in")
     agent_price_out: float = Field(0, ge=0, description="price of a million tokens out")
-    agent_money: float | None = Field(None, description="what one case of an agent may cost")
+    agent_price_clip: float = Field(0, ge=0, description="price of a clip that an agent has filmed")
+    agent_clip_seconds: float = Field(
+        1800, gt=0, description="how long a video model may take for one clip"
+    )
+    agent_money: float | None = Field(
+        None, description="what the calls and clips of one case of an agent may cost together"
+    )
     agent_seconds: float | None = Field(
         None, description="how long the calls and clips of one case may take together"
     )

@@ -19,3 +19,4 @@ class Agent:
     journal: Journal
     seconds: float = inf
     money: float = inf
+    clip_price: float = 0.0

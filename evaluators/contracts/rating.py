@@ -89,7 +89,8 @@ class Rating:
     `beside` names, for people's metrics that no judge gives, the automatic one that speaks of the
     same. `adjudicated`: two raters give one answer together, and where they differ, an adjudicator
     decides. After `attention_each` items one checks attention. `parts` are the parts of the
-    checklist that have an agreement of their own.
+    checklist that have an agreement of their own. `native`: raters see clips in their own size and
+    rate, where the outputs that are compared have the same.
     """
 
     words: WordsOf
@@ -105,3 +106,4 @@ class Rating:
     adjudicated: bool = False
     attention_each: int = 6
     parts: tuple[str, ...] = ()
+    native: bool = False

@@ -1,5 +1,5 @@
-"""Media that tell nothing of their maker: one format, one canvas, one frame rate, no metadata, made
-by a child."""
+"""Media that tell nothing of their maker: one format, no metadata, and one canvas and frame rate
+where those would tell, made by a child."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from evaluators.contracts import Rating
 from infra.store import Store, fetch_blob, put_blob
 from leaderboard.studies.states import StudyError
 from submissions.media.derivatives import Canvas, blind
 
-CANVAS = Canvas(640, 480, 12, 60)
+CANVAS = Canvas(640, 480, 12)
+NATIVE = Canvas(1280, 720, None)
+"""For videos in which flicker is a failure: it is seen at their own rate only."""
 PICTURES = (".png", ".jpg", ".jpeg", ".webp")
 Source: TypeAlias = "str | Mapping[str, Any]"
 """A file's path, or the hash and type of one in the store."""
@@ -27,11 +30,17 @@ class Blind:
     media_type: str
 
 
-def blinded(store: Store, sources: Sequence[Source]) -> list[Blind]:
-    """Encode pictures and clips again for raters and put them into the store, in their order."""
+def canvas_of(rating: Rating) -> Canvas:
+    """What the raters of a protocol see its media on."""
+    return NATIVE if rating.native else CANVAS
+
+
+def blinded(store: Store, sources: Sequence[Source], canvas: Canvas = CANVAS) -> list[Blind]:
+    """Encode pictures and clips again for raters, every frame of them, and put them into the store,
+    in their order."""
     with tempfile.TemporaryDirectory(prefix="armillary-blind-") as folder:
         files = list(_files(store, sources, Path(folder)))
-        for source, fine in zip(sources, blind(files, CANVAS), strict=True):
+        for source, fine in zip(sources, blind(files, canvas), strict=True):
             if not fine:
                 raise StudyError(
                     f"{_name(source)} cannot be shown: it is no picture or clip that can be read."

@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlmodel import Session
 
-from flows.studies.blinding import blinded
+from flows.studies.blinding import blinded, canvas_of
 from flows.studies.protocols import form_for, rating_of
 from infra import tables
 from infra.db import add_new, session
@@ -115,7 +115,10 @@ def _media(store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) ->
             for item, item_keys in zip(items, keys, strict=True)
             for key, source in zip(item_keys, item["media"], strict=True)
         }
-        blinded_media = dict(zip(sources, blinded(store, list(sources.values())), strict=True))
+        canvas = canvas_of(rating_of(plan.protocol))
+        blinded_media = dict(
+            zip(sources, blinded(store, list(sources.values()), canvas), strict=True)
+        )
     except KeyError as error:
         raise StudyError(
             f"An item of {plan.id} has no {error}. Mend the items and create again."

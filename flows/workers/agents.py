@@ -25,7 +25,8 @@ def open_agent(name: str, device: str, store: Store, folder: Path) -> Agent:
     settings = Settings()
     money = inf if settings.agent_money is None else settings.agent_money
     seconds = inf if settings.agent_seconds is None else settings.agent_seconds
-    return Agent(open_talker(name, device), StoreJournal(store, folder / "agent"), seconds, money)
+    journal = StoreJournal(store, folder / "agent")
+    return Agent(open_talker(name, device), journal, seconds, money, settings.agent_price_clip)
 
 
 def open_talker(name: str, device: str) -> Talker:
@@ -109,9 +110,11 @@ class StoreJournal:
         return path
 
     def keep(self, key: str, path: Path) -> Path:
-        """The key first: it alone decides whether the file has to be made again."""
+        """The key first: it alone decides whether the file has to be made again. A local copy of
+        another run of the same work gives way."""
         self._store.put_file(key, path)
         put_blob(self._store, path)
+        (self._folder / key).unlink(missing_ok=True)
         local = self.file(key)
         assert local is not None
         return local

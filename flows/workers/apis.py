@@ -42,6 +42,8 @@ def open_video_api(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> 
         revision=endpoint["snapshot"],
         api_key=settings.video_key.get_secret_value(),
         seconds=_seconds(sampling),
+        deadline=settings.agent_clip_seconds,
+        languages=settings.video_languages,
     )
     height, width = sampling["height"], sampling["width"]
     return HttpVideo(replace(place, size=f"{width}x{height}") if height and width else place)

@@ -27,7 +27,7 @@ from infra.logs import about
 from infra.store import Store, open_store, put_blob, put_bytes
 from submissions.bundle.answers import SUFFIXES as VALUES
 from submissions.bundle.answers import AnswerRule, value_facts
-from submissions.media.facts import MediaFacts, Refused, inspect
+from submissions.media.facts import NOTHING, MediaFacts, Refused, for_clips, inspect
 from submissions.media.trajectories import TRAJECTORY_TYPE as TRAJECTORY
 
 Reader = Callable[[Path], Mapping[str, Any]]
@@ -116,7 +116,7 @@ def store_generated(
     if output.file is None:
         return OutputRecord(output.sample_id, output.outcome, output.reason, record=output.record)
     try:
-        facts = _inspected(output.file, modality)
+        facts = _inspected(output.file, modality, _clip_count(output))
         value = _value(output.file, facts.media_type, read)
     except (Refused, ValueError) as refused:
         return OutputRecord(
@@ -147,10 +147,16 @@ def trajectory_reader(suite: Suite, sample: Sample, store: Store) -> Reader | No
     return recorded
 
 
-def _inspected(file: Path, modality: str) -> MediaFacts:
+def _clip_count(output: Output) -> int:
+    """Of how many clips an agent's video is made."""
+    clips = output.record.get("clips")
+    return len(clips) if isinstance(clips, list) else 1
+
+
+def _inspected(file: Path, modality: str, clips: int) -> MediaFacts:
     if modality in VALUES:
         return value_facts(file.read_bytes(), file.name, modality, AnswerRule())
-    return inspect(file, file.name, modality)
+    return inspect(file, file.name, modality, for_clips(NOTHING, clips))
 
 
 def _value(file: Path, media_type: str, read: Reader | None) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from submissions.format.errors import IntakeError, Problem, refusal, shown, too_
 from submissions.format.layout import BundleLimits
 from submissions.format.manifest import File, Manifest
 from submissions.media.decoder_pool import Decoders, Job, shared
-from submissions.media.facts import Looked, MediaFacts, Refused
+from submissions.media.facts import Looked, MediaFacts, Refused, for_clips
 from submissions.model_files.model_folder import DeclaredModel, read_model
 
 MOST_REPEATED = 0.05
@@ -210,7 +210,7 @@ def _job(file: File, span: Span, suite: SuiteFacts) -> Job:
         file.path,
         suite.items[sample],
         file.sha256,
-        suite.rules.get(sample, PLAIN).requirements,
+        for_clips(suite.rules.get(sample, PLAIN).requirements, len(file.steps or ())),
     )
 
 

@@ -130,8 +130,8 @@ def _facts(file: Any, container: str, requirements: MediaRequirements) -> MediaF
         )
     check_size(context.width, context.height)
     context.thread_count = 1
-    progress = _decode(file, stream)
-    _check_count(len(progress.times), stream.frames)
+    progress = _decode(file, stream, requirements.most_frames)
+    _check_count(len(progress.times), stream.frames, requirements.most_frames)
     _check_times(progress.times)
     rate = float(stream.average_rate) if stream.average_rate else None
     facts = MediaFacts(
@@ -148,7 +148,7 @@ def _facts(file: Any, container: str, requirements: MediaRequirements) -> MediaF
     return facts
 
 
-def _decode(file: Any, stream: Any) -> DecodingProgress:
+def _decode(file: Any, stream: Any, most_frames: int) -> DecodingProgress:
     """Decode every frame; note when each is shown and whether anything ever changes."""
     progress = DecodingProgress([])
     for frame in _frames(file, stream, progress):
@@ -167,7 +167,7 @@ def _decode(file: Any, stream: Any) -> DecodingProgress:
         progress.width, progress.height = frame.width, frame.height
         check_size(frame.width, frame.height)
         _note_light(progress, memoryview(frame.planes[0]))
-        if len(progress.times) > MOST_FRAMES:
+        if len(progress.times) > most_frames:
             break
     return progress
 
@@ -192,18 +192,19 @@ def _frames(file: Any, stream: Any, progress: DecodingProgress) -> Iterator[Any]
             raise
 
 
-def _check_count(frames: int, declared: int) -> None:
-    if declared and frames and declared != frames and frames <= MOST_FRAMES:
+def _check_count(frames: int, declared: int, most_frames: int) -> None:
+    if declared and frames and declared != frames and frames <= most_frames:
         raise Refused(
             "E_VIDEO_FRAMES", f"It declares {declared} frames and has {frames}.", "Encode it again."
         )
     if not frames:
         raise broken("clip")
-    if not LEAST_FRAMES <= frames <= MOST_FRAMES:
+    if not LEAST_FRAMES <= frames <= most_frames:
         raise Refused(
             "E_VIDEO_SHAPE",
-            f"{frames} frames; we take {LEAST_FRAMES} to {MOST_FRAMES}.",
-            "Cut or extend it.",
+            f"{frames} frames; we take {LEAST_FRAMES} to {most_frames}.",
+            f"Cut or extend it; a video of several steps may have {MOST_FRAMES} a step, if its "
+            "steps are declared.",
         )
 
 

@@ -21,7 +21,7 @@ from infra.sandbox.confinement import cut_network, limit
 from infra.sandbox.fence import fence
 from submissions.format.layout import ARCHIVES
 from submissions.media import clips, images
-from submissions.media.facts import MediaRequirements, Refused, broken, check_kind
+from submissions.media.facts import MOST_FRAMES, MediaRequirements, Refused, broken, check_kind
 
 MEMORY = 2 << 30
 OPEN_FILES = 64
@@ -44,8 +44,10 @@ def main() -> None:
 
 
 def _in_time(job: dict[str, Any], seconds: float) -> dict[str, Any]:
-    """The answer, or the end of this process when it takes so much of the processor."""
-    signal.setitimer(signal.ITIMER_PROF, seconds)
+    """The answer, or the end of this process when it takes so much of the processor; a video of
+    several clips has the time of each."""
+    longer = job["asked"]["most_frames"] / MOST_FRAMES
+    signal.setitimer(signal.ITIMER_PROF, seconds * longer)
     answer = _answer(job)
     signal.setitimer(signal.ITIMER_PROF, 0)
     return answer

@@ -16,6 +16,7 @@ from infra.fields import fields_of
 from submissions.format.archive import Span
 from submissions.media.child_pool import Children, End
 from submissions.media.facts import (
+    MOST_FRAMES,
     MOST_MEDIA_BYTES,
     NOTHING,
     Looked,
@@ -79,7 +80,8 @@ class Decoders:
         was."""
         if any(job.span.size > MOST_MEDIA_BYTES for job in jobs):
             return [_too_large()] if len(jobs) == 1 else [self.look(job) for job in jobs]
-        answer = self.children.ask(self._question(jobs), self._wall * len(jobs))
+        longest = sum(job.asked.most_frames / MOST_FRAMES for job in jobs)
+        answer = self.children.ask(self._question(jobs), self._wall * longest)
         if isinstance(answer, bytes):
             return [looked_of(fields) for fields in json.loads(answer)]
         return [_said(self._fate(answer))] if len(jobs) == 1 else [self.look(job) for job in jobs]

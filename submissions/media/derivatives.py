@@ -22,6 +22,7 @@ from submissions.media.child_pool import ROOT
 VERSION = 1
 COMMAND = (sys.executable, "-m", "submissions.media.derive_main")
 SECONDS = 300
+"""For each file."""
 TOGETHER = 32
 """So many files at most are given to one child."""
 
@@ -36,12 +37,12 @@ class PublicFile:
 
 @dataclass(frozen=True, slots=True)
 class Canvas:
-    """One size and frame rate for all, and the longest a clip may be."""
+    """The size and frame rate of what people see. Without a rate each clip keeps its own size and
+    rate, and is only made smaller where it is larger than the canvas."""
 
     width: int
     height: int
-    fps: int
-    seconds: int
+    fps: int | None
 
 
 def public_file(store: Store, sha256: str, media_type: str, folder: Path) -> PublicFile | None:
@@ -107,8 +108,8 @@ def _run(files: Sequence[tuple[Path, Path]], canvas: Canvas | None) -> None:
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"}
     with suppress(subprocess.TimeoutExpired):
         subprocess.run(
-            COMMAND, input=lines.encode(), env=environment, cwd="/", timeout=SECONDS, check=False,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            COMMAND, input=lines.encode(), env=environment, cwd="/", check=False,
+            timeout=SECONDS * len(files), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         )  # fmt: skip
 
 
@@ -118,8 +119,4 @@ def _job(source: Path, target: Path, canvas: Canvas | None) -> dict[str, object]
         "target": str(target.resolve()),
         "video": target.suffix == ".mp4",
     }
-    return (
-        {**job, "canvas": [canvas.width, canvas.height, canvas.fps, canvas.seconds]}
-        if canvas
-        else job
-    )
+    return {**job, "canvas": [canvas.width, canvas.height, canvas.fps]} if canvas else job

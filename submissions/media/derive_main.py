@@ -1,8 +1,9 @@
 """The child that re-encodes: `python -m submissions.media.derive_main`. A file in, its pixels alone
 out: PNG or H.264 mp4.
 
-A job with a `canvas` (width, height, frames a second, most seconds) is for people who must not know
-whose it is: every picture and clip comes out in the same size, at the same rate.
+A job with a `canvas` (width, height, frames a second) is for people who must not know whose it is:
+every picture and clip comes out in the same size, at the same rate. Without a rate a clip keeps its
+own, and its size unless it is larger.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import os
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from infra.sandbox.fence import fence
 MEMORY, FILE_BYTES, OPEN_FILES = 3 << 30, 1 << 30, 64
 GREY = (127, 127, 127)
 FORMATS = ["PNG", "JPEG", "WEBP"]
+LIMITED = 1
+"""The range of nearly all video: 16 is black and 235 is white."""
 ENCODER = {"crf": "16", "preset": "veryfast", "threads": "1"}
 
 
@@ -36,20 +40,22 @@ def main() -> None:
         os.replace(partial, job["target"])
 
 
-def _picture(source: str, target: str, canvas: list[int] | None) -> None:
+def _picture(source: str, target: str, canvas: list[Any] | None) -> None:
     """The pixels upright as 8-bit RGB, by the same rule as the judges see them."""
     from PIL import Image, ImageOps
 
     with Image.open(source, formats=FORMATS) as image:
         pixels = ImageOps.exif_transpose(image).convert("RGB")
-    if canvas:
+    if canvas and canvas[2]:
         pixels = _fit_on_canvas(pixels, canvas)
+    elif canvas:
+        pixels = pixels.resize(_within(pixels.size, canvas))
     Image.frombytes("RGB", pixels.size, pixels.tobytes()).save(
         target, format="PNG", compress_level=6
     )
 
 
-def _fit_on_canvas(picture: Any, canvas: list[int]) -> Any:
+def _fit_on_canvas(picture: Any, canvas: list[Any]) -> Any:
     """The picture fitted into the canvas, the rest grey."""
     from PIL import Image, ImageOps
 
@@ -59,10 +65,11 @@ def _fit_on_canvas(picture: Any, canvas: list[int]) -> Any:
     return background
 
 
-def _clip(source: str, target: str, canvas: list[int] | None) -> None:
-    """Every frame again, at the same rate or the canvas's; neither tags nor other streams come
-    along."""
+def _clip(source: str, target: str, canvas: list[Any] | None) -> None:
+    """Every frame again, at the same rate or the canvas's; neither tags, but for those of its
+    colours, nor other streams come along."""
     import av
+    from av.video.reformatter import VideoReformatter
 
     with (
         av.open(source) as read,
@@ -71,41 +78,73 @@ def _clip(source: str, target: str, canvas: list[int] | None) -> None:
         source_stream = read.streams.video[0]
         source_stream.codec_context.thread_count = 1
         rate = source_stream.average_rate or Fraction(16)
-        frames = (
-            _resampled(read.decode(source_stream), rate, canvas)
-            if canvas
-            else read.decode(source_stream)
-        )
-        size, rate = (
-            (canvas[:2], Fraction(canvas[2]))
-            if canvas
-            else ([source_stream.width, source_stream.height], rate)
-        )
+        size = (source_stream.width, source_stream.height)
+        frames: Any = read.decode(source_stream)
+        if canvas and canvas[2]:
+            frames = _resampled(frames, rate, canvas)
+            size, rate = (canvas[0], canvas[1]), Fraction(canvas[2])
+        elif canvas:
+            size = _within(size, canvas)
+        colours = _Colours() if canvas and canvas[2] else _colours(source_stream)
         stream: Any = written.add_stream("libx264", rate=rate, options=ENCODER)
         stream.pix_fmt, stream.width, stream.height = "yuv420p", *map(_even, size)
+        colours.tag(stream)
+        reformat = VideoReformatter().reformat
         for number, frame in enumerate(frames):
-            fresh = frame.reformat(stream.width, stream.height, format="yuv420p")
+            fresh: Any = reformat(
+                frame, stream.width, stream.height, "yuv420p", dst_color_range=colours.range or None
+            )
             fresh.pts, fresh.time_base = number, 1 / rate
             written.mux(stream.encode(fresh))
         written.mux(stream.encode(None))
 
 
-def _resampled(frames: Any, rate: Fraction, canvas: list[int]) -> Iterator[Any]:
-    """At each moment of the canvas's clock the frame that was visible then, for as long as the
-    canvas allows."""
+@dataclass(frozen=True, slots=True)
+class _Colours:
+    """Matrix, primaries, transfer curve and range of a clip, by their numbers in H.264; where
+    nothing is said it stays unsaid."""
+
+    matrix: int = 2
+    primaries: int = 2
+    curve: int = 2
+    range: int = 0
+
+    def tag(self, stream: Any) -> None:
+        """Write them into a stream's head, so that every player shows the same colours."""
+        context = stream.codec_context
+        context.colorspace, context.color_primaries = self.matrix, self.primaries
+        context.color_trc, context.color_range = self.curve, self.range
+
+
+def _colours(source: Any) -> _Colours:
+    """A clip's own colours; a full range becomes a limited one."""
+    context = source.codec_context
+    return _Colours(
+        int(context.colorspace),
+        int(context.color_primaries),
+        int(context.color_trc),
+        LIMITED if context.color_range else 0,
+    )
+
+
+def _resampled(frames: Any, rate: Fraction, canvas: list[Any]) -> Iterator[Any]:
+    """At each moment of the canvas's clock the frame that was visible then."""
     from av import VideoFrame
 
-    fps, seconds = canvas[2], canvas[3]
     framed: Any = VideoFrame.from_image
     moment = 0
     for number, frame in enumerate(frames):
-        if moment >= fps * seconds:
-            return
         fitted = None
-        while moment * rate < (number + 1) * fps and moment < fps * seconds:
+        while moment * rate < (number + 1) * canvas[2]:
             fitted = fitted or _fit_on_canvas(frame.to_image(), canvas)
             yield framed(fitted)
             moment += 1
+
+
+def _within(size: tuple[int, int], canvas: list[Any]) -> tuple[int, int]:
+    """A size that fits the canvas, the same where it does already."""
+    scale = min(1.0, canvas[0] / size[0], canvas[1] / size[1])
+    return max(2, round(size[0] * scale)), max(2, round(size[1] * scale))
 
 
 def _mp4_options() -> dict[str, str]:

@@ -7,7 +7,7 @@ Nothing is decoded in this process: a child with limits on memory and time does 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from submissions.format.errors import Problem, shown
@@ -51,6 +51,8 @@ class MediaRequirements:
     width: int | None = None
     height: int | None = None
     input_hashes: tuple[str, ...] = ()
+    most_frames: int = MOST_FRAMES
+    """For a video of several clips, as many times a clip's frames."""
 
 
 NOTHING = MediaRequirements()
@@ -78,13 +80,21 @@ class Refused(Exception):
         return Problem(self.code, shown(where), self.message, self.hint)
 
 
-def inspect(path: Path, name: str, modality: str) -> MediaFacts:
+def for_clips(requirements: MediaRequirements, clips: int) -> MediaRequirements:
+    """The requirements of a video that is made of so many clips."""
+    return replace(requirements, most_frames=MOST_FRAMES * max(1, clips))
+
+
+def inspect(
+    path: Path, name: str, modality: str, requirements: MediaRequirements = NOTHING
+) -> MediaFacts:
     """Decode a file completely and tell what it is; Refused says what is wrong with it."""
     from submissions.format.archive import Span
     from submissions.media.decoder_pool import Job, shared
 
     size = path.stat().st_size
-    looked = shared().look(Job(Span(str(path.absolute()), 0, size, size), name, modality))
+    span = Span(str(path.absolute()), 0, size, size)
+    looked = shared().look(Job(span, name, modality, asked=requirements))
     if looked.facts is None:
         raise Refused(**looked.refused)
     return looked.facts

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from evaluators.media import write_mp4
+from evaluators.media import write_mp4, write_png
 from flows.workers.confined.model_main import Answer, Said, confine
 
 
@@ -17,6 +18,8 @@ def begin(_job: Said) -> tuple[Said, Answer]:
 
     def answer(asked: Said) -> Iterator[Said]:
         deed, to = asked["caption"], Path(asked["to"])
+        if deed == "waits":
+            time.sleep(1.5)
         if deed == "dies":
             os.kill(os.getpid(), 9)
         if deed == "cannot":
@@ -24,13 +27,19 @@ def begin(_job: Said) -> tuple[Said, Answer]:
         elif deed == "spoils":
             to.write_bytes(b"no clip at all")
             yield {"made": str(to)}
+        elif deed == "loses its device":
+            raise RuntimeError("the device is gone")
         elif deed == "steals":
             yield {"made": "/etc/passwd"}
         else:
             frames = np.random.default_rng(asked["seed"]).integers(
                 0, 255, (5, 32, 32, 3), dtype=np.uint8
             )
-            yield {"made": str(write_mp4(frames, to, 8))}
+            reply = {"made": str(write_mp4(frames, to, 8))}
+            if "last frame" in deed:
+                last = frames[-1] if deed.startswith("hands") else frames[-1, :16, :16]
+                reply |= {"last": str(write_png(last, to.with_suffix(".png")))}
+            yield {**reply, "fitted": "32x32 as it is"}
 
     return {"name": "made", "profile": f"pid {os.getpid()}"}, answer
 

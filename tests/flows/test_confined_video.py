@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from evaluators.agents.video_model import GeneratorFailed
-from evaluators.media import probe
+from evaluators.agents.video_model import FilmingInterrupted, GeneratorFailed
+from evaluators.media import probe, read_image
 from flows.workers.confined.child import ChildLimits
 from flows.workers.confined.video import ConfinedVideo
 from flows.workers.confined.video_main import NoNotes
@@ -40,7 +43,8 @@ def test_a_clip_comes_out_of_the_child_to_where_it_was_asked_for(
 ) -> None:
     clip = model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes())
 
-    assert (model.name, clip) == ("made", tmp_path / "clip.mp4") and probe(clip).frames == 5
+    assert (model.name, clip.path) == ("made", tmp_path / "clip.mp4")
+    assert probe(clip.path).frames == 5
     assert model.profile != f"pid {os.getpid()}"
 
 
@@ -55,4 +59,42 @@ def test_whatever_goes_wrong_in_the_child_is_a_failed_clip_and_the_next_is_filme
 
     assert "ended its own process" in reasons["dies"] and reasons["cannot"] == "out of ideas"
     assert "not a clip" in reasons["spoils"] and "outside its own folder" in reasons["steals"]
-    assert model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes()).exists()
+    assert model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes()).path.exists()
+
+
+def test_the_last_frame_comes_out_beside_its_clip_pixel_for_pixel(
+    model: ConfinedVideo, frame: Path, tmp_path: Path
+) -> None:
+    clip = model.make(frame, "hands over its last frame", 1, tmp_path / "clip.mp4", NoNotes())
+
+    assert clip.last_frame == tmp_path / "clip.png" and clip.fitted == "32x32 as it is"
+    made = np.random.default_rng(1).integers(0, 255, (5, 32, 32, 3), dtype=np.uint8)
+    assert np.array_equal(read_image(clip.last_frame), made[-1])
+
+
+def test_a_last_frame_of_another_size_than_its_clip_is_a_failed_clip(
+    model: ConfinedVideo, frame: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(GeneratorFailed, match="16 x 16"):
+        model.make(frame, "cuts its last frame", 1, tmp_path / "clip.mp4", NoNotes())
+
+
+def test_a_process_that_is_killed_once_is_asked_again(
+    model: ConfinedVideo, frame: Path, tmp_path: Path
+) -> None:
+    process = int(model.profile.removeprefix("pid "))
+    killer = threading.Timer(0.3, os.kill, (process, signal.SIGKILL))
+    killer.start()
+
+    clip = model.make(frame, "waits", 1, tmp_path / "clip.mp4", NoNotes())
+
+    assert clip.path.exists() and model.profile != f"pid {process}"
+
+
+def test_an_error_that_is_not_the_models_is_an_interruption(
+    model: ConfinedVideo, frame: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(FilmingInterrupted, match="device is gone"):
+        model.make(frame, "loses its device", 1, tmp_path / "clip.mp4", NoNotes())
+
+    assert model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes()).path.exists()

@@ -297,7 +297,9 @@ def test_an_adapter_films_for_l_iva_on_the_base_from_the_shelf(tmp_path: Path) -
 
     clips = [
         sample_frames(
-            video.make(frame, "a cat", 1, tmp_path / f"{number}.mp4", NoNotes()), "first-5", "video"
+            video.make(frame, "a cat", 1, tmp_path / f"{number}.mp4", NoNotes()).path,
+            "first-5",
+            "video",
         )
         for number, video in enumerate((plain, tuned))
     ]

@@ -12,7 +12,7 @@ from typing import Any
 
 import httpx
 
-from evaluators.agents.video_model import GeneratorFailed, Notes
+from evaluators.agents.video_model import FilmedClip, GeneratorFailed, Notes, profile_of
 from evaluators.contracts import CannotProduce
 
 GONE = frozenset({"failed", "cancelled", "expired"})
@@ -33,6 +33,7 @@ class VideoEndpoint:
     api_key: str = field(default="", repr=False)
     seconds: int = 4
     size: str = "832x480"
+    languages: str = "English"
     deadline: float = 1800.0
     pause: float = 2.0
     tries: int = 5
@@ -56,9 +57,10 @@ class HttpVideo:
     @property
     def profile(self) -> str:
         """What a caption writer has to know."""
-        return f"{self.endpoint.model}, clips of {self.endpoint.seconds} seconds, English captions"
+        place = self.endpoint
+        return profile_of(place.model, place.seconds, place.size, place.languages)
 
-    def make(self, frame: Path, caption: str, seed: int, to: Path, notes: Notes) -> Path:
+    def make(self, frame: Path, caption: str, seed: int, to: Path, notes: Notes) -> FilmedClip:
         """Film one clip."""
         headers = (
             {"authorization": f"Bearer {self.endpoint.api_key}"} if self.endpoint.api_key else {}
@@ -67,7 +69,7 @@ class HttpVideo:
         with httpx.Client(base_url=base, headers=headers, timeout=120.0, trust_env=False) as client:
             job = (notes.get() or b"").decode() or self._post(client, frame, caption, seed, notes)
             self._wait(client, job)
-            return self._fetch(client, job, to)
+            return FilmedClip(self._fetch(client, job, to))
 
     def _post(
         self, client: httpx.Client, frame: Path, caption: str, seed: int, notes: Notes

@@ -31,7 +31,7 @@ def _in(setting: str) -> Callable[[Sample], bool]:
 SUITE = Suite(
     name="liva",
     version="1.0",
-    scorer_version="1",
+    scorer_version="2",
     title="L-IVA",
     sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "
     "is done.",

@@ -139,7 +139,8 @@ LOOP: tuple[Metric, ...] = (
     _rate(
         "false_accept",
         "False accepts",
-        "Clips that the agent accepted and the judge did not.",
+        "Clips that the agent looked at and accepted and the judge did not; only in the loop in "
+        "which it looks.",
         good=False,
     ),
     _rate(

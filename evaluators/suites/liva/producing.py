@@ -42,6 +42,7 @@ def film(production: Production) -> VideoModel:
         device=device,
         shelf=production.shelf,
         base=production.base,
+        own_size=not any(production.sampling.get(side) for side in ("width", "height")),
     )
 
 
@@ -71,6 +72,7 @@ class OrcaGenerator:
             setting=cast(Setting, sample.facets.setting),
             seed=self.seed,
             steps_a_subgoal=STEPS_A_SUBGOAL,
+            clip_price=self.agent.clip_price,
             most_money=self.agent.money,
             deadline=self.agent.seconds,
         )
@@ -116,6 +118,7 @@ def _clip(attempt: StepAttempt) -> dict[str, Json]:
         "sha256": attempt.clip.sha256,
         "caption": attempt.caption,
         "frames": attempt.clip.frames,
+        "fitted": attempt.clip.fitted,
     }
 
 

@@ -133,4 +133,5 @@ RATING = Rating(
     side_by_side=True,
     score=people.score,
     beside={"tsr": "afs"},
+    native=True,
 )

@@ -30,6 +30,8 @@ from evaluators.suites.liva.metrics import BEST_WORST, BY_PEOPLE, BY_POSITION, F
 
 NO_STUDY = "no human study yet"
 AFS = FIDELITY
+REFLECTS = "closed_loop"
+"""The loop in which the agent looks at a clip before it accepts it."""
 IN_LOOP = frozenset(metric.name for metric in LOOP)
 
 
@@ -66,6 +68,8 @@ def _fidelity(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> 
 
 def _loop(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> Iterator[Score]:
     values = _loop_values(output, _verdicts(output, answers)) if "tries" in output.record else {}
+    if sample.facets.setting != REFLECTS:
+        values["false_accept"] = None
     for metric in LOOP:
         value = values.get(metric.name)
         outcome = Outcome.NOT_APPLICABLE if value is None else Outcome.SCORED

@@ -32,6 +32,8 @@ OFFLINE = {
     "TQDM_DISABLE": "1",
 }
 
+ENDED = "The model ended its own process."
+
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
@@ -106,11 +108,7 @@ class Child:
         assert self._process
         ended = self._process.poll() is not None or _ending(self._process)
         self.close()
-        return (
-            "The model ended its own process."
-            if ended
-            else f"It took over {self.limits.seconds:g} seconds."
-        )
+        return ENDED if ended else f"It took over {self.limits.seconds:g} seconds."
 
     def close(self) -> None:
         """End it, and remove what it left."""

@@ -7,23 +7,38 @@ import shutil
 import sys
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from evaluators.agents.video_model import GeneratorFailed, Notes, VideoModel
+from evaluators.agents.video_model import (
+    FilmedClip,
+    FilmingInterrupted,
+    GeneratorFailed,
+    Notes,
+    VideoModel,
+)
 from evaluators.contracts import Production
-from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, move_out
+from flows.workers.confined.child import (
+    ENDED,
+    Child,
+    ChildLimits,
+    ModelBroke,
+    NotItsOwn,
+    move_out,
+)
 from flows.workers.confined.model import as_text, limits
 from infra.settings import Settings
-from submissions.media.facts import Refused, inspect
+from submissions.media.facts import MediaFacts, Refused, inspect
 
 COMMAND = (sys.executable, "-m", "flows.workers.confined.video_main")
+PADDED = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 class ConfinedVideo:
-    """Films one clip at a time; a clip that ends the child or does not pass the door's own look is
-    a failed one."""
+    """Films one clip at a time; a clip that does not pass the door's own look is a failed one, and
+    so is one that ends the child twice: the first end may be the machine's doing."""
 
     def __init__(
         self,
@@ -45,29 +60,43 @@ class ConfinedVideo:
         """How to write for it, as the child says."""
         return str(self._ready()["profile"])
 
-    def make(self, frame: Path, caption: str, seed: int, to: Path, notes: Notes) -> Path:  # noqa: ARG002
-        """One clip, moved out of the child's folder and looked at like a handed-in one."""
+    def make(
+        self,
+        frame: Path,
+        caption: str,
+        seed: int,
+        to: Path,
+        notes: Notes,  # noqa: ARG002
+    ) -> FilmedClip:
+        """One clip with its last frame, moved out of the child's folder and looked at like
+        handed-in files."""
         with self._busy:
-            own = self._child.start(self._work)
-            start_frame = shutil.copyfile(frame, own / f"frame{frame.suffix}")
-            self._child.ask(
-                {
-                    "frame": str(start_frame),
-                    "caption": caption,
-                    "seed": seed,
-                    "to": str(own / to.name),
-                }
-            )
-            reply = self._child.answer()
+            own, reply = self._asked(frame, caption, seed, to.name)
+            fate = self._child.fate() if reply is None else ""
+            if fate == ENDED:
+                own, reply = self._asked(frame, caption, seed, to.name)
+                fate = self._child.fate() if reply is None else ""
             if reply is None:
-                raise GeneratorFailed(self._child.fate())
-            if "failed" in reply:
-                raise GeneratorFailed(reply["failed"])
-            return _clip(reply["made"], own, to)
+                raise GeneratorFailed(fate)
+            return _clip(reply, own, to)
 
     def close(self) -> None:
         """End the child."""
         self._child.close()
+
+    def _asked(
+        self, frame: Path, caption: str, seed: int, name: str
+    ) -> tuple[Path, Mapping[str, Any] | None]:
+        """The child's folder and its reply, None if it gave none."""
+        own = self._child.start(self._work)
+        copy = shutil.copyfile(frame, own / f"frame{frame.suffix}")
+        self._child.ask(
+            {"frame": str(copy), "caption": caption, "seed": seed, "to": str(own / name)}
+        )
+        try:
+            return own, self._child.answer()
+        except ModelBroke as broke:
+            raise FilmingInterrupted(str(broke)) from broke
 
     def _ready(self) -> Mapping[str, Any]:
         with self._busy:
@@ -76,18 +105,41 @@ class ConfinedVideo:
             return self._child.ready
 
 
-def _clip(named: str, own: Path, to: Path) -> Path:
+def _clip(reply: Mapping[str, Any], own: Path, to: Path) -> FilmedClip:
+    if "failed" in reply:
+        raise GeneratorFailed(reply["failed"])
     try:
-        clip = move_out(named, own, to.parent)
-        inspect(clip, clip.name, "video")
+        facts = _brought(reply["made"], own, to, "video")
+        if not reply.get("last"):
+            return FilmedClip(to, fitted=str(reply.get("fitted", "")))
+        last = to.with_suffix(".png")
+        _check_last(_brought(reply["last"], own, last, "image"), facts)
     except (NotItsOwn, Refused) as refused:
         raise GeneratorFailed(str(refused)) from None
-    return clip.replace(to)
+    return FilmedClip(to, last, str(reply.get("fitted", "")))
+
+
+def _brought(named: str, own: Path, to: Path, modality: str) -> MediaFacts:
+    file = move_out(named, own, to.parent)
+    facts = inspect(file, file.name, modality)
+    file.replace(to)
+    return facts
+
+
+def _check_last(frame: MediaFacts, clip: MediaFacts) -> None:
+    """A clip of an odd size is a line wider or higher than the frames it was made of."""
+    if (clip.width - frame.width, clip.height - frame.height) not in PADDED:
+        raise GeneratorFailed(
+            f"The clip has {clip.width} x {clip.height} pixels and its last frame "
+            f"{frame.width} x {frame.height}; they must be of one size."
+        )
 
 
 def confined_video(suite: str, production: Production, work: Path) -> VideoModel:
     """The suite's video model in a child, kept for all shards of a model."""
-    return _confined_video_once(suite, as_text(production), limits(Settings()), work)
+    settings = Settings()
+    bounds = replace(limits(settings), seconds=settings.agent_clip_seconds)
+    return _confined_video_once(suite, as_text(production), bounds, work)
 
 
 @lru_cache(maxsize=1)

@@ -32,14 +32,15 @@ def begin(job: Said) -> tuple[Said, Answer]:
 
     def answer(request: Said) -> Iterator[Said]:
         try:
-            clip = model.make(
+            filmed = model.make(
                 Path(request["frame"]),
                 request["caption"],
                 request["seed"],
                 Path(request["to"]),
                 NoNotes(),
             )
-            yield {"made": str(clip)}
+            last = str(filmed.last_frame) if filmed.last_frame else ""
+            yield {"made": str(filmed.path), "last": last, "fitted": filmed.fitted}
         except GeneratorFailed as failed:
             yield {"failed": str(failed)}
 

@@ -11,7 +11,12 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from evaluators.agents.video_model import GeneratorFailed, Notes
+from evaluators.agents.video_model import (
+    FilmedClip,
+    FilmingInterrupted,
+    GeneratorFailed,
+    Notes,
+)
 from evaluators.media import write_mp4
 from evaluators.suites.liva.cases.case import AvatarCase, SceneObject
 
@@ -35,7 +40,7 @@ def every_second(_caption: str, seed: int) -> bool:
 @dataclass
 class RuledVideo:
     """Films three frames in one colour; `log` gets a line before and after each clip, `dies` in a
-    caption kills it."""
+    caption kills it. Its first clips fail, `breaks` by its own fault and `interrupted` by ours."""
 
     succeeds: Succeeds = always
     log: Path | None = None
@@ -44,11 +49,26 @@ class RuledVideo:
     name: str = "ruled"
     profile: str = "a video model by rule"
     made: int = 0
+    breaks: int = 0
+    interrupted: int = 0
 
-    def make(self, frame: Path, caption: str, seed: int, to: Path, notes: Notes) -> Path:  # noqa: ARG002
+    def make(
+        self,
+        frame: Path,
+        caption: str,
+        seed: int,
+        to: Path,
+        notes: Notes,  # noqa: ARG002
+    ) -> FilmedClip:
         self._write("begin")
         if self.dies and self.dies in caption:
             raise GeneratorFailed("RuntimeError: the video model died")
+        if self.interrupted:
+            self.interrupted -= 1
+            raise FilmingInterrupted("AcceleratorError: the device is gone")
+        if self.breaks:
+            self.breaks -= 1
+            raise GeneratorFailed("out of ideas")
         time.sleep(self.seconds)
         colour = GREEN if self.succeeds(caption, seed) else RED
         first = np.asarray(Image.open(frame).convert("RGB").resize((32, 32)), dtype=np.uint8)
@@ -56,7 +76,7 @@ class RuledVideo:
         path = write_mp4(np.concatenate([first[None], rest]), to, 8)
         self.made += 1
         self._write("end")
-        return path
+        return FilmedClip(path)
 
     def _write(self, line: str) -> None:
         if self.log:

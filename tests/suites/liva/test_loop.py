@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from evaluators.agents.journal import FolderJournal
+from evaluators.agents.video_model import FilmingInterrupted
 from evaluators.judges.http.chat import Talker, Unavailable
 from evaluators.media import read_frames
 from evaluators.suites.liva.agent.episode import AgentOptions, Tools
@@ -127,9 +128,9 @@ def test_a_case_that_fails_after_all_retries_says_so_and_believes_nothing_of_it(
 
     trace = run(tmp_path, script, i2v)
 
-    assert (trace.end, trace.reason, i2v.made) == ("failed_after_retries", "it is not there", 3)
-    assert trace.clips == () and trace.steps[0].after is None
-    assert len(trace.steps[0].attempts) == 3
+    assert (trace.end, trace.reason, i2v.made) == ("failed_after_retries", "it is not there", 6)
+    assert trace.clips == () and [step.after for step in trace.steps] == [None, None]
+    assert [len(step.attempts) for step in trace.steps] == [3, 3]
     assert script.counted()["observe"] == 0
     assert stitch(trace, FolderJournal(tmp_path / "journal").find, tmp_path / "final.mp4") is None
 
@@ -209,7 +210,67 @@ def test_a_generator_that_dies_ends_the_case_and_what_was_filmed_before_stays(
     assert trace.end == "generator_error" and "died" in trace.reason
     assert len(trace.clips) == 1 and trace.steps[1].attempts[0].clip is None
     assert trace.steps[1].attempts[0].error == trace.reason and trace.steps[1].after is None
+    assert [len(step.attempts) for step in trace.steps] == [1, 3, 3], "every retry was used"
     assert colours(tmp_path, trace) == [True]
+
+
+@pytest.mark.parametrize("setting", ["closed_loop", "no_reflect", "open_loop", "single_clip"])
+def test_one_failed_generation_costs_an_attempt_and_not_the_case(
+    tmp_path: Path, setting: str
+) -> None:
+    i2v = RuledVideo(breaks=1)
+
+    trace = run(tmp_path, Script(), i2v, setting=setting)
+
+    first = trace.steps[0]
+    assert trace.end == "completed" and len(first.attempts) == 2
+    assert (first.attempts[0].error, first.attempts[0].clip) == ("out of ideas", None)
+    assert first.attempts[1].accepted and first.attempts[1].seed == first.attempts[0].seed + 1
+
+
+def test_a_fault_of_ours_is_tried_again_and_never_on_record(tmp_path: Path) -> None:
+    i2v = RuledVideo(interrupted=2)
+
+    trace = run(tmp_path, Script(), i2v)
+
+    assert trace.end == "completed" and all(not attempt.error for attempt in trace.attempts)
+    assert len(trace.attempts) == trace.spent.clips == 2
+
+
+def test_a_fault_of_ours_that_lasts_is_raised_and_a_later_run_goes_on(tmp_path: Path) -> None:
+    i2v, script = RuledVideo(interrupted=3), Script()
+
+    with pytest.raises(FilmingInterrupted):
+        run(tmp_path, script, i2v)
+    trace = run(tmp_path, script, i2v)
+
+    assert trace.end == "completed" and len(trace.attempts) == 2
+    assert script.counted()["init"] == 1
+
+
+def test_after_a_failed_step_thinking_hears_why_and_plans_anew(tmp_path: Path) -> None:
+    script = Script(goals=("The mug is full.",))
+    i2v = RuledVideo()
+    i2v.succeeds = lambda _caption, _seed: i2v.made >= 3
+
+    trace = run(tmp_path, script, i2v, subgoals=1)
+
+    assert (trace.end, [len(step.attempts) for step in trace.steps]) == ("completed", [3, 1])
+    thoughts = [
+        messages[1]["content"][0]["text"]
+        for step, messages in zip(script.calls, script.said, strict=True)
+        if step == "think"
+    ]
+    assert "it is not there" in thoughts[1] and '"status": "failed"' in thoughts[1]
+    assert trace.steps[1].before and trace.steps[1].before.view == trace.steps[0].before.view  # type: ignore[union-attr]
+    assert all(i2v.profile in thought for thought in thoughts)
+
+
+def test_clips_cost_money_too(tmp_path: Path) -> None:
+    trace = run(tmp_path, Script(), RuledVideo(), clip_price=0.5, most_money=1.0)
+
+    assert trace.end == "budget" and len(trace.clips) == 1
+    assert trace.spent.money == 0.5 * trace.spent.clips == 1.0
 
 
 def test_a_vision_language_model_that_cannot_be_reached_is_nobodys_failure(tmp_path: Path) -> None:

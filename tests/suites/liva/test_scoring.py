@@ -142,6 +142,20 @@ def test_how_the_loop_went_is_told_of_runs_of_ours_only() -> None:
     assert theirs.pop("afs") is Outcome.SCORED and set(theirs.values()) == {Outcome.NOT_APPLICABLE}
 
 
+@pytest.mark.parametrize("setting", ["no_reflect", "open_loop", "single_clip"])
+def test_where_the_agent_accepts_without_a_look_there_are_no_false_accepts(setting: str) -> None:
+    sample = next(s for s in samples() if s.facets.setting == setting)
+    ours = output(
+        sample, 2, tries=[1, 1], accepted=[True, True], end="completed", suspects=[]
+    )  # fmt: skip
+
+    (false_accept,) = (
+        one for one in score(sample, ours, answers("1", "0")) if one.metric == "false_accept"
+    )
+
+    assert (false_accept.outcome, false_accept.value) == (Outcome.NOT_APPLICABLE, None)
+
+
 def test_a_case_that_made_no_video_still_tells_how_its_loop_went() -> None:
     told: dict[str, Any] = {
         "tries": [3],

@@ -3,25 +3,29 @@ nothing of use."""
 
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
+from evaluators.agents.film import last_frame
 from evaluators.agents.journal import FolderJournal
 from evaluators.judges.http.chat import Talker
-from evaluators.media import probe, read_frames
+from evaluators.media import probe, read_frames, read_image, write_png
 from evaluators.models import small
 from evaluators.models.generate.diffusion import SamplerSettings
-from evaluators.models.generate.image_to_video import DiffusionVideo
+from evaluators.models.generate.image_to_video import CAPTIONS, PIPELINES, DiffusionVideo
 from evaluators.models.vlm.talk import LocalTalker
 from evaluators.suites.liva.agent.episode import AgentOptions, Tools
 from evaluators.suites.liva.agent.loop import run_case
 from evaluators.suites.liva.agent.trace import Trace
 from evaluators.suites.liva.video import stitch
+from flows.workers.confined.video_main import NoNotes
 from tests.suites.liva.films import RuledVideo, small_case
 from tests.suites.liva.oracle import Script, serving
 
@@ -62,7 +66,8 @@ def run(folder: Path, vlm: Talker, model: Path, **options: Any) -> Trace:
     [
         ([True, True], False, "completed", 2, 0),
         ([False, False, True, True], False, "completed", 2, 2),
-        ([True, False, False, False], False, "failed_after_retries", 1, 3),
+        ([True, *[False] * 6], False, "failed_after_retries", 1, 6),
+        ([True, False, False, False], False, "completed", 2, 3),
         ([False, True, True, True, True], True, "max_steps", 4, 1),
     ],
 )
@@ -85,11 +90,11 @@ def test_a_case_filmed_by_the_small_model_ends_as_its_verdicts_say(
     assert len(set(hashes)) == len(hashes) == trace.spent.clips, (
         "another seed or frame is another clip"
     )
-    assert [part.end - part.start for part in video.parts] == [5] * accepted
+    assert [part.end - part.start for part in video.parts] == [5] + [4] * (accepted - 1)
     assert (
         probe(tmp_path / "final.mp4").frames
         == len(read_frames(tmp_path / "final.mp4"))
-        == 5 * accepted
+        == 1 + 4 * accepted
     )
 
 
@@ -105,6 +110,49 @@ def test_a_video_model_that_cannot_be_loaded_is_the_generators_error(
 
     assert trace.end == "generator_error" and trace.clips == ()
     assert trace.steps[0].attempts[0].error == trace.reason != ""
+
+
+@pytest.mark.parametrize(
+    ("pipeline", "size"),
+    [
+        ("WanImageToVideoPipeline", (832, 480)),
+        ("LTXImageToVideoPipeline", (704, 512)),
+        ("HunyuanVideoImageToVideoPipeline", (1280, 720)),
+        ("CogVideoXImageToVideoPipeline", (720, 480)),
+    ],
+)
+def test_a_model_films_at_its_own_size_where_its_team_declares_none(
+    tmp_path: Path, pipeline: str, size: tuple[int, int]
+) -> None:
+    (tmp_path / "model_index.json").write_text(json.dumps({"_class_name": pipeline}))
+    (tmp_path / "transformer").mkdir()
+    (tmp_path / "transformer/config.json").write_text('{"sample_width": 90, "sample_height": 60}')
+
+    plain = DiffusionVideo(tmp_path, QUICK, own_size=True)
+    declared = DiffusionVideo(tmp_path, QUICK)
+
+    assert (plain.sampling.width, plain.sampling.height) == size
+    assert f"{size[0]}x{size[1]}" in plain.name and f"{size[0]}x{size[1]}" in plain.profile
+    assert (declared.sampling.width, declared.sampling.height) == (32, 32)
+
+
+def test_a_wide_picture_is_fitted_and_the_record_says_how(tmp_path: Path, i2v: Path) -> None:
+    picture = write_png(np.full((48, 96, 3), 200, np.uint8), tmp_path / "wide.png")
+
+    clip = DiffusionVideo(i2v, QUICK).make(picture, "x", 1, tmp_path / "clip.mp4", NoNotes())
+
+    assert clip.fitted == "96x48 padded to 32x32" and clip.last_frame
+    assert np.abs(read_image(clip.last_frame) - last_frame(clip.path).astype(int)).mean() < 8
+
+
+def test_each_family_says_what_its_captions_may_be(tmp_path: Path) -> None:
+    assert set(CAPTIONS) == set(PIPELINES)
+
+    (tmp_path / "model_index.json").write_text('{"_class_name": "WanImageToVideoPipeline"}')
+    profile = DiffusionVideo(tmp_path, SamplerSettings(frames=81, fps=16)).profile
+
+    assert "clips of 5.1 seconds" in profile and "one whole action" in profile
+    assert "English or Chinese" in profile
 
 
 def test_a_folder_that_films_nothing_is_refused(tmp_path: Path) -> None:

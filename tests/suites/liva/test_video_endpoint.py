@@ -112,7 +112,7 @@ def test_a_job_is_posted_with_frame_caption_and_seed_and_its_clip_fetched(
     with served(studio) as video:
         made = video.make(frame, "The person pours.", 5, tmp_path / "out.mp4", Memo())
 
-    assert probe(made).frames == 4
+    assert probe(made.path).frames == 4 and made.last_frame is None
     assert studio.keys == {"Bearer sk-secret"} and "sk-secret" not in repr(video)
     assert (
         b"The person pours." in studio.posts[0]

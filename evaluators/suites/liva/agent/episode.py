@@ -12,8 +12,14 @@ from math import inf
 from pathlib import Path
 from typing import Any, TypeVar
 
+from evaluators.agents.film import last_frame
 from evaluators.agents.journal import Journal
-from evaluators.agents.video_model import GeneratorFailed, VideoModel
+from evaluators.agents.video_model import (
+    FilmedClip,
+    FilmingInterrupted,
+    GeneratorFailed,
+    VideoModel,
+)
 from evaluators.judges.http.chat import ChatReply, Talker
 from evaluators.judges.prompts import Message
 from evaluators.judges.replies import BadReply
@@ -21,7 +27,6 @@ from evaluators.media import (
     Pixels,
     Unreadable,
     probe,
-    read_frames,
     read_image,
     sample_frames,
     sha256_file,
@@ -34,7 +39,7 @@ from evaluators.suites.liva.agent.replies import read
 from evaluators.suites.liva.agent.trace import Call, CaseCost, End, Setting, StepAttempt, StoredClip
 from evaluators.suites.liva.cases.case import AvatarCase
 
-CODE = "orca-1"
+CODE = "orca-2"
 """Raise the number when the loop asks or decides differently: work of an older one is not taken
 over."""
 
@@ -59,7 +64,12 @@ class AgentOptions:
     frames: int = 5
     retries: int = 2
     repairs: int = 2
+    replans: int = 1
+    """So many steps in a row may fail and be planned anew before the case ends."""
+    interruptions: int = 2
+    """So often a clip is asked for again after a breakdown that is not the model's."""
     steps_a_subgoal: int = 2
+    clip_price: float = 0.0
     most_vlm_calls: float = inf
     most_clips: float = inf
     most_money: float = inf
@@ -75,6 +85,16 @@ class Tools:
     journal: Journal
     folder: Path
     clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class JournaledClip:
+    """A filmed clip where the journal keeps it, with its last frame as the model made it, if it
+    gave one."""
+
+    path: Path
+    last_frame: Path | None
+    stored: StoredClip
 
 
 @dataclass
@@ -117,7 +137,7 @@ class AgentEpisode:
         self._note(ask, replies, seconds, reason)
         raise Ended("vlm_unusable", f"{ask.step}: {reason}")
 
-    def film(self, place: str, frame: Path, caption: str, seed: int) -> tuple[Path, StoredClip]:
+    def film(self, place: str, frame: Path, caption: str, seed: int) -> JournaledClip:
         """A clip, filmed once however often this is run again."""
         digest = hashlib.sha256(f"{sha256_file(frame)}\0{caption}\0{seed}".encode()).hexdigest()
         key = f"{self.key}/{place}/clip-{digest[:16]}"
@@ -125,19 +145,21 @@ class AgentEpisode:
         if not entry:
             entry = self._filmed(key, frame, caption, seed)
         seconds = float(entry["seconds"])
-        self._pay(CaseCost(clips=1, seconds=seconds))
+        self._pay(CaseCost(clips=1, money=self.options.clip_price, seconds=seconds))
         path = self.tools.journal.file(f"{key}.mp4")
         if path is None:
             raise GeneratorFailed(str(entry.get("error")))
         facts = probe(path)
-        return path, StoredClip(
+        stored = StoredClip(
             sha256=sha256_file(path),
             frames=facts.frames,
             fps=facts.fps,
             width=facts.width,
             height=facts.height,
             seconds=seconds,
+            fitted=(self.tools.journal.get(f"{key}.fitted") or b"").decode(),
         )
+        return JournaledClip(path, self.tools.journal.file(f"{key}.png"), stored)
 
     def looked_at(self, clip: Path) -> Pixels:
         """The frames of a clip that the vision-language model sees."""
@@ -147,10 +169,11 @@ class AgentEpisode:
         """The picture of the case."""
         return read_image(self.case.image_path)
 
-    def last_frame(self, clip: Path, place: str) -> Path:
-        """Where the next clip begins."""
-        return write_png(
-            read_frames(clip)[-1], self.tools.folder / f"{place.replace('/', '-')}-last.png"
+    def next_frame(self, clip: JournaledClip, place: str) -> Path:
+        """Where the next clip begins: the frame that the model made, or else what its clip decodes
+        to."""
+        return clip.last_frame or write_png(
+            last_frame(clip.path), self.tools.folder / f"{place.replace('/', '-')}-last.png"
         )
 
     def _reply(self, place: str, messages: list[Message]) -> tuple[ChatReply, float]:
@@ -176,17 +199,29 @@ class AgentEpisode:
             self._leave(clip=True)
             start = self.tools.clock()
             try:
-                notes = _Notes(self.tools.journal, f"{key}.notes")
-                clip_path = self.tools.i2v.make(
-                    frame, caption, seed, self.tools.folder / "clip.mp4", notes
-                )
-                probe(clip_path)
-                self.tools.journal.keep(f"{key}.mp4", clip_path)
+                filmed = self._make(key, frame, caption, seed)
+                probe(filmed.path)
+                if filmed.fitted:
+                    self.tools.journal.put(f"{key}.fitted", filmed.fitted.encode())
+                if filmed.last_frame:
+                    self.tools.journal.keep(f"{key}.png", filmed.last_frame)
+                self.tools.journal.keep(f"{key}.mp4", filmed.path)
             except (GeneratorFailed, Unreadable) as failed:
                 entry = {"error": str(failed)[:500]}
             entry["seconds"] = self.tools.clock() - start
         self._write(f"{key}.json", entry)
         return entry
+
+    def _make(self, key: str, frame: Path, caption: str, seed: int) -> FilmedClip:
+        """A clip from the model; what breaks down by no fault of its own is asked for again, and
+        raised in the end, so that nothing of it is recorded."""
+        notes, target = _Notes(self.tools.journal, f"{key}.notes"), self.tools.folder / "clip.mp4"
+        for _ in range(self.options.interruptions):
+            try:
+                return self.tools.i2v.make(frame, caption, seed, target, notes)
+            except FilmingInterrupted:
+                continue
+        return self.tools.i2v.make(frame, caption, seed, target, notes)
 
     def _leave(self, clip: bool = False) -> None:
         """Raise Ended unless one more call fits the limits; spending is in the journal, so a
@@ -253,6 +288,7 @@ def run_key(case: AvatarCase, tools: Tools, options: AgentOptions) -> str:
         options.frames,
         options.retries,
         options.repairs,
+        options.replans,
         options.steps_a_subgoal,
     )
     about = (case.case_id, case.intention, len(case.subgoals), sha256_file(case.image_path))

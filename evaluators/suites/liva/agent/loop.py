@@ -10,7 +10,13 @@ from pathlib import Path
 from evaluators.agents.video_model import GeneratorFailed
 from evaluators.suites.liva.agent import prompts
 from evaluators.suites.liva.agent.belief import Belief, View, believed, planned, settled
-from evaluators.suites.liva.agent.episode import AgentEpisode, AgentOptions, Ended, Tools
+from evaluators.suites.liva.agent.episode import (
+    AgentEpisode,
+    AgentOptions,
+    Ended,
+    JournaledClip,
+    Tools,
+)
 from evaluators.suites.liva.agent.replies import Action, Reflection, Thought
 from evaluators.suites.liva.agent.trace import Call, End, StepAttempt, Trace, TraceStep
 from evaluators.suites.liva.cases.case import AvatarCase
@@ -71,10 +77,10 @@ def _setting(run: CaseRun) -> tuple[End, str]:
 
 
 def _closed_loop(run: CaseRun) -> tuple[End, str]:
-    """Think, try, look, until the checklist is done, a step fails for good, or the steps are used
-    up."""
+    """Think, try, look, until the checklist is done, steps fail in spite of new plans, or the steps
+    are used up."""
     belief, expected, last = _begin(run), None, None
-    options = run.course.options
+    options, failures = run.course.options, 0
     limit = options.steps_a_subgoal * len(run.course.case.subgoals)
     while True:
         thought = _think(run, belief, expected, last)
@@ -84,10 +90,13 @@ def _closed_loop(run: CaseRun) -> tuple[End, str]:
         if len(run.steps) >= limit:
             return "max_steps", f"{limit} clips were filmed and the job is not done"
         step = _try(run, belief, thought)
-        if step.after is None:
-            why = step.attempts[-1].verdict
-            return "failed_after_retries", why.reason if why else ""
-        belief, expected, last = step.after, thought.expected_state, step.attempts[-1].verdict
+        last = _said_of(step.attempts[-1])
+        if step.after is not None:
+            belief, expected, failures = step.after, thought.expected_state, 0
+            continue
+        belief, failures = settled(belief, step.goal, "failed"), failures + 1
+        if failures > options.replans:
+            return _end_of(step.attempts[-1])
 
 
 def _open_loop(run: CaseRun) -> tuple[End, str]:
@@ -126,9 +135,26 @@ def _begin(run: CaseRun) -> Belief:
 
 
 def _think(run: CaseRun, belief: Belief, expected: View | None, last: Reflection | None) -> Thought:
-    return run.course.ask(
-        run.place, prompts.think(run.course.case.intention, belief, expected, last)
+    course = run.course
+    return course.ask(
+        run.place,
+        prompts.think(course.case.intention, belief, expected, last, course.tools.i2v.profile),
     )
+
+
+def _said_of(attempt: StepAttempt) -> Reflection | None:
+    """What thinking is told of a step's last attempt; one without a clip failed too."""
+    if not attempt.error:
+        return attempt.verdict
+    reason = f"The video model made no clip: {attempt.error}"
+    return Reflection(success=False, reason=reason, correction=None)
+
+
+def _end_of(attempt: StepAttempt) -> tuple[End, str]:
+    """How a case ends whose last step failed with this attempt."""
+    if attempt.error:
+        return "generator_error", attempt.error
+    return "failed_after_retries", attempt.verdict.reason if attempt.verdict else ""
 
 
 def _try(run: CaseRun, belief: Belief, thought: Thought) -> TraceStep:
@@ -138,17 +164,13 @@ def _try(run: CaseRun, belief: Belief, thought: Thought) -> TraceStep:
     attempts: list[StepAttempt] = []
     goal = thought.next_goal or ""
     try:
-        for number in range(
-            1 + (course.options.retries if course.options.setting == "closed_loop" else 0)
-        ):
+        for number in range(1 + course.options.retries):
             attempt, clip = _attempt(run, belief, thought, number, _correction(attempts))
             attempts.append(attempt)
             if attempt.accepted and clip:
-                after = _look(run, settled(belief, goal, "done"), clip)
-                run.frame = course.last_frame(clip, run.place)
+                after = _look(run, settled(belief, goal, "done"), clip.path)
+                run.frame = course.next_frame(clip, run.place)
                 return _step(run, goal, thought, belief, attempts, thinking, after)
-            if attempt.error:
-                raise Ended("generator_error", attempt.error)
     except Ended as ended:
         attempts += [ended.attempt] if ended.attempt else []
         _step(run, goal, thought, belief, attempts, thinking, None)
@@ -158,19 +180,19 @@ def _try(run: CaseRun, belief: Belief, thought: Thought) -> TraceStep:
 
 def _attempt(
     run: CaseRun, belief: Belief, thought: Thought, number: int, correction: str | None
-) -> tuple[StepAttempt, Path | None]:
+) -> tuple[StepAttempt, JournaledClip | None]:
     course, place = run.course, f"{run.place}/attempt-{number}"
     action = course.ask(
         place, prompts.act(thought.action_plan, belief, course.tools.i2v.profile, correction)
     )
     tried = _tried(run, action, number)
     try:
-        path, clip = course.film(place, run.frame, action.caption, tried.seed)
+        clip = course.film(place, run.frame, action.caption, tried.seed)
     except GeneratorFailed as failed:
         return tried.model_copy(update={"error": str(failed), "calls": course.taken()}), None
-    tried = tried.model_copy(update={"clip": clip})
+    tried = tried.model_copy(update={"clip": clip.stored})
     try:
-        verdict = _reflect(run, place, action, thought, path)
+        verdict = _reflect(run, place, action, thought, clip.path)
     except Ended as ended:
         raise Ended(
             ended.end, ended.reason, tried.model_copy(update={"calls": course.taken()})
@@ -178,7 +200,7 @@ def _attempt(
     accepted = verdict is None or verdict.success
     return tried.model_copy(
         update={"verdict": verdict, "accepted": accepted, "calls": course.taken()}
-    ), path
+    ), clip
 
 
 def _tried(run: CaseRun, action: Action, number: int) -> StepAttempt:
@@ -216,32 +238,27 @@ def _look(run: CaseRun, belief: Belief, clip: Path) -> Belief:
 def _blind(
     run: CaseRun, goal: str, action: Action, before: Belief | None, after: Belief | None
 ) -> None:
-    """A step without reflection: whatever is filmed is accepted."""
+    """A step without reflection: whatever is filmed is accepted, and a model that films nothing is
+    asked again with the next seed."""
     course, thinking = run.course, run.course.taken()
-    tried = _tried(run, action, 0)
-    try:
-        path, clip = course.film(f"{run.place}/attempt-0", run.frame, action.caption, tried.seed)
-    except GeneratorFailed as failed:
-        _step(
-            run,
-            goal,
-            None,
-            before,
-            [tried.model_copy(update={"error": str(failed)})],
-            thinking,
-            None,
-        )
-        raise Ended("generator_error", str(failed)) from None
-    run.frame = course.last_frame(path, run.place)
-    _step(
-        run,
-        goal,
-        None,
-        before,
-        [tried.model_copy(update={"clip": clip, "accepted": True})],
-        thinking,
-        after,
-    )
+    attempts: list[StepAttempt] = []
+    for number in range(1 + course.options.retries):
+        tried, place = _tried(run, action, number), f"{run.place}/attempt-{number}"
+        try:
+            clip = course.film(place, run.frame, action.caption, tried.seed)
+        except GeneratorFailed as failed:
+            attempts.append(tried.model_copy(update={"error": str(failed)}))
+            continue
+        except Ended:
+            if attempts:
+                _step(run, goal, None, before, attempts, thinking, None)
+            raise
+        attempts.append(tried.model_copy(update={"clip": clip.stored, "accepted": True}))
+        run.frame = course.next_frame(clip, run.place)
+        _step(run, goal, None, before, attempts, thinking, after)
+        return
+    _step(run, goal, None, before, attempts, thinking, None)
+    raise Ended("generator_error", attempts[-1].error)
 
 
 def _step(

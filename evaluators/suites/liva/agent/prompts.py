@@ -77,7 +77,11 @@ def observe(before: Belief, frames: Pixels) -> AgentPrompt[View]:
 
 
 def think(
-    intention: str, belief: Belief, expected: View | None, last: Reflection | None
+    intention: str,
+    belief: Belief,
+    expected: View | None,
+    last: Reflection | None,
+    profile: str,
 ) -> AgentPrompt[Thought]:
     """What is off, and what comes next."""
     messages = _messages(
@@ -86,6 +90,7 @@ def think(
         belief=_state(belief),
         expected=_state(expected) if expected else NOTHING,
         reflection=_state(last) if last else NOTHING,
+        profile=profile,
     )
     return AgentPrompt("think", messages, Thought, follows(belief))
 

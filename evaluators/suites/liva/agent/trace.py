@@ -35,7 +35,8 @@ class Call(StrictBelief):
 
 
 class StoredClip(StrictBelief):
-    """A clip in the store."""
+    """A clip in the store; `fitted` says how the frame it began with was brought to the model's
+    size."""
 
     sha256: str
     frames: int
@@ -43,6 +44,7 @@ class StoredClip(StrictBelief):
     width: int
     height: int
     seconds: float
+    fitted: str = ""
 
 
 class StepAttempt(StrictBelief):
