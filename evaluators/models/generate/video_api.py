@@ -12,8 +12,10 @@ from typing import Any
 
 import httpx
 
+from evaluators.agents.film import fit_frame
 from evaluators.agents.video_model import FilmedClip, GeneratorFailed, Notes, profile_of
 from evaluators.contracts import CannotProduce
+from evaluators.media import read_image, write_png
 
 GONE = frozenset({"failed", "cancelled", "expired"})
 MOST_BYTES = 1 << 30
@@ -61,15 +63,18 @@ class HttpVideo:
         return profile_of(place.model, place.seconds, place.size, place.languages)
 
     def make(self, frame: Path, caption: str, seed: int, to: Path, notes: Notes) -> FilmedClip:
-        """Film one clip."""
+        """Film one clip, from the frame in the size of the clip."""
+        width, height = map(int, self.endpoint.size.split("x"))
+        fitted = fit_frame(read_image(frame), width, height)
+        sent = write_png(fitted.pixels, to.with_name("frame-sent.png"))
         headers = (
             {"authorization": f"Bearer {self.endpoint.api_key}"} if self.endpoint.api_key else {}
         )
         base = self.endpoint.base_url.rstrip("/")
         with httpx.Client(base_url=base, headers=headers, timeout=120.0, trust_env=False) as client:
-            job = (notes.get() or b"").decode() or self._post(client, frame, caption, seed, notes)
+            job = (notes.get() or b"").decode() or self._post(client, sent, caption, seed, notes)
             self._wait(client, job)
-            return FilmedClip(self._fetch(client, job, to))
+            return FilmedClip(self._fetch(client, job, to), fitted=fitted.rule)
 
     def _post(
         self, client: httpx.Client, frame: Path, caption: str, seed: int, notes: Notes

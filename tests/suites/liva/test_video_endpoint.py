@@ -113,10 +113,12 @@ def test_a_job_is_posted_with_frame_caption_and_seed_and_its_clip_fetched(
         made = video.make(frame, "The person pours.", 5, tmp_path / "out.mp4", Memo())
 
     assert probe(made.path).frames == 4 and made.last_frame is None
+    assert made.fitted == "64x64 padded to 832x480"
+    assert probe(tmp_path / "frame-sent.png").width == 832
     assert studio.keys == {"Bearer sk-secret"} and "sk-secret" not in repr(video)
     assert (
         b"The person pours." in studio.posts[0]
-        and frame.read_bytes() in studio.posts[0]
+        and (tmp_path / "frame-sent.png").read_bytes() in studio.posts[0]
         and b"seed" in studio.posts[0]
     )
 
