@@ -47,6 +47,10 @@ class Settings(BaseSettings):
     judge_budget: float | None = Field(
         None, description="the run stops cleanly before it costs more"
     )
+    exam: Literal["required", "off"] = Field(
+        "required",
+        description="off: boards are ranked although their judge has sat no exam, and say so",
+    )
     ocr: bool = Field(
         False, description="flag outputs in which a sentence is written; needs the extra `ocr`"
     )

@@ -32,7 +32,8 @@ class Machine:
             for k, v in os.environ.items()
             if not k.startswith(("ARMILLARY_", "PREFECT_", "AWS_"))
         }
-        return {**clean, "ARMILLARY_HOME": str(self.home), "COLUMNS": WIDE, **self.variables}
+        ours = {"ARMILLARY_HOME": str(self.home), "ARMILLARY_EXAM": "off"}
+        return {**clean, **ours, "COLUMNS": WIDE, **self.variables}
 
     def run(self, *arguments: str, status: int = 0) -> str:
         """Run a command to its end and return what it printed; another exit status fails the

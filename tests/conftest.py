@@ -20,6 +20,9 @@ pytest_plugins = ["tests.servers.fixtures"]
 # Tests run beside each other, on as many cores: threads of one small model would wait for each
 # other, spinning.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+# Ranks under the scripted judge, which sees nothing, are the subject of many tests: their boards
+# are ranked under the notice that an operator switched the exam off. Tests of the exam set it back.
+os.environ.setdefault("ARMILLARY_EXAM", "off")
 
 
 @pytest.fixture

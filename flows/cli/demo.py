@@ -50,8 +50,9 @@ def run(settings: Settings, say: Say) -> None:
         "another prompt's output."
     )
     _stand(settings, judge, say)
+    _say_notices(settings, say)
     say(
-        "[bold]6/6[/bold] Published. `armillary board tailor` prints the ranking, `armillary "
+        "[bold]6/6[/bold] Published. `armillary board tailor` prints the board, `armillary "
         "status` the submissions."
     )
 
@@ -73,6 +74,19 @@ def _stand(settings: Settings, judge: str, say: Say) -> None:
         if result.stopped:
             raise result.stopped
         say(f"      {result}")
+
+
+def _say_notices(settings: Settings, say: Say) -> None:
+    """Why nobody is ranked: the judge has random weights, and its exam shows it."""
+    from sqlmodel import select
+
+    from infra.tables.standing import BoardSight
+    from leaderboard.queries.trust import notices
+
+    with session(settings.database) as db:
+        for notice in notices(db, db.exec(select(BoardSight.board))).values():
+            if notice.text:
+                say(f"      {notice.text}")
 
 
 def _judge_folder(settings: Settings) -> Path:

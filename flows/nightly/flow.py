@@ -19,7 +19,7 @@ from evaluators.suites import suite_named
 from flows.durable.lease import check_lease, hold_lease
 from flows.evaluate.flow import judge_missing, run_here
 from flows.nightly.cell_changes import moved, numbers_of, rescore, write
-from flows.nightly.judge_drift import watch_judge
+from flows.nightly.judge_drift import examine, watch_judge
 from flows.nightly.night_dates import schedule
 from flows.nightly.staleness import EntryOnBoard, Stale, entries, stale
 from flows.publish import board_changes
@@ -152,6 +152,7 @@ def _watch(
             under[entry.submission.suite, entry.run.judge].append(entry)
     for _, judged_entries in sorted(under.items()):
         rows, calls = watch_judge(settings, night, judged_entries)
+        calls += examine(settings, night, judged_entries[0])
         alarms = sum(row.alarm for row in rows)
         tally = replace(tally, judge_calls=tally.judge_calls + calls, alarms=tally.alarms + alarms)
     return tally

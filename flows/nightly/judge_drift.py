@@ -26,12 +26,15 @@ from flows.nightly.anchors import (
     outputs_at,
 )
 from flows.nightly.staleness import EntryOnBoard
+from flows.publish.exam_sitting import sit_exam
 from flows.publish.freeze import freeze
+from flows.publish.publish import PUBLICATION
+from flows.publish.sight import renew_boards_of
 from flows.run.case import EvaluationCase
 from flows.run.questions import questioned_files
 from flows.workers.executor import cut
 from flows.workers.judging import ask_again
-from infra.db import put, session
+from infra.db import put, session, transaction_lock
 from infra.settings import Settings
 from infra.tables.operations import Drift
 
@@ -122,6 +125,19 @@ def watch_judge(
             calls += repeated.calls
     _store(settings, rows)
     return rows, calls
+
+
+def examine(settings: Settings, night: date, entry: EntryOnBoard) -> int:
+    """Let a judge sit its suite's exam again and give its boards their verdict anew; return how
+    many items it was asked."""
+    case = _case(settings, entry)
+    if case.suite.exam is None or settings.exam == "off":
+        return 0
+    calls = sit_exam(case.settings, case.suite, case.run.judge, case.place, night)
+    with session(settings.database) as db:
+        transaction_lock(db, PUBLICATION)
+        renew_boards_of(db, case.suite.name, case.run.judge, settings.exam)
+    return calls
 
 
 def _case(settings: Settings, entry: EntryOnBoard) -> EvaluationCase:

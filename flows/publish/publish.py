@@ -16,11 +16,13 @@ from evaluators.aggregate.summaries import Summary, summaries
 from evaluators.contracts import Cell, Score, Suite
 from evaluators.suites import suite_named
 from flows.publish import board_changes, private_gap, receipts
+from flows.publish.exam_sitting import ensure_sitting
 from flows.publish.freeze import why_frozen
 from flows.publish.ladder import attempt
 from flows.publish.private_gap import PrivateScores
 from flows.publish.ranking import enter, leave, renew, store_summary
 from flows.publish.seal_chain import seal_board, seal_events, seal_run
+from flows.publish.sight import renew_sight
 from flows.run.answers import AnsweredSample, load_answers
 from flows.run.board_keys import ScoringVersion, scoring_version
 from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped, Withdrawn
@@ -66,6 +68,7 @@ def publish(case: EvaluationCase, numbers: PublishedNumbers) -> None:
         for sample_id, metric, outcome, value, *detail in numbers.stored
     ]
     private = numbers.private
+    ensure_sitting(case.settings, case.suite, case.run.judge, case.place)
     summarised = summaries(case.suite, case.samples, scores, numbers.columns)
     with session(case.settings.database) as db:
         transaction_lock(db, PUBLICATION)
@@ -91,6 +94,7 @@ def _put_on_board(
     with on_publish.kept_up(db, col(tables.Run.id) == run.id):
         _set_run(db, run, state="published", published_at=tables.now())
     rank(db, case.suite, case.submission, run, summarised)
+    renew_sight(db, case.suite, run.board, case.settings.exam)
     board_changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
     _keep_receipt(db, case, run, numbers.answered, numbers.noise, numbers.version)
     seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
@@ -160,6 +164,7 @@ def rank_again(db: Session, case: EvaluationCase, run: tables.Run, scores: Seque
     for summary in summaries(case.suite, case.samples, scores):
         store_summary(db, case.suite, run, summary)
     renew(db, case.suite, run)
+    renew_sight(db, case.suite, run.board, case.settings.exam)
     answered = load_answers(db, case.suite, run, case.samples, case.requests)
     _keep_receipt(db, case, run, answered, noise_of(db, run.id), scoring_version(case.suite))
     seal_run(db, run)
@@ -175,7 +180,8 @@ def settle(settings: Settings) -> int:
         leaving = [(suite, run) for board, suite in boards.items() for run in withdrawn(db, board)]
         for suite, run_id in leaving:
             leave(db, suite_named(suite), db.get_one(tables.Run, run_id))
-        for board in {db.get_one(tables.Run, run_id).board for _, run_id in leaving}:
+        for suite, board in {(s, db.get_one(tables.Run, run_id).board) for s, run_id in leaving}:
+            renew_sight(db, suite_named(suite), board, settings.exam)
             seal_board(db, board)
         seal_events(db)
         return len(leaving)

@@ -33,7 +33,7 @@ FREE = {
 """Columns that change in a row's life. A submission's state is held against its timeline
 instead."""
 
-MEASURED = ("noise", "overlays")
+MEASURED = ("noise", "overlays", "exam")
 """What is measured of a judge later stands on its card and changes no number."""
 
 RAW = ("standings",)

@@ -10,13 +10,15 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import Facets, Question, Request, Sample
+from evaluators.judges.card import request_key
+from evaluators.judges.exam.exam import request_of
 from evaluators.suites import suite_named
 from flows.durable.progress import advance_progress
 from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
 from flows.workers.judges import JudgeOptions, open_judge
 from flows.workers.reply_journal import judged
 from flows.workers.samples import samples_of
-from flows.workers.specs import JudgeWork, WorkerPlace
+from flows.workers.specs import ExamWork, JudgeWork, WorkerPlace
 from infra.fields import fields_of
 from infra.logs import about
 from infra.settings import Settings
@@ -41,6 +43,34 @@ def ask_again(work: JudgeWork, place: WorkerPlace, night: str) -> ShardResult:
     return compute_once(
         store, "drift", inputs_sha256("drift", inputs), lambda: _records(tonight, place, store)
     )
+
+
+def ask_exam(work: ExamWork, place: WorkerPlace) -> ShardResult:
+    """Ask items of an exam; what was answered in this sitting is not asked again."""
+    store = open_store(place.store, place.endpoint)
+    inputs = {**fields_of(work), "judge": ""}
+    return compute_once(
+        store, "exam", inputs_sha256("exam", inputs), lambda: _exam_records(work, place, store)
+    )
+
+
+def _exam_records(work: ExamWork, place: WorkerPlace, store: Store) -> Iterator[dict[str, Any]]:
+    suite = suite_named(work.suite)
+    exam = suite.exam
+    assert exam, f"{work.suite} has no exam"
+    judge = open_judge(work.judge, place.device, JudgeOptions.of(Settings(), suite.judging))
+    items = [item for item in exam.items() if item.id in set(work.item_ids)]
+    journal = f"{work.fingerprint}-exam-{work.sitting}"
+    Path(place.work).mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="exam-", dir=place.work) as folder:
+        requests = [request_of(item, exam.write(item, Path(folder))) for item in items]
+        keys = {
+            request.sample_id: request_key(request.prompt, request.modality, request.questions)
+            for request in requests
+        }
+        for record in judged(judge, journal, requests, keys, store):
+            yield record
+            advance_progress("exam")
 
 
 def _records(work: JudgeWork, place: WorkerPlace, store: Store) -> Iterator[dict[str, Any]]:

@@ -65,6 +65,18 @@ class JudgeWork:
 
 
 @dataclass(frozen=True, slots=True)
+class ExamWork:
+    """Ask a judge some items of a suite's exam; `sitting` is the first one, or a night."""
+
+    suite: str
+    judge: str
+    fingerprint: str
+    items_sha256: str
+    item_ids: tuple[str, ...]
+    sitting: str
+
+
+@dataclass(frozen=True, slots=True)
 class OutputRecord:
     """What is stored of one output: its outcome, its file, and what was found in the file."""
 

@@ -1,13 +1,14 @@
-"""Rows of ranks and of trust: rosters and standings with their certainty, attempts, receipts, and
-the chain of seals."""
+"""Rows of ranks and of trust: rosters and standings with their certainty, attempts, receipts, the
+chain of seals, and the exams of judges."""
 
 from __future__ import annotations
 
+from datetime import date as Day
 from datetime import datetime
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Dialect, Index, LargeBinary
+from sqlalchemy import JSON, Dialect, Index, LargeBinary
 from sqlalchemy.types import TypeDecorator
 from sqlmodel import Column, Field, SQLModel
 
@@ -221,3 +222,61 @@ class Seal(SQLModel, table=True):
     digests: bytes = bytes_column()
     previous: str
     sha256: str
+
+
+def texts_column() -> Any:
+    """A column of a list of texts that is never null."""
+    return Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+
+
+class JudgeExam(SQLModel, table=True):
+    """A judge's sitting of a suite's exam: the first, or that of a night. The newest counts.
+
+    `answers` names the objects in the store that hold what the judge said, word for word.
+    `in_order` is the share of pairs of twins that it rated in the right order.
+    """
+
+    __tablename__ = "judge_exam"
+    judge: str = Field(primary_key=True, foreign_key="judge.fingerprint")
+    suite: str = Field(primary_key=True, foreign_key="suite.name")
+    version: str = Field(primary_key=True)
+    items_sha256: str = Field(primary_key=True)
+    sitting: str = Field(primary_key=True)
+    night: Day | None = None
+    at: datetime = time_column()
+    n: int = count_column()
+    n_answered: int = count_column()
+    answer_rate: float | None = None
+    agreement: float | None = None
+    agreement_low: float | None = None
+    agreement_high: float | None = None
+    chance: float | None = None
+    kappa: float | None = None
+    kappa_low: float | None = None
+    kappa_high: float | None = None
+    yes_bias: float | None = None
+    yes_bias_low: float | None = None
+    yes_bias_high: float | None = None
+    n_pairs: int = count_column(default=0)
+    in_order: float | None = None
+    in_order_low: float | None = None
+    in_order_high: float | None = None
+    verdict: str
+    reasons: list[str] = texts_column()
+    answers: list[str] = texts_column()
+
+
+class BoardSight(SQLModel, table=True):
+    """Whether a board's judge sees, with reasons; `ranked` says whether the board has ranks.
+
+    A board without a row has a judge that no exam is for: people, or a suite's own rule.
+    """
+
+    __tablename__ = "board_sight"
+    board: str = Field(primary_key=True)
+    suite: str = Field(foreign_key="suite.name")
+    judge: str = Field(foreign_key="judge.fingerprint")
+    verdict: str
+    ranked: bool
+    reasons: list[str] = texts_column()
+    at: datetime = time_column()

@@ -16,7 +16,7 @@ from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
 from leaderboard import queries
 from leaderboard.cache.reader import reader
-from leaderboard.queries import addresses, entries, failures
+from leaderboard.queries import addresses, entries, failures, trust
 from leaderboard.queries.entries import Figure, TimelineEvent
 from leaderboard.queries.ranking import BoardAddress, NotOnBoard, RankedEntry
 from leaderboard.queries.samples import JudgeAnswer, RunFacts, ScoredSample, Show
@@ -102,15 +102,19 @@ def ranking(ask: Ask, suite: str, at: At, metric: str | None = None) -> list[Ran
 
 @router.get("/suites/{suite}/boards")
 def boards(ask: Ask, suite: str) -> list[dict[str, Any]]:
-    """The boards of a suite: entries are ranked only within one."""
+    """The boards of a suite: entries are ranked only within one. `sight` says whether a board's
+    judge passed the exam of the suite; null where no exam is for it."""
     by_board: dict[str, dict[str, Any]] = {}
-    for run in ask(queries.samples.runs, suite):
+    runs = ask(queries.samples.runs, suite)
+    sights = ask(trust.notices, tuple(sorted({run.board for run in runs})))
+    for run in runs:
         facts = {
             "board": run.board,
             "version": run.version,
             "subset": run.subset,
             "judge": run.judge,
             "judge_name": run.judge_name,
+            "sight": sights.get(run.board),
         }
         by_board.setdefault(run.board, {**facts, "entries": 0})["entries"] += 1
     return list(by_board.values())

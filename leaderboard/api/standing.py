@@ -9,7 +9,7 @@ from fastapi import APIRouter
 from sqlmodel import Session, col, select
 
 from infra.tables import Run, Submission
-from infra.tables.standing import AttemptRow, Hidden, Noise, RankChange
+from infra.tables.standing import AttemptRow, BoardSight, Hidden, Noise, RankChange
 from leaderboard.api.routes import Ask, At, Listed, Part, paged
 from leaderboard.queries import comparison, samples, trust
 from leaderboard.queries.comparison import EntryComparison
@@ -36,7 +36,8 @@ def attempts(ask: Ask, suite: str, page: Part, team: str | None = None) -> dict[
 
 @router.get("/suites/{suite}/changes", response_model=Listed)
 def changes(ask: Ask, suite: str, page: Part, board: str | None = None) -> dict[str, Any]:
-    """Places on the board of a new judge or scorer against the board before, with reasons."""
+    """Places on the board of a new judge or scorer against the board before, with reasons; none
+    where one of the two boards has no ranks."""
     return paged(ask(_changes, suite, board), page)
 
 
@@ -72,6 +73,9 @@ def _attempts(db: Session, suite: str, team: str | None) -> list[dict[str, Any]]
 def _changes(db: Session, suite: str, board: str | None) -> list[RankChange]:
     query = select(RankChange).where(RankChange.suite == suite)
     query = query.where(RankChange.board == board) if board else query
+    withheld = select(BoardSight.board).where(col(BoardSight.ranked).is_(False))
+    for column in (RankChange.board, RankChange.board_before):
+        query = query.where(col(column).not_in(withheld))
     return list(db.exec(query.order_by(RankChange.board, RankChange.metric, col(RankChange.rank))))
 
 

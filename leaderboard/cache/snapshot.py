@@ -47,6 +47,8 @@ PUBLIC: tuple[type[SQLModel], ...] = (
     standing.RankChange,
     standing.Hidden,
     standing.Noise,
+    standing.BoardSight,
+    standing.JudgeExam,
     operations.Night,
     operations.Change,
     operations.Drift,

@@ -96,7 +96,8 @@ def _section(front: settle.Leaders) -> str:
         f"<a href='{suite.name}/cells.{kind}'>{kind}</a>" for kind in ("csv", "json", "parquet")
     )
     body = f"{table}<p>Every cell: {links}</p>" if rows else "<p>No figures yet.</p>"
-    return f"<h2>{escape(suite.title)}</h2><p>{escape(suite.sentence)}</p>{body}"
+    notice = f"<p><strong>{escape(front.notice)}</strong></p>" if front.notice else ""
+    return f"<h2>{escape(suite.title)}</h2><p>{escape(suite.sentence)}</p>{notice}{body}"
 
 
 def _row(entry: ranking.RankedEntry, unit: str) -> str:

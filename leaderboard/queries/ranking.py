@@ -19,6 +19,7 @@ from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables.board import Declared
 from infra.tables.standing import AttemptRow
 from leaderboard.queries import ranks
+from leaderboard.queries.trust import notices
 from submissions.format.suggestions import no_such
 
 ALL = "*"
@@ -127,8 +128,17 @@ def ranking(db: Session, suite: str, metric: str | None, at: BoardAddress) -> li
     listed = [row for row in rows if row.cell_run_id is not None or row.trust != PAPER]
     boards = {row.board for row in listed if row.trust != PAPER}
     stored = ranks.stored(db, boards, chosen, at)
+    withheld = {
+        board: notice.text for board, notice in notices(db, boards).items() if not notice.ranked
+    }
     return [
-        _entry(row, judges[row.judge], rank, stored.get(row.board))
+        _entry(
+            row,
+            judges[row.judge],
+            rank,
+            stored.get(row.board),
+            "" if row.trust == PAPER else withheld.get(row.board, ""),
+        )
         for row, rank in ranked(listed, best_is_high=direction == "higher")
     ]
 
@@ -292,14 +302,14 @@ def _order(sign: int, row: RankingRow) -> tuple[Any, ...]:
 
 
 def _entry(
-    row: RankingRow, by: Evaluator, rank: int | None, stored: ranks.Ranks | None
+    row: RankingRow, by: Evaluator, rank: int | None, stored: ranks.Ranks | None, withheld: str
 ) -> RankedEntry:
     is_paper = row.trust == PAPER
     why_empty = "not measured here" if row.cell_run_id is None else row.why_empty
     notes = "; ".join(
         [text for text in (why_empty, row.note, "" if is_paper else row.why_not) if text]
     )
-    placed = ranks.place(row.run_id, is_paper, rank, notes, stored, row.held_back)
+    placed = ranks.place(row.run_id, is_paper, rank, notes, stored, row.held_back, withheld)
     return RankedEntry(
         rank=placed.rank,
         model=row.model,

@@ -93,13 +93,16 @@ def place(
     note: str,
     ranks: Ranks | None,
     held_back: str | None,
+    withheld: str = "",
 ) -> Placed:
     """An entry's stored rank; without one it says why, an attempt that did not count in the words
-    of its team's row."""
+    of its team's row. `withheld` says why a whole board has no ranks."""
     if paper:
         return Placed(None, None, None, PAPER, note)
     if by_value is None:
         return Placed(None, None, None, note, note)
+    if withheld:
+        return Placed(None, None, None, withheld, note)
     if ranks is None:
         return Placed(by_value, None, None, BY_VALUE, note)
     if stored_ranks := ranks.places.get(run_id):

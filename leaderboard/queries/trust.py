@@ -1,18 +1,29 @@
-"""The SELECTs about how far to trust a place: attempts, places that moved, private samples, and
-what repeats add."""
+"""The SELECTs about how far to trust a place: whether the judge sees, attempts, places that moved,
+private samples, and what repeats add."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlmodel import Session, col, select
 
 from infra.tables import Submission
-from infra.tables.standing import AttemptRow, Hidden, Noise, RankChange
+from infra.tables.standing import AttemptRow, BoardSight, Hidden, Noise, RankChange
+
+if TYPE_CHECKING:
+    from leaderboard.queries.ranking import RankedEntry
 
 Row = TypeVar("Row", Hidden, Noise)
+
+
+LEADS = {
+    "blind": "Not ranked: this board's judge is blind.",
+    "not examined": "Not ranked: this board's judge is not examined.",
+}
+RANKED_UNSEEN = "Ranked by a judge that is not examined."
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +77,24 @@ class PrivateFigure:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class BoardNotice:
+    """What is to be said above a board: whether its judge sees, and if it has no ranks, why."""
+
+    board: str
+    verdict: str
+    ranked: bool
+    reasons: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """The notice in words; empty for a judge that sees."""
+        if self.verdict == "sees":
+            return ""
+        lead = RANKED_UNSEEN if self.ranked else LEADS[self.verdict]
+        return " ".join((lead, *self.reasons))
+
+
 def attempts(db: Session, board: str, team: str) -> list[Try]:
     """A team's attempts on one board, in their order; `stands` marks those whose score is the
     public one now."""
@@ -93,7 +122,10 @@ def attempts(db: Session, board: str, team: str) -> list[Try]:
 
 def new_places(db: Session, board: str, run_id: str | None = None) -> list[NewPlace]:
     """Who stands elsewhere on a board than on the one before it, the largest moves first; or one
-    run only."""
+    run only. A board whose ranks are withheld has no places."""
+    withheld = notice(db, board)
+    if withheld and not withheld.ranked:
+        return []
     columns = (RankChange.metric, RankChange.modality, RankChange.rank_before, RankChange.rank)
     values = (RankChange.value_before, RankChange.value, RankChange.reason, RankChange.at)
     query = (
@@ -125,3 +157,42 @@ def of_run(db: Session, table: type[Row], run_id: str) -> list[Row]:
     return list(
         db.exec(select(table).where(columns.c.run_id == run_id).order_by(*columns.primary_key))
     )
+
+
+def notices(db: Session, boards: Iterable[str]) -> dict[str, BoardNotice]:
+    """The verdict of each board whose judge an exam is for; people and rules have none."""
+    query = select(BoardSight).where(col(BoardSight.board).in_(sorted(set(boards))))
+    return {
+        row.board: BoardNotice(row.board, row.verdict, row.ranked, tuple(row.reasons))
+        for row in db.exec(query)
+    }
+
+
+def notice(db: Session, board: str) -> BoardNotice | None:
+    """The verdict of one board, if its judge is one that an exam is for."""
+    return notices(db, [board]).get(board)
+
+
+def too_good(entries: Sequence[RankedEntry], best_is_high: bool) -> list[str]:
+    """Say of each sanity row of one board which entries it ties or beats."""
+    sign = 1 if best_is_high else -1
+    said = []
+    for row in entries:
+        if row.role != "sanity" or row.value is None:
+            continue
+        reached = [
+            entry.model
+            for entry in entries
+            if entry.role == "entry"
+            and entry.value is not None
+            and sign * entry.value <= sign * row.value
+        ]
+        if reached:
+            said.append(f"The sanity row {row.model!r} ties or beats {_listed(reached)}.")
+    return said
+
+
+def _listed(models: Sequence[str]) -> str:
+    if len(models) > 3:
+        return f"{', '.join(models[:3])} and {len(models) - 3} more"
+    return ", ".join(models)

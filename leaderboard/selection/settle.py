@@ -12,6 +12,7 @@ from infra.tables import Metric, Suite
 from leaderboard.queries import addresses, ranking
 from leaderboard.queries.addresses import FiguresAt
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress, RankedEntry
+from leaderboard.queries.trust import notices
 from leaderboard.selection.choice import ANY, Choice, fullest, nearest
 
 
@@ -37,12 +38,16 @@ class Settled:
 
 @dataclass(frozen=True, slots=True)
 class Leaders:
-    """Who is in front in one suite, where the ranking page would open."""
+    """Who is in front in one suite, where the ranking page would open.
+
+    `notice` says why nobody is, where the board's judge may not rank; its entries are left out.
+    """
 
     settled: Settled
     ours: tuple[RankedEntry, ...]
     papers: tuple[RankedEntry, ...]
     unranked: tuple[RankedEntry, ...] = ()
+    notice: str = ""
 
 
 def settle(db: Session, wish: Choice) -> Settled | None:
@@ -91,14 +96,18 @@ def leaders(db: Session, limit: int = 3) -> list[Leaders]:
             papers = best_first([entry for entry in entries if entry.trust == "C"], best_is_high)
             board = fullest(entries)
             ours = [entry for entry in entries if entry.rank is not None and entry.board == board]
+            sights = notices(db, {entry.board for entry in entries if entry.trust != "C"})
+            withheld = {name for name, sight in sights.items() if not sight.ranked}
             without_rank = [
                 entry
                 for entry in entries
                 if entry.trust != "C" and entry.rank is None and entry.value is not None
+                if entry.board not in withheld
             ]
+            text = sights[board].text if board in sights else ""
             unranked = best_first(without_rank, best_is_high)[:limit]
             fronts.append(
-                Leaders(settled, tuple(ours[:limit]), tuple(papers[:limit]), tuple(unranked))
+                Leaders(settled, tuple(ours[:limit]), tuple(papers[:limit]), tuple(unranked), text)
             )
     return fronts
 

@@ -16,7 +16,7 @@ from leaderboard.queries.agreement import Estimate, JudgeAgreement, agreement
 from leaderboard.studies import overview
 from leaderboard.widgets.common import ask, downloads, draw, link, pick
 
-ELSEWHERE = ("name", "kind", "noise", "overlays")
+ELSEWHERE = ("name", "kind", "noise", "overlays", "exam")
 PLAIN: Any = {"border": True, "delta_color": "off", "delta_arrow": "off"}
 KINDS = {"auto": "automatic", "human": "people", "paper": "of a paper"}
 
@@ -82,9 +82,36 @@ def _judge(judge: Judge) -> None:
     flips.metric("Flip rate", *_noise(judge.card.get("noise")), **PLAIN)
     painted.metric("What painted words win", *_overlays(judge.card.get("overlays")), **PLAIN)
     if judge.kind != "human":
+        _exams(judge.card.get("exam") or {})
         _agreement(agreement(ask(samples.answer_pairs, judge.fingerprint)))
         _in_studies(judge.fingerprint)
         _drift(judge.fingerprint)
+
+
+def _exams(exams: dict[str, dict[str, Any]]) -> None:
+    """How the judge did in the newest sitting of each suite's exam."""
+    if not exams:
+        return
+    st.subheader("Exam", anchor=False)
+    rows = [
+        {
+            "Suite": suite,
+            "Verdict": exam["verdict"],
+            "Agreement": _exam_span(exam, "agreement"),
+            "Cohen's kappa": _exam_span(exam, "kappa"),
+            "Yes-bias": _exam_span(exam, "yes_bias"),
+            "Answered": f"{exam['n_answered']}/{exam['n']}",
+            "Date": exam["at"][:10],
+            "Why": " ".join(exam["reasons"]),
+        }
+        for suite, exam in sorted(exams.items())
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True, key="exams")
+
+
+def _exam_span(exam: dict[str, Any], name: str) -> str:
+    value, low, high = (exam[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return "—" if value is None else f"{value:.2f} [{low:.2f}, {high:.2f}]"
 
 
 def _noise(noise: dict[str, float] | None) -> tuple[str, str]:

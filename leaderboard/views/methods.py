@@ -20,6 +20,9 @@ RULES = """
   hundred.
 - **Comparable or not ranked together.** A board is one suite version, one set of samples and
   questions, one scorer and one judge with its prompts and settings. A new judge is a new board.
+- **A judge that does not look ranks nobody.** Suites that a model judges bring an exam: questions
+  about pictures and clips whose content is known. A board whose judge fails it, or has not sat it,
+  shows its numbers and no ranks.
 - **Intervals** are 95 % intervals by drawing whole tasks again. **Ranks** come from paired
   differences, task by task: entries that cannot be told apart share a rank, and a rank interval
   leaves room for all who are not surely worse. Where that was not compared, a rank is by value
@@ -57,6 +60,10 @@ def page() -> None:
 def _passages(suite: str, title: str) -> None:
     """What judges and agents are told, word for word, and what changed when."""
     passages = ask(entries.passages)
+    for passage in passages:
+        if passage.kind == "exam" and passage.suite == suite:
+            st.subheader("Exam of judges", anchor=False)
+            st.markdown(escaped(passage.text, 3000))
     st.subheader("Prompts of the judges", anchor=False)
     st.caption(
         "Every judge that reads words is told these; a board's key holds their hash. $names are "

@@ -53,6 +53,8 @@ def _suite(front: Leaders) -> None:
     st.caption(
         f"{escaped(titled(metric.title, metric.unit))}{': ' + escaped(where, 200) if where else ''}"
     )
+    if front.notice:
+        st.warning(escaped(front.notice, 600), icon=":material/visibility_off:")
     if front.ours:
         st.markdown("\n".join(_line(entry, metric.unit) for entry in front.ours))
     if front.papers and not front.ours:
@@ -63,7 +65,7 @@ def _suite(front: Leaders) -> None:
             )
         )
         st.caption(f"Not ranked: figures from {escaped(front.papers[0].source, 120)}.")
-    if not front.ours and not front.papers:
+    if not front.ours and not front.papers and (front.unranked or not front.notice):
         _unranked(front.unranked, metric.unit)
     link("ranking", "Open the ranking", choice.params(), ":material/leaderboard:")
 

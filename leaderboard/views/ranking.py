@@ -16,7 +16,7 @@ from infra.tables import Metric, Suite, now
 from leaderboard.draw import charts, frames
 from leaderboard.draw.dots import dots
 from leaderboard.draw.words import TRUST, digits, escaped, name, plain, titled
-from leaderboard.queries import addresses, ranking
+from leaderboard.queries import addresses, ranking, trust
 from leaderboard.queries.addresses import FiguresAt
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress, RankedEntry
 from leaderboard.selection import choice
@@ -153,6 +153,7 @@ def _judged(entries: Sequence[RankedEntry], metric: Metric, suite: Suite, chosen
         )
         st.caption(explanation)
         return
+    _notices(listed, metric)
     frame = frames.standings(choice.in_order(listed, chosen.sort), metric, chosen.at, now() - NEW)
     _side_by_side(
         frame,
@@ -161,6 +162,15 @@ def _judged(entries: Sequence[RankedEntry], metric: Metric, suite: Suite, chosen
         "judged",
         chosen.hidden.split(","),
     )
+
+
+def _notices(listed: Sequence[RankedEntry], metric: Metric) -> None:
+    """Why the board has no ranks, if it has none; in red, which sanity rows are too good."""
+    sight = ask(trust.notice, listed[0].board)
+    if sight and sight.text:
+        st.warning(escaped(sight.text, 1000), icon=":material/visibility_off:")
+    for sentence in trust.too_good(listed, metric.direction == "higher"):
+        st.error(escaped(sentence, 400), icon=":material/error:")
 
 
 def _published(

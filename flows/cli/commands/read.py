@@ -14,7 +14,10 @@ from flows.cli.parameters.values import BindAddress
 from flows.cli.terminal import plain, reporting_errors, say, show_rows
 
 if TYPE_CHECKING:
+    from sqlmodel import Session
+
     from leaderboard.queries.addresses import FiguresAt
+    from leaderboard.queries.ranking import RankedEntry
 
 MOST_ADDRESSES = 8
 FACETS = ("scenario", "task", "setting", "modality")
@@ -52,10 +55,25 @@ def board(
             sys.stdout.write(text.as_csv(entries))
         else:
             show_rows([entry.brief() for entry in entries])
+            _say_notices(db, entries, metric_named(db, suite, metric).direction == "higher")
             if all(entry.value is None for entry in entries):
                 _name_other_addresses(
                     suite, places(db, suite, metric_named(db, suite, metric).name)
                 )
+
+
+def _say_notices(db: Session, entries: list[RankedEntry], best_is_high: bool) -> None:
+    """Under the table: which boards have no ranks and why, which sanity rows are too good."""
+    from leaderboard.queries.trust import notices, too_good
+
+    ours = [entry for entry in entries if entry.trust != "C"]
+    for board, notice in sorted(notices(db, {entry.board for entry in ours}).items()):
+        if notice.text:
+            say(f"Board {board}. {plain(notice.text)}")
+    for board in sorted({entry.board for entry in ours}):
+        listed = [entry for entry in ours if entry.board == board]
+        for sentence in too_good(listed, best_is_high):
+            say(f"[red]{plain(sentence)}[/red]")
 
 
 def export(folder: Annotated[Path, typer.Argument(parser=NewFolder("the files"))]) -> None:

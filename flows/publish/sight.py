@@ -1,0 +1,135 @@
+"""Whether a board may rank: its judge's newest exam and the sanity rows give one verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import numpy as np
+from sqlmodel import Session, col, select
+
+from evaluators.contracts import SUBMITTER_FAILURES, Metric, Suite
+from evaluators.judges.exam.sight import ExamVerdict, SanityRow, sanity_row, verdict
+from evaluators.statistics.intervals import Floats
+from evaluators.suites import suite_named
+from flows.publish.exam_sitting import competence_of, newest_sitting
+from flows.run.verdict_rows import OUTCOMES
+from infra.db import put
+from infra.tables import Cell, Judge, Run, Score, Submission, now
+from infra.tables.standing import BoardSight
+
+MOST_ENTRIES = 10
+"""Entries that are held against each sanity row: the best of the board. If none of these is surely
+above a row, those below them are not either."""
+SWITCHED_OFF = "An operator switched the exam off: nobody knows whether this judge looks."
+
+
+def renew_sight(
+    db: Session, suite: Suite, board: str, exam: Literal["required", "off"]
+) -> BoardSight | None:
+    """Give a board its verdict anew; None where no exam is for its judge: people, or a rule."""
+    judge = db.exec(
+        select(Judge)
+        .join(Run, col(Run.judge) == col(Judge.fingerprint))
+        .where(Run.board == board, Run.state == "published")
+        .limit(1)
+    ).first()
+    if judge is None or judge.kind != "auto" or suite.exam is None or suite.own_judge is not None:
+        return None
+    outcome = _verdict(db, suite, board, judge.fingerprint, exam)
+    row = BoardSight(
+        board=board,
+        suite=suite.name,
+        judge=judge.fingerprint,
+        verdict=outcome.sight,
+        ranked=outcome.sight == "sees" or (exam == "off" and outcome.sight == "not examined"),
+        reasons=list(outcome.reasons),
+        at=now(),
+    )
+    put(db, BoardSight, [row.model_dump()])
+    return row
+
+
+def renew_boards_of(
+    db: Session, suite_name: str, judge: str, exam: Literal["required", "off"]
+) -> None:
+    """Give all boards of one judge in one suite their verdict anew."""
+    query = select(Run.board).where(Run.suite == suite_name, Run.judge == judge).distinct()
+    for board in sorted(db.exec(query)):
+        renew_sight(db, suite_named(suite_name), board, exam)
+
+
+def _verdict(
+    db: Session, suite: Suite, board: str, judge: str, exam: Literal["required", "off"]
+) -> ExamVerdict:
+    assert suite.exam is not None
+    sitting = newest_sitting(db, suite, judge)
+    if sitting is None and exam == "off":
+        return ExamVerdict("not examined", (SWITCHED_OFF,))
+    reached = competence_of(sitting) if sitting else None
+    return verdict(reached, suite.exam.bounds, _sanity_rows(db, suite, board))
+
+
+def _sanity_rows(db: Session, suite: Suite, board: str) -> list[SanityRow]:
+    """Each sanity row of the board that must lose, with the leads of the best entries over it."""
+    assert suite.exam is not None
+    metric = suite.metrics[0]
+    best = _best_entries(db, board, metric)
+    rows = _sanity_runs(db, board, suite.exam.must_lose)
+    if not best or not rows:
+        return []
+    place = {sample.id: number for number, sample in enumerate(suite.samples())}
+    names: dict[str, int] = {}
+    clusters = np.array([names.setdefault(s.cluster, len(names)) for s in suite.samples()])
+    entries = [_values(db, run, metric, place) for run in best]
+    return [
+        sanity_row(
+            title,
+            [entry for entry in entries if bool((~np.isnan(entry - values)).any())],
+            values,
+            clusters,
+            higher=metric.direction == "higher",
+        )
+        for title, values in (
+            (title, _values(db, run, metric, place)) for title, run in sorted(rows.items())
+        )
+    ]
+
+
+def _best_entries(db: Session, board: str, metric: Metric) -> Sequence[str]:
+    """The runs of the best entries by the suite's first metric over all that they answer."""
+    whole = (Cell.scenario, Cell.task, Cell.setting, Cell.modality)
+    value = col(Cell.value)
+    query = (
+        select(Run.id)
+        .join(Submission, col(Submission.id) == col(Run.submission_id))
+        .join(Cell, col(Cell.run_id) == col(Run.id))
+        .where(Run.board == board, Run.state == "published", col(Run.eligible).is_(True))
+        .where(Submission.state == "published", Cell.metric == metric.name, value.is_not(None))
+        .where(*(column == "*" for column in whole))
+        .order_by(value.desc() if metric.direction == "higher" else value, Run.id)
+    )
+    return db.exec(query.limit(MOST_ENTRIES)).all()
+
+
+def _sanity_runs(db: Session, board: str, titles: Sequence[str]) -> dict[str, str]:
+    query = (
+        select(Submission.model, Run.id)
+        .join(Run, col(Run.submission_id) == col(Submission.id))
+        .where(Run.board == board, Run.state == "published", Submission.role == "sanity")
+        .where(col(Submission.model).in_(titles))
+    )
+    return {title: run for title, run in db.exec(query)}
+
+
+def _values(db: Session, run: str, metric: Metric, place: Mapping[str, int]) -> Floats:
+    """A run's score for each sample of the suite; a submitter's failure is the worst value."""
+    values = np.full(len(place), np.nan)
+    query = select(Score.sample_id, Score.outcome, Score.value)
+    for sample, outcome, value in db.exec(
+        query.where(Score.run_id == run, Score.metric == metric.name)
+    ):
+        if sample in place:
+            failed = OUTCOMES[outcome] in SUBMITTER_FAILURES
+            values[place[sample]] = metric.worst if failed else np.nan if value is None else value
+    return values
