@@ -176,7 +176,7 @@ def notice(db: Session, board: str) -> BoardNotice | None:
 def too_good(entries: Sequence[RankedEntry], best_is_high: bool) -> list[str]:
     """Say of each sanity row of one board which entries it ties or beats."""
     sign = 1 if best_is_high else -1
-    said = []
+    sentences = []
     for row in entries:
         if row.role != "sanity" or row.value is None:
             continue
@@ -188,8 +188,8 @@ def too_good(entries: Sequence[RankedEntry], best_is_high: bool) -> list[str]:
             and sign * entry.value <= sign * row.value
         ]
         if reached:
-            said.append(f"The sanity row {row.model!r} ties or beats {_listed(reached)}.")
-    return said
+            sentences.append(f"The sanity row {row.model!r} ties or beats {_listed(reached)}.")
+    return sentences
 
 
 def _listed(models: Sequence[str]) -> str:

@@ -38,6 +38,7 @@ from leaderboard.selection.settle import leaders
 from tests.bundles import declaration, drawn_outputs
 from tests.command import Machine
 from tests.exams.judges import EXAMS, by_key
+from tests.leaderboard.pages import opened
 
 ITEMS = {item.id: item for exam in EXAMS.values() for item in exam.items()}
 OFFLINE = {"ENGINE": "here", "ANCHORS": "2", "DRIFT_OUTPUTS": "0"}
@@ -198,6 +199,9 @@ def test_a_judge_that_reads_the_text_card_passes_the_exam_and_fails_on_the_sanit
     assert (sitting().verdict, verdicts()) == ("sees", [("blind", False)])
     assert entry.rank is None and "'Text card with the prompt (picture)'" in entry.why_no_ranks
     assert any("Text card" in sentence for sentence in too_good(judged_here(), True))
+    page = opened("ranking", suite="tailor")
+    assert [box.value for box in page.warning if "Not ranked" in box.value]
+    assert [box.value for box in page.error if "Text card" in box.value]
 
 
 def test_a_judge_that_is_broken_at_night_loses_its_ranks_in_the_morning_and_gets_them_back(

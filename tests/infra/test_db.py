@@ -28,7 +28,7 @@ from infra.db import (
     session,
 )
 from infra.tables.columns import index_exists_on
-from infra.tables.standing import Standing
+from infra.tables.standing import BoardSight, Standing
 from leaderboard.queries import entries
 from tests.servers.postgres import PostgresServer
 
@@ -193,6 +193,38 @@ def test_standings_keep_their_numbers_through_a_change_of_their_form(url: str) -
     with session(url) as db:
         row = db.exec(select(Standing)).one()
     assert {name: getattr(row, name) for name in lists} == lists
+
+
+def test_boards_that_an_automatic_judge_ranked_before_exams_are_not_examined(url: str) -> None:
+    migrate(url)
+    with session(url) as db:
+        catalogue.load(db)
+        submission = db.exec(select(tables.Submission).limit(1)).one()
+        cards = {"kind": "auto", "name": "a judge", "card": {}}, {"kind": "human", "name": "people"}
+        for card in cards:
+            put(db, tables.Judge, [{"card": {}, **card, "fingerprint": card["kind"]}])
+            run = tables.Run(
+                id=f"run-{card['kind']}",
+                submission_id=submission.id,
+                board=f"board-{card['kind']}",
+                suite="tailor",
+                suite_version="1",
+                scorer_version="1",
+                subset="full",
+                judge=str(card["kind"]),
+                eligible=True,
+                state="published",
+            )
+            put(db, tables.Run, [run.model_dump()])
+
+    downgrade(url, "0017")
+    migrate(url)
+
+    with session(url) as db:
+        (row,) = db.exec(select(BoardSight)).all()
+    assert (row.board, row.verdict, row.ranked) == ("board-auto", "not examined", False)
+    assert row.reasons == ["The judge has sat no exam."]
+    assert row.at.tzinfo is not None
 
 
 def test_the_catalogue_loaded_twice_is_the_catalogue_loaded_once(url: str) -> None:
