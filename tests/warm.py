@@ -1,36 +1,48 @@
-"""Many runs for one import: a process that has loaded everything forks one child a run."""
+"""Many runs of `armillary` for one import: each is a child of a process that has loaded
+everything (`tests/forked.py`).
+
+As a script it is what such a child runs: the command line with the arguments.
+"""
 
 from __future__ import annotations
 
 import atexit
-import gc
-import json
 import os
 import select
 import signal
+import socket
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import TracebackType
 from typing import NoReturn
+
+from tests import forked
+
+ROOT = Path(__file__).parent.parent
+IMPORTED = ("great_expectations", "flows.cli.app", "flows.evaluate.flow")
 
 
 class Warm:
     """Starts runs, one at a time, each in a process group of its own: of `armillary`, or of another
-    module."""
+    module that ends with `leave_after`."""
 
     def __init__(self, module: str = "tests.warm") -> None:
+        self._module = module
+        self._folder = TemporaryDirectory(ignore_cleanup_errors=True)
+        self._door = Path(self._folder.name) / "fork"
         self._parent = subprocess.Popen(
-            [sys.executable, "-m", module],
-            cwd=Path(__file__).parent.parent,
-            env={**os.environ, "PREFECT_LOGGING_LEVEL": "CRITICAL"},
+            [sys.executable, "-P", forked.__file__, "serve", str(self._door), *IMPORTED],
+            cwd=ROOT,
+            env={**os.environ, "PREFECT_LOGGING_LEVEL": "CRITICAL", "PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
         )
+        self._line: socket.socket | None = None
         self._group = 0
 
     def __enter__(self) -> Warm:
@@ -48,20 +60,21 @@ class Warm:
         self, *arguments: str, environment: Mapping[str, str], said: Path | None = None
     ) -> None:
         """Begin a command; what it prints goes to a file, if one is named."""
-        assert self._parent.stdin
-        wanted = {
-            "arguments": arguments,
-            "environment": dict(environment),
-            "said": str(said or os.devnull),
-        }
-        self._parent.stdin.write(json.dumps(wanted) + "\n")
-        self._parent.stdin.flush()
+        while not self._door.exists():
+            assert self._parent.poll() is None, "The process that forks has ended."
+            time.sleep(0.01)
+        with (
+            Path(os.devnull).open("rb") as nothing,
+            Path(said or os.devnull).open("ab") as printed,
+        ):
+            streams = nothing.fileno(), printed.fileno(), printed.fileno()
+            self._line = forked.ask(str(self._door), self._module, arguments, environment, streams)
         self._group = self._heard()
 
     def running(self) -> bool:
         """Whether the command is still at work."""
-        assert self._parent.stdout
-        return not select.select([self._parent.stdout], [], [], 0)[0]
+        assert self._line
+        return not select.select([self._line], [], [], 0)[0]
 
     def kill(self) -> None:
         """Kill -9 the command and all it started, unless it has just ended."""
@@ -73,6 +86,8 @@ class Warm:
         """The command's exit status, when it has ended."""
         status = self._heard()
         self._group = 0
+        assert self._line
+        self._line.close()
         return status
 
     def end(self) -> None:
@@ -80,41 +95,18 @@ class Warm:
         self.kill()
         self._parent.kill()
         self._parent.wait()
+        self._folder.cleanup()
 
     def _heard(self) -> int:
-        assert self._parent.stdout
-        return int(self._parent.stdout.readline())
+        """The next line, and not a byte of the one after it."""
+        assert self._line
+        with self._line.makefile("rb", buffering=0) as lines:
+            return int(lines.readline())
 
 
-def serve(run: Callable[..., None]) -> None:
-    """What the process does: for each line a child that runs what it says; its number, and in the
-    end its status."""
-    import great_expectations  # noqa: F401
-
-    import flows.evaluate.flow  # noqa: F401
-
-    # What is here now is nobody's garbage; to look through it in each child would copy it.
-    gc.collect()
-    gc.freeze()
-    for line in sys.stdin:
-        child = os.fork()
-        if child == 0:
-            _become(run, **json.loads(line))
-        os.setpgid(child, child)
-        print(child, flush=True)
-        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
-
-
-def _become(
-    run: Callable[..., None], arguments: list[str], environment: dict[str, str], said: str
-) -> NoReturn:
+def leave_after(run: Callable[..., None], *arguments: str) -> NoReturn:
     """Run as a process of its own would, and do what is done at exit; only to tidy the copied
     memory up is left out."""
-    _stream(os.devnull, os.O_RDONLY, 0)
-    for number in (1, 2):
-        _stream(said, os.O_WRONLY | os.O_CREAT | os.O_APPEND, number)
-    os.environ.clear()
-    os.environ.update(environment)
     status = 1
     try:
         _settle()
@@ -129,12 +121,6 @@ def _become(
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(status)
-
-
-def _stream(path: str, flags: int, number: int) -> None:
-    opened = os.open(path, flags)
-    os.dup2(opened, number)
-    os.close(opened)
 
 
 def _settle() -> None:
@@ -172,4 +158,4 @@ def shared() -> Iterator[Warm]:
 
 
 if __name__ == "__main__":
-    serve(_command)
+    leave_after(_command, *sys.argv[1:])

@@ -2,7 +2,7 @@
 verdict.
 
 A verdict is known by four things: the judge's fingerprint, the SHA-256 of the file, the key of the
-question, and which repeat it is.
+question in its request, and which repeat it is.
 """
 
 from __future__ import annotations
@@ -31,11 +31,6 @@ def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> st
     question."""
     judge_input = [prompt, modality, list(map(_judge_visible_fields, questions))]
     return hashlib.sha256(json.dumps(judge_input, sort_keys=True).encode()).hexdigest()
-
-
-def question_key(request: str, question_id: str) -> str:
-    """The hash of one question in its request; questions asked together belong together."""
-    return hashlib.sha256(f"{request} {question_id}".encode()).hexdigest()
 
 
 _judge_visible_fields = attrgetter("id", "text", "kind", "part", "options", "low", "high")

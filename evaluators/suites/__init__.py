@@ -1,4 +1,4 @@
-"""The suites. Each is one folder that exports SUITE; a new folder is found by itself.
+"""Each suite is one folder that exports SUITE; a new folder is found by itself.
 
 Folders named in ARMILLARY_SUITES_PATH are searched too: a suite in one of them is imported as
 `evaluators.suites.<folder>`, like ours. It is code that runs with our rights, so only an operator

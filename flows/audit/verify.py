@@ -9,7 +9,6 @@ from typing import Any
 
 from sqlmodel import Session, select
 
-from evaluators.judges.card import question_key
 from evaluators.suites import suite_named
 from flows.durable.shard_results import ShardResult, records_of
 from flows.evaluate import failure_modes
@@ -24,6 +23,7 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, fetch_blob
 from infra.tables.findings import FailureRow
+from infra.tables.results import question_key
 from submissions.format.errors import shown
 
 

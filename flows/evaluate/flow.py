@@ -102,14 +102,14 @@ def _evaluate(settings: Settings, submission_id: str) -> Evaluated:
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
+class StepCounts:
     """How many outputs this run of the flow generated or took over, and how many it judged."""
 
     generated: int
     judged: int
 
 
-def run_steps(case: EvaluationCase) -> Counts:
+def run_steps(case: EvaluationCase) -> StepCounts:
     """The steps in their order: outputs, validation, flags, verdicts, scores, the second look,
     private samples, publication."""
     produced = _produce(case)
@@ -125,7 +125,7 @@ def run_steps(case: EvaluationCase) -> Counts:
         _judge_private(case)
     else:
         _score_and_publish(case, outputs, files)
-    return Counts(produced.generated, judged)
+    return StepCounts(produced.generated, judged)
 
 
 def _produce(case: EvaluationCase) -> ProducedOutputs:

@@ -12,12 +12,12 @@ from typing import Any
 from sqlalchemy import tuple_
 from sqlmodel import Session, col, select
 
-from evaluators.judges.card import question_key
 from flows.run.case import EvaluationCase
 from flows.run.verdict_rows import verdicts_of
 from infra import tables
 from infra.db import add_new
 from infra.tables.operations import Anchor
+from infra.tables.results import question_key
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from evaluators.contracts import Outcome, Output, Part, Sample, Suite
-from evaluators.judges.card import question_key, request_key
+from evaluators.judges.card import request_key
 from infra import tables
+from infra.tables.results import question_key
 
 
 @dataclass(frozen=True, slots=True)

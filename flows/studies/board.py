@@ -15,7 +15,7 @@ from sqlmodel import Session, col, select
 from evaluators.aggregate.columns import tabulate
 from evaluators.aggregate.summaries import summaries
 from evaluators.contracts import Cell, JudgeCard, Outcome, RatedItem, Sample, Score, Suite
-from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.judges.card import fingerprint, request_key
 from evaluators.statistics.opinions import RatedOutput, opinions
 from evaluators.suites import suite_named
 from flows.evaluate.score import RunScores
@@ -36,6 +36,7 @@ from infra import tables
 from infra.db import add_new, put, session, transaction_lock
 from infra.settings import Settings
 from infra.tables import standing
+from infra.tables.results import question_key
 from infra.tables.standing import Noise
 from infra.tables.study import Rater, Study
 from leaderboard.cache import on_publish

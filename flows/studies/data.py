@@ -24,7 +24,7 @@ NOTHING = "Nothing was taken in."
 
 
 @dataclass(frozen=True, slots=True)
-class Rating:
+class RaterAnswers:
     """What a rater answered about an item."""
 
     item: str
@@ -110,7 +110,7 @@ def _lines(path: Path) -> list[str]:
         ) from None
 
 
-def _rating(path: Path, number: int, line: str) -> Rating:
+def _rating(path: Path, number: int, line: str) -> RaterAnswers:
     try:
         line_fields = json.loads(line)
         item, rater, answers = (
@@ -125,7 +125,7 @@ def _rating(path: Path, number: int, line: str) -> Rating:
         raise StudyError(
             f"Line {number} of {path.name} has no item, rater and answers as JSON. {NOTHING}"
         )
-    return Rating(item, rater, answers, str(line_fields.get("comment", "")), seconds)
+    return RaterAnswers(item, rater, answers, str(line_fields.get("comment", "")), seconds)
 
 
 def forget_contact(settings: Settings, study_id: str) -> int:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from evaluators.agents.agent import Agent
 from evaluators.judges.http.chat import Talker
+from flows.workers.apis import ChatOptions, chat_endpoint
 from infra.settings import Settings
 from infra.store import Store, blob_key, fetch_blob, put_blob
 
@@ -41,44 +42,22 @@ def open_talker(name: str, device: str) -> Talker:
         from evaluators.models.vlm.talk import LocalTalker
 
         return LocalTalker(Path(target), device=pick_device(device))
-    if kind == "http" and target.endswith(".toml"):
-        return _from_file(Path(target), Settings())
-    if kind == "http" and "@" in target:
-        model, _, snapshot = target.rpartition("@")
-        return _remote(model, snapshot, Settings())
+    if endpoint := chat_endpoint(name, _chat_options(Settings()), UnknownAgent):
+        from evaluators.judges.http.chat import HttpTalker
+
+        return HttpTalker(endpoint)
     raise UnknownAgent(f"ARMILLARY_AGENT is {name!r}. Set it to {WAYS}.")
 
 
-def _remote(model: str, snapshot: str, settings: Settings) -> Talker:
-    from evaluators.judges.http.chat import HttpTalker
-    from evaluators.judges.http.endpoint import HttpJudgeConfig
-
-    try:
-        config = HttpJudgeConfig(
-            base_url=settings.agent_url,
-            model=model,
-            revision=snapshot,
-            api_key=settings.agent_key.get_secret_value(),
-            price_in=settings.agent_price_in,
-            price_out=settings.agent_price_out,
-        )
-    except ValueError as error:
-        raise UnknownAgent(f"ARMILLARY_AGENT_URL is {settings.agent_url!r}. {error}") from None
-    return HttpTalker(config)
-
-
-def _from_file(path: Path, settings: Settings) -> Talker:
-    from evaluators.judges.http.chat import HttpTalker
-    from evaluators.judges.http.endpoint_file import read_endpoint
-
-    try:
-        text = path.read_text("utf-8")
-        config = read_endpoint(text, settings.agent_url, settings.agent_key.get_secret_value())
-    except (OSError, UnicodeDecodeError):
-        raise UnknownAgent(f"The agent's file {path} cannot be read. Name {WAYS}.") from None
-    except ValueError as error:
-        raise UnknownAgent(f"The agent's file {path} names no agent. {error}") from None
-    return HttpTalker(config)
+def _chat_options(settings: Settings) -> ChatOptions:
+    return ChatOptions(
+        role="agent",
+        ways=WAYS,
+        url=settings.agent_url,
+        key=settings.agent_key,
+        price_in=settings.agent_price_in,
+        price_out=settings.agent_price_out,
+    )
 
 
 class StoreJournal:

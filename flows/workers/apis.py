@@ -4,14 +4,87 @@ header."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from pydantic import SecretStr
 
 from evaluators.agents.video_model import VideoModel
 from evaluators.contracts import CannotProduce, Generator
 from infra.settings import Settings
 
+if TYPE_CHECKING:
+    from evaluators.judges.http.endpoint import HttpJudgeConfig
+
 CLIP_SECONDS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOptions:
+    """The settings of a chat endpoint: who is behind it, how such a one may be named, and what
+    holds where no file of its own says otherwise."""
+
+    role: Literal["judge", "agent"]
+    ways: str
+    url: str
+    key: SecretStr
+    price_in: float
+    price_out: float
+    frames: str = "uniform-8"
+    structured: bool = False
+    concurrency: int = 8
+    rpm: int = 0
+    tpm: int = 0
+
+
+def chat_endpoint(
+    name: str, options: ChatOptions, refusal: type[Exception]
+) -> HttpJudgeConfig | None:
+    """The endpoint behind `http:MODEL@SNAPSHOT` or `http:FILE.toml`; None for a name of another
+    kind. What can be no endpoint is refused with that exception."""
+    kind, _, target = name.partition(":")
+    if kind == "http" and target.endswith(".toml"):
+        return _from_file(Path(target), options, refusal)
+    if kind == "http" and "@" in target:
+        return _from_settings(target, options, refusal)
+    return None
+
+
+def _from_file(path: Path, options: ChatOptions, refusal: type[Exception]) -> HttpJudgeConfig:
+    from evaluators.judges.http.endpoint_file import read_endpoint
+
+    role = options.role
+    try:
+        return read_endpoint(path.read_text("utf-8"), options.url, options.key.get_secret_value())
+    except (OSError, UnicodeDecodeError):
+        text = f"The {role}'s file {path} cannot be read. Name {options.ways}."
+        raise refusal(text) from None
+    except ValueError as error:
+        raise refusal(f"The {role}'s file {path} names no {role}. {error}") from None
+
+
+def _from_settings(target: str, options: ChatOptions, refusal: type[Exception]) -> HttpJudgeConfig:
+    from evaluators.judges.http.endpoint import HttpJudgeConfig
+
+    model, _, snapshot = target.rpartition("@")
+    try:
+        return HttpJudgeConfig(
+            base_url=options.url,
+            model=model,
+            revision=snapshot,
+            api_key=options.key.get_secret_value(),
+            frames=options.frames,
+            structured=options.structured,
+            concurrency=options.concurrency,
+            rpm=options.rpm,
+            tpm=options.tpm,
+            price_in=options.price_in,
+            price_out=options.price_out,
+        )
+    except ValueError as error:
+        variable = f"ARMILLARY_{options.role.upper()}_URL"
+        raise refusal(f"{variable} is {options.url!r}. {error}") from None
 
 
 def open_image_api(endpoint: Mapping[str, str], sampling: Mapping[str, Any]) -> Generator:

@@ -8,11 +8,10 @@ from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import SecretStr
-
 from evaluators.contracts import Judge, Suite
 from evaluators.judges.card import fingerprint
 from evaluators.judges.scripted import ScriptedJudge
+from flows.workers.apis import ChatOptions, chat_endpoint
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -45,32 +44,31 @@ class JudgeOptions:
     shelf: Path | None
     dtype: Literal["", "fp32", "bf16", "fp16"]
     frames: str
-    url: str
-    key: SecretStr
-    structured: bool
-    concurrency: int
-    rpm: int
-    tpm: int
-    price_in: float
-    price_out: float
+    chat: ChatOptions
     budget: float | None
     judging: str = ""
 
     @classmethod
     def of(cls, settings: Settings, judging: str = "") -> JudgeOptions:
         """Read them from the settings."""
-        return cls(
-            shelf=settings.shelf,
-            dtype=settings.judge_dtype,
-            frames=settings.judge_frames,
+        chat = ChatOptions(
+            role="judge",
+            ways=WAYS,
             url=settings.judge_url,
             key=settings.judge_key,
+            price_in=settings.judge_price_in,
+            price_out=settings.judge_price_out,
+            frames=settings.judge_frames,
             structured=settings.judge_structured,
             concurrency=settings.judge_concurrency,
             rpm=settings.judge_rpm,
             tpm=settings.judge_tpm,
-            price_in=settings.judge_price_in,
-            price_out=settings.judge_price_out,
+        )
+        return cls(
+            shelf=settings.shelf,
+            dtype=settings.judge_dtype,
+            frames=settings.judge_frames,
+            chat=chat,
             budget=settings.judge_budget,
             judging=judging,
         )
@@ -81,7 +79,7 @@ def check_judge(name: str) -> None:
     kind, _, target = name.partition(":")
     model, _, snapshot = target.rpartition("@")
     if kind == "http" and target.endswith(".toml"):
-        _endpoint(target, JudgeOptions.of(Settings()))
+        chat_endpoint(name, JudgeOptions.of(Settings()).chat, UnknownJudge)
         return
     if name == "scripted" or (kind == "http" and model and snapshot):
         return
@@ -103,8 +101,8 @@ def open_judge(name: str, device: str, options: JudgeOptions) -> Judge:
         return ScriptedJudge()
     if kind in LOCAL and target:
         return _local(Path(target), device, kind == "vlm-image-first", options)
-    if kind == "http" and (target.endswith(".toml") or "@" in target):
-        return _remote(_endpoint(target, options), options)
+    if endpoint := chat_endpoint(name, options.chat, UnknownJudge):
+        return _remote(endpoint, options)
     raise UnknownJudge(f"ARMILLARY_JUDGE is {name!r}. Set it to {WAYS}.")
 
 
@@ -155,39 +153,3 @@ def _remote(config: HttpJudgeConfig, options: JudgeOptions) -> Judge:
 
     budget = Budget(money=inf if options.budget is None else options.budget)
     return HttpJudge(replace(config, rules=options.judging), budget)
-
-
-def _endpoint(target: str, options: JudgeOptions) -> HttpJudgeConfig:
-    """The key is read here and now, and goes nowhere but into the call's header."""
-    from evaluators.judges.http.endpoint import HttpJudgeConfig
-
-    if target.endswith(".toml"):
-        return _from_file(Path(target), options)
-    model, _, revision = target.rpartition("@")
-    try:
-        return HttpJudgeConfig(
-            base_url=options.url,
-            model=model,
-            revision=revision,
-            api_key=options.key.get_secret_value(),
-            frames=options.frames,
-            structured=options.structured,
-            concurrency=options.concurrency,
-            rpm=options.rpm,
-            tpm=options.tpm,
-            price_in=options.price_in,
-            price_out=options.price_out,
-        )
-    except ValueError as error:
-        raise UnknownJudge(f"ARMILLARY_JUDGE_URL is {options.url!r}. {error}") from None
-
-
-def _from_file(path: Path, options: JudgeOptions) -> HttpJudgeConfig:
-    from evaluators.judges.http.endpoint_file import read_endpoint
-
-    try:
-        return read_endpoint(path.read_text("utf-8"), options.url, options.key.get_secret_value())
-    except (OSError, UnicodeDecodeError):
-        raise UnknownJudge(f"The judge's file {path} cannot be read. Name {WAYS}.") from None
-    except ValueError as error:
-        raise UnknownJudge(f"The judge's file {path} names no judge. {error}") from None

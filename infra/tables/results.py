@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from datetime import datetime
 from typing import Any
 
@@ -56,6 +57,12 @@ class Reply(SQLModel, table=True):
     tokens_out: int = count_column(default=0)
     cost: float = 0.0
     at: datetime = time_column()
+
+
+def question_key(request_sha256: str, question_id: str) -> str:
+    """A verdict's `question_sha256`: the hash of one question in its request; questions asked
+    together belong together."""
+    return hashlib.sha256(f"{request_sha256} {question_id}".encode()).hexdigest()
 
 
 class Verdict(SQLModel, table=True):

@@ -18,7 +18,7 @@ NOTHING = -(1 << 31)
 """Stands for None among whole numbers."""
 
 
-class Counts(TypeDecorator[list[int | None]]):
+class PackedCounts(TypeDecorator[list[int | None]]):
     """Whole numbers as little-endian int32: a board of thousands is written anew with each entry,
     and JSON is slow."""
 
@@ -41,7 +41,7 @@ class Counts(TypeDecorator[list[int | None]]):
 
 def counts_column() -> Any:
     """A column of whole numbers that is never null."""
-    return Field(default_factory=list, sa_column=Column(Counts, nullable=False))
+    return Field(default_factory=list, sa_column=Column(PackedCounts, nullable=False))
 
 
 def bytes_column() -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Output, Reply, Run, Sample, Score, Submission, Verdict
 from infra.tables.findings import Flag
+from infra.tables.results import question_key
 from leaderboard.queries.paired import SampleValue
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
 from submissions.intake.intake import PRIVATE
@@ -349,12 +349,9 @@ def _disagreeing(db: Session, run: RunFacts) -> list[str]:
 
 
 def question_keys(sample: Sample) -> dict[str, dict[str, Any]]:
-    """A sample's questions by the key that stands beside each verdict: a hash of the request and
-    the question's id."""
-    keyed_texts = (
-        (f"{sample.request_sha256} {question['id']}", question) for question in sample.questions
-    )
-    return {hashlib.sha256(text.encode()).hexdigest(): question for text, question in keyed_texts}
+    """A sample's questions by the key that stands beside each verdict."""
+    request = sample.request_sha256
+    return {question_key(request, question["id"]): question for question in sample.questions}
 
 
 def scored(db: Session, run_id: str, suite: str, version: str, metric: str) -> list[SampleValue]:

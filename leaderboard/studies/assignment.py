@@ -21,7 +21,7 @@ class Person:
 
 
 @dataclass(frozen=True, slots=True)
-class RatedItem:
+class ItemToAssign:
     """An item, the teams whose outputs it shows, and the letters of its media."""
 
     id: str
@@ -42,7 +42,7 @@ class AssignedItem:
 
 
 def deal(
-    tasks: Sequence[RatedItem], people: Sequence[Person], raters_per_item: int, seed: int
+    tasks: Sequence[ItemToAssign], people: Sequence[Person], raters_per_item: int, seed: int
 ) -> list[AssignedItem]:
     """Give every item `each` different raters so that loads differ by at most one and nobody rates
     their own team.
@@ -88,7 +88,7 @@ def shuffled(letters: str, seed: int, rater: str, item: str) -> str:
     return "".join(draw.sample(letters, len(letters)))
 
 
-def _part(items: Sequence[RatedItem], dealt: list[list[Person]], dice: random.Random) -> None:
+def _part(items: Sequence[ItemToAssign], dealt: list[list[Person]], dice: random.Random) -> None:
     """Swap people away from their own team's outputs."""
     for number, group in enumerate(dealt):
         for slot, person in enumerate(group):
@@ -97,7 +97,7 @@ def _part(items: Sequence[RatedItem], dealt: list[list[Person]], dice: random.Ra
 
 
 def _swap(
-    items: Sequence[RatedItem],
+    items: Sequence[ItemToAssign],
     dealt: list[list[Person]],
     number: int,
     slot: int,
@@ -117,12 +117,12 @@ def _swap(
     )
 
 
-def _may(item: RatedItem, group: Sequence[Person], person: Person) -> bool:
+def _may(item: ItemToAssign, group: Sequence[Person], person: Person) -> bool:
     return person not in group and not (person.team and person.team in item.teams)
 
 
 def heir(
-    item: RatedItem,
+    item: ItemToAssign,
     seated: Sequence[str],
     people: Sequence[Person],
     loads: Mapping[str, int],

@@ -15,7 +15,7 @@ from sqlmodel import Session, col, select
 from infra.db import claim
 from infra.tables import now
 from infra.tables.study import Rater, Seat, SeatEvent, Study, StudyItem
-from leaderboard.studies.assignment import Person, RatedItem, heir, shuffled
+from leaderboard.studies.assignment import ItemToAssign, Person, heir, shuffled
 from leaderboard.studies.forms import Form, compared, form_of, lettered, problems, unlettered
 from leaderboard.studies.protocols import protocol_named
 
@@ -258,9 +258,11 @@ def _hand_on(db: Session, study: Study, seat: Seat) -> bool:
     return result.rowcount == 1
 
 
-def rated_item(item: StudyItem) -> RatedItem:
+def rated_item(item: StudyItem) -> ItemToAssign:
     """A study item as the assignment of raters sees it."""
-    return RatedItem(item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form)))
+    return ItemToAssign(
+        item.id, frozenset(item.behind.get("teams", ())), compared(form_of(item.form))
+    )
 
 
 def _call_adjudicator(db: Session, item: StudyItem) -> None:

@@ -95,7 +95,8 @@ def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
 
 def test_a_click_on_a_head_sorts_the_table(visit: Visit) -> None:
     visit.go(
-        "ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled&setting=online&modality=video"
+        "ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled"
+        "&setting=online&modality=video"
     )
     before = visit.cells()
     table = visit.page.locator("[data-testid=stDataFrame]").first

@@ -21,7 +21,7 @@ from flows.durable import shard_results
 from flows.evaluate import judge, outputs
 from infra import leases
 from infra.store.folder import FolderStore
-from tests.warm import serve
+from tests.warm import leave_after
 
 PASSED: list[str] = []
 MOMENTS = "moments.json"
@@ -90,4 +90,4 @@ def evaluated(home: str, submission: str, die_at: str) -> None:
 
 
 if __name__ == "__main__":
-    serve(evaluated)
+    leave_after(evaluated, *sys.argv[1:])

@@ -24,7 +24,7 @@ from tests.servers.again import Again, Start
 from tests.servers.postgres import PostgresServer
 from tests.servers.process import answers, free_ports, running, wait_until
 
-FORKED = Path(__file__).with_name("forked.py")
+FORKED = ROOT / "tests" / "forked.py"
 RUN = "prefect.engine"
 IMPORTED = (
     *(
@@ -192,7 +192,7 @@ class Forking:
 def _forking(
     folder: Path, environment: Mapping[str, str], more: Sequence[str]
 ) -> Iterator[Forking]:
-    command = [sys.executable, str(FORKED), "serve", str(folder / "fork"), *IMPORTED, *more]
+    command = [sys.executable, "-P", str(FORKED), "serve", str(folder / "fork"), *IMPORTED, *more]
     path = {**environment, "PYTHONPATH": str(ROOT)}
     with running(command, folder / "forking.log", environment=path, folder=ROOT) as process:
         wait_until((folder / "fork").exists, [process], 600)

@@ -116,3 +116,30 @@ def test_livas_instruction_forgives_the_filming_not_the_action_and_guards_agains
         assert rule in own
     assert "lowers the answer" not in own and "Doubt never helps" not in own
     assert own.endswith(guard) and "$" not in own
+
+
+@pytest.mark.parametrize("role", ["JUDGE", "AGENT"])
+def test_an_address_that_can_be_no_endpoint_is_named_with_its_variable(
+    monkeypatch: pytest.MonkeyPatch, role: str
+) -> None:
+    monkeypatch.setenv(f"ARMILLARY_{role}_URL", "ftp://models.example")
+
+    with pytest.raises(UnknownJudge if role == "JUDGE" else UnknownAgent) as refused:
+        opened("http:m@1") if role == "JUDGE" else open_talker("http:m@1", "cpu")
+
+    assert f"ARMILLARY_{role}_URL is 'ftp://models.example'. " in str(refused.value)
+    assert "http(s)://host" in str(refused.value)
+
+
+def test_a_judge_and_an_agent_behind_endpoints_are_known_by_model_and_snapshot(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("ARMILLARY_JUDGE_URL", "http://judges.example/v1")
+    monkeypatch.setenv("ARMILLARY_JUDGE_FRAMES", "first-2")
+    monkeypatch.setenv("ARMILLARY_AGENT_URL", "http://agents.example/v1")
+
+    judge, talker = opened("http:lab/m@2026-01"), open_talker("http:lab/m@2026-01", "cpu")
+
+    assert judge.card.name == "lab/m at judges.example"
+    assert judge.card.revision == "2026-01" and judge.card.frames.startswith("first-2,")
+    assert "lab/m" in talker.name and "2026-01" in talker.name

@@ -21,7 +21,7 @@ from sqlmodel import Session, col
 from evaluators.aggregate.cells import cells
 from evaluators.aggregate.summaries import Summary, summaries
 from evaluators.contracts import Answer, Cell, JudgeCard, Outcome, Output, Sample, Score
-from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import suite_named
 from flows.publish.publish import rank
 from flows.run.board_keys import board_key
@@ -32,6 +32,7 @@ from infra.db import add_new, migrate, session
 from infra.settings import Settings
 from infra.store import Store, blob_key, open_store
 from infra.tables.operations import Change, Drift, Night
+from infra.tables.results import question_key
 from leaderboard.cache import on_publish
 from submissions.teams.lifecycle import State, advance, record
 

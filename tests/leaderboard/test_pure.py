@@ -12,10 +12,11 @@ from scipy import stats  # type: ignore[import-untyped, unused-ignore]
 from sqlmodel import select
 from statsmodels.stats.power import TTestPower  # type: ignore[import-untyped, unused-ignore]
 
-from evaluators.judges.card import question_key, request_key
+from evaluators.judges.card import request_key
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
+from infra.tables.results import question_key
 from leaderboard.queries import agreement, paired, ranks
 from leaderboard.queries.addresses import FiguresAt
 from leaderboard.queries.paired import SampleValue

@@ -6,7 +6,8 @@ from dataclasses import fields, replace
 from typing import Any
 
 from evaluators.contracts import JudgeCard, Question
-from evaluators.judges.card import fingerprint, question_key, request_key
+from evaluators.judges.card import fingerprint, request_key
+from infra.tables.results import question_key
 
 CARD = JudgeCard("a", "auto", "b", "c", "d", "e", "f", "g", "h")
 QUESTION = Question("q", "Is it red?", "yes_no", "colour", ("yes", "no"), 0, 1)
@@ -60,3 +61,9 @@ def test_two_questions_of_one_request_have_two_keys_and_the_same_one_always_the_
 
     assert question_key(request, "q") != question_key(request, "r")
     assert request == request_key("a cup", "video", (replace(QUESTION), replace(SECOND)))
+
+
+def test_the_key_of_a_question_is_that_of_the_verdicts_which_are_stored() -> None:
+    stored = "6a9191842165dc1dc084a2f5485608828de25bb1f85f1d552f83f459cffd4d4c"
+
+    assert question_key("ab" * 32, "part.1") == stored

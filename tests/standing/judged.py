@@ -12,7 +12,7 @@ from evaluators.aggregate.cells import bounds
 from evaluators.aggregate.columns import scored_metrics, tabulate
 from evaluators.aggregate.summaries import summaries
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score
-from evaluators.judges.card import question_key, request_key
+from evaluators.judges.card import request_key
 from evaluators.suites import suite_named
 from flows.publish import receipts
 from flows.publish.publish import rank
@@ -23,6 +23,7 @@ from flows.run.catalogue import judge_row
 from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new
+from infra.tables.results import question_key
 from tests.standing.tiny import JUDGE
 
 SUITE = suite_named("tailor")

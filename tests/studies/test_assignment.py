@@ -8,17 +8,24 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaderboard.studies.assignment import AssignedItem, CannotAssign, Person, RatedItem, deal, heir
+from leaderboard.studies.assignment import (
+    AssignedItem,
+    CannotAssign,
+    ItemToAssign,
+    Person,
+    deal,
+    heir,
+)
 
 NINE = [Person(f"r{n}", team="ours" if n < 2 else "") for n in range(9)]
 SAMPLES = [
-    RatedItem(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD")
+    ItemToAssign(f"i{n}", frozenset({"ours"}) if n % 8 == 0 else frozenset(), "ABCD")
     for n in range(1080)
 ]
 
 
 def check(
-    places: list[AssignedItem], things: list[RatedItem], people: list[Person], each: int
+    places: list[AssignedItem], things: list[ItemToAssign], people: list[Person], each: int
 ) -> None:
     loads = Counter(place.rater for place in places)
     teams = {person.id: person.team for person in people}
@@ -51,7 +58,7 @@ def test_any_number_of_items_and_raters_is_dealt_fairly(
     items: int, raters: int, each: int, seed: int
 ) -> None:
     things, people = (
-        [RatedItem(str(n)) for n in range(items)],
+        [ItemToAssign(str(n)) for n in range(items)],
         [Person(str(n)) for n in range(raters)],
     )
 
@@ -70,11 +77,11 @@ def test_too_few_raters_and_a_team_alone_are_said() -> None:
     with pytest.raises(CannotAssign, match="2 raters cannot give every item 3"):
         deal(SAMPLES, NINE[:2], 3, 0)
     with pytest.raises(CannotAssign, match="Invite raters of other teams"):
-        deal([RatedItem("i", frozenset({"ours"}))], NINE[:2], 1, 0)
+        deal([ItemToAssign("i", frozenset({"ours"}))], NINE[:2], 1, 0)
 
 
 def test_a_place_that_was_left_goes_to_who_has_least_and_may_see_it() -> None:
-    item = RatedItem("i", frozenset({"ours"}))
+    item = ItemToAssign("i", frozenset({"ours"}))
 
     taker = heir(item, ["r2"], NINE, {"r3": 9, "r4": 1, "r5": 5, "r6": 7, "r7": 8, "r8": 3}, seed=0)
 

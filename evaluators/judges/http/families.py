@@ -10,7 +10,7 @@ LimitName = Literal["max_tokens", "max_completion_tokens"]
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class ModelFamily:
     """Defaults for models whose name matches the pattern; the first that does is taken."""
 
     name: str
@@ -23,7 +23,7 @@ class Family:
 
 
 FAMILIES = (
-    Family(
+    ModelFamily(
         "openai-reasoning",
         r"(^|/)(gpt-[5-9]|o[1-9])",
         limit=32_768,
@@ -32,16 +32,16 @@ FAMILIES = (
         temperature=None,
         limit_name="max_completion_tokens",
     ),
-    Family("gemini-3", r"(^|/)gemini-[3-9]", 32_768, 65_535, 600, None),
-    Family("gemini", r"(^|/)gemini-2\.5|(^|/)gemini-.*latest", 32_768, 65_535, 600, 0.0),
-    Family("thinking", r"think|reason|(^|[/-])r1\b|qwq|qvq", 32_768, 65_536, 900, None),
-    Family("plain", r"", 8_192, 32_768, 300, 0.0),
+    ModelFamily("gemini-3", r"(^|/)gemini-[3-9]", 32_768, 65_535, 600, None),
+    ModelFamily("gemini", r"(^|/)gemini-2\.5|(^|/)gemini-.*latest", 32_768, 65_535, 600, 0.0),
+    ModelFamily("thinking", r"think|reason|(^|[/-])r1\b|qwq|qvq", 32_768, 65_536, 900, None),
+    ModelFamily("plain", r"", 8_192, 32_768, 300, 0.0),
 )
 """Thinking counts against the token limit of all but the last; some of them refuse a temperature,
 or think in circles without one of their own."""
 
 
-def family_of(model: str) -> Family:
+def family_of(model: str) -> ModelFamily:
     """The family of a model by its name.
 
     >>> family_of("google/gemini-2.5-pro").name, family_of("gpt-5-mini").name

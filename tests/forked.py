@@ -3,7 +3,8 @@ that asks.
 
 As a script, `forked.py serve SOCKET MODULE[:FUNCTION[:ARGUMENT]]...` imports the modules, calls the
 functions and waits; `forked.py run SOCKET MODULE ARGUMENT...` has it run a module as `python -m`
-does, in a process of its own that lives and dies with the one that asked.
+does, in a process of its own that lives and dies with the one that asked. Where the standard input
+of `serve` is a pipe, it ends with who holds the other end.
 """
 
 from __future__ import annotations
@@ -13,28 +14,44 @@ import json
 import os
 import signal
 import socket
+import stat
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 PR_SET_PDEATHSIG = 1
 
 
+def ask(
+    path: str,
+    module: str,
+    arguments: Sequence[str],
+    environment: Mapping[str, str],
+    streams: Sequence[int],
+) -> socket.socket:
+    """Ask for a process in our folder. What comes back is a line with its number, which is that of
+    its group too, and in the end one with its exit status."""
+    line = socket.socket(socket.AF_UNIX)
+    line.connect(path)
+    request = json.dumps([module, list(arguments), dict(environment), os.getcwd()]).encode()
+    socket.send_fds(line, [len(request).to_bytes(8, "big")], list(streams))
+    line.sendall(request)
+    return line
+
+
 def run(path: str, module: str, arguments: list[str]) -> int:
     """Ask for a process with our environment, folder and streams; end as it ends."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.connect(path)
-        wanted = json.dumps([module, arguments, dict(os.environ), os.getcwd()]).encode()
-        socket.send_fds(line, [len(wanted).to_bytes(8, "big")], [0, 1, 2])
-        line.sendall(wanted)
-        status = int(line.makefile().readline() or 1)
-    if status < 0:
-        os.kill(os.getpid(), -status)
-    return status
+    with ask(path, module, arguments, os.environ, (0, 1, 2)) as line:
+        _number, status = [*line.makefile().read().split(), "1", "1"][:2]
+    if int(status) < 0:
+        os.kill(os.getpid(), -int(status))
+    return int(status)
 
 
 def serve(path: str, modules: list[str]) -> None:
-    """Import, then fork for each that asks; who goes away takes its process with it."""
+    """Import, then fork for each that asks; who goes away takes its process with it. Once the path
+    is there, it answers."""
     import selectors
     from importlib import import_module
 
@@ -46,12 +63,17 @@ def serve(path: str, modules: list[str]) -> None:
     gc.collect()
     gc.freeze()
     door = socket.socket(socket.AF_UNIX)
-    door.bind(path)
+    door.bind(f"{path}.new")
     door.listen(64)
+    os.rename(f"{path}.new", path)
     waiting = selectors.DefaultSelector()
     waiting.register(door, selectors.EVENT_READ)
+    if stat.S_ISFIFO(os.fstat(0).st_mode):
+        waiting.register(0, selectors.EVENT_READ)
     while True:
         for key, _ in waiting.select():
+            if key.fileobj == 0:
+                sys.exit()
             if key.fileobj is door:
                 _begin(door, waiting)
             elif key.fileobj in waiting.get_map():
@@ -66,6 +88,8 @@ def _begin(door: socket.socket, waiting: Any) -> None:
     if child == 0:
         for key in list(waiting.get_map().values()):
             os.close(key.fd)
+        os.setsid()
+        line.sendall(f"{os.getpid()}\n".encode())
         line.close()
         sys.exit(_become(streams, *json.loads(wanted)))
     for stream in streams:
@@ -84,7 +108,6 @@ def _become(
     from pathlib import Path
 
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    os.setsid()
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
     os.chdir(folder)
