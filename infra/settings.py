@@ -99,6 +99,11 @@ class Settings(BaseSettings):
         None, description="how long the calls and clips of one case may take together"
     )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
+    unconfined: bool = Field(
+        False,
+        description="run handed-in models where the system cannot keep them off network and files; "
+        "their entries say so",
+    )
     shard_size: int = Field(100, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
     log: Literal["file", "stderr"] = Field(
@@ -150,6 +155,11 @@ class Settings(BaseSettings):
     rate_requests: int = Field(600, ge=1, description="requests a minute for a token")
     rate_address: int = Field(
         1200, ge=1, description="requests a minute from one address, whatever tokens it has"
+    )
+    trusted_proxies: str = Field(
+        "",
+        description="addresses or networks of proxies before the API, separated by commas, whose "
+        "X-Forwarded-For names the caller; empty: nobody's",
     )
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 

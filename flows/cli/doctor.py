@@ -157,28 +157,27 @@ def _disk(settings: Settings) -> Iterator[DoctorFinding]:
     )
 
 
-def _confinement(_settings: Settings) -> Iterator[DoctorFinding]:
-    """Whether handed-in models and files can be kept off the network and off our files."""
-    from infra.sandbox.confinement import network_can_be_cut
-    from infra.sandbox.fence import version
+def _confinement(settings: Settings) -> Iterator[DoctorFinding]:
+    """Whether handed-in models and files can be kept off the network and off our files. Without
+    that no model runs, unless the settings say that it may."""
+    from infra.sandbox import confinement, fence
 
-    if version():
-        yield DoctorFinding(
-            "fence", "good", "models write into one folder and read nothing of what is kept here"
-        )
+    missing: State = "note" if settings.unconfined else "wrong"
+    if fence.version():
+        detail = "models write into one folder and read nothing of what is kept here"
+        yield DoctorFinding("fence", "good", detail)
     else:
-        remedy = (
-            "Use a kernel with Landlock (5.13 or newer), or run workers as a user who may write "
-            "nowhere else."
-        )
-        yield DoctorFinding("fence", "note", "this system has no Landlock", remedy)
-    if network_can_be_cut():
+        remedy = "Use a kernel with Landlock (5.13 or newer) that the container may use."
+        yield DoctorFinding("fence", missing, "this system has no Landlock", remedy)
+    if confinement.network_can_be_cut():
         yield DoctorFinding("confinement", "good", "models and decoders run without network")
     else:
-        remedy = "Allow user namespaces, or run workers in containers without network."
-        yield DoctorFinding(
-            "confinement", "note", "this system does not let a process leave the network", remedy
-        )
+        detail = "a process can neither leave the network nor forbid itself sockets"
+        remedy = "Allow user namespaces or seccomp filters (Linux on x86-64 or aarch64)."
+        yield DoctorFinding("confinement", missing, detail, remedy)
+    if settings.unconfined:
+        detail = "ARMILLARY_UNCONFINED lets models run unfenced; their entries say so"
+        yield DoctorFinding("unconfined", "note", detail, "Remove it where both rows are good.")
 
 
 def _device(_settings: Settings) -> Iterator[DoctorFinding]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from importlib.resources import files
+from typing import TypedDict
 
 from infra.settings import Settings
 
@@ -43,4 +44,19 @@ def run_api(settings: Settings, address: str = "127.0.0.1", port: int = API_PORT
 
     from leaderboard.api.app import create
 
-    uvicorn.run(create(settings), host=address, port=port, log_level="info")
+    proxies = settings.trusted_proxies
+    uvicorn.run(
+        create(settings), host=address, port=port, log_level="info", **proxy_options(proxies)
+    )
+
+
+class ProxyOptions(TypedDict):
+    """Uvicorn's options about headers in which a proxy names the caller."""
+
+    proxy_headers: bool
+    forwarded_allow_ips: str
+
+
+def proxy_options(trusted_proxies: str) -> ProxyOptions:
+    """Believe `X-Forwarded-For` from these addresses only; from nobody when there are none."""
+    return {"proxy_headers": bool(trusted_proxies), "forwarded_allow_ips": trusted_proxies}

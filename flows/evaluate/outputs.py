@@ -7,18 +7,21 @@ from dataclasses import dataclass
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
-from sqlmodel import Session
+from sqlmodel import Session, select
 
 from flows.durable.progress import start_progress
+from flows.durable.shard_results import ShardResult
 from flows.run.case import EvaluationCase
 from flows.run.output_rows import outputs_of, store_outputs
 from flows.workers import outputs as worker
-from flows.workers.executor import cut, run_shards
-from flows.workers.retry import GIVEN_UP
+from flows.workers.executor import cut, is_tried_here, run_shards
+from flows.workers.retry import GIVEN_UP, Tries
 from flows.workers.specs import OutputRecord, OutputsWork
 from infra import tables
 from infra.db import add_new, session
+from infra.tables.findings import Flag
 from infra.tables.operations import SetAside
+from submissions.intake.intake import PRIVATE
 from submissions.teams.lifecycle import record as note
 
 shard_task = task(
@@ -27,9 +30,11 @@ shard_task = task(
     cache_policy=NO_CACHE,
     persist_result=False,
     log_prints=False,
+    retry_condition_fn=is_tried_here,
 )
 """Makes a Prefect task of a worker's function: each call is one shard."""
 make_outputs = shard_task(worker.make_outputs)
+UNCONFINED_TEXT = "Made while the operator let models run without network and files fenced."
 OutputRows = Mapping[str, tables.Output]
 """A submission's outputs by sample."""
 
@@ -71,6 +76,8 @@ def produce_outputs(case: EvaluationCase, planned: PlannedOutputs) -> ProducedOu
         with session(case.settings.database) as db:
             store_outputs(db, case.submission.id, shard, records)
             _note_set_aside(db, case.submission.id, records)
+            _note_faults(db, case, shard)
+            _note_unconfined(db, case.submission.id, records)
         generated += shard.items * shard.fresh
     with session(case.settings.database) as db:
         return ProducedOutputs(outputs_of(db, case.submission.id), generated)
@@ -103,6 +110,46 @@ def _agent(case: EvaluationCase, kind: str) -> str:
     return case.settings.agent if generation and generation.runs_agent and kind != "outputs" else ""
 
 
+def _note_faults(db: Session, case: EvaluationCase, shard: ShardResult) -> None:
+    """Write into the timeline what failed on our side and was tried again."""
+    if case.submission.kind == "outputs":
+        return
+    for fault in Tries(case.store, shard.inputs_sha256).faults():
+        name = _public_name(fault.sample_id)
+        text = f"{name}: {fault.reason}. This is our fault; it was tried again."
+        note(db, case.submission.id, "tried_again", text)
+
+
+def _note_unconfined(db: Session, submission_id: str, records: Iterable[OutputRecord]) -> None:
+    """Flag what a model made while an operator let it run unfenced, and say so once."""
+    marked = [output.sample_id for output in records if output.record.get(worker.UNCONFINED)]
+    shown = [sample_id for sample_id in marked if not sample_id.startswith(PRIVATE)]
+    if marked and not is_unconfined(db, submission_id):
+        note(db, submission_id, worker.UNCONFINED, UNCONFINED_TEXT)
+    rows = [
+        Flag(
+            submission_id=submission_id,
+            sample_id=sample_id,
+            kind=worker.UNCONFINED,
+            text=UNCONFINED_TEXT,
+        )
+        for sample_id in shown
+    ]
+    add_new(db, Flag, [row.model_dump() for row in rows])
+
+
+def is_unconfined(db: Session, submission_id: str) -> bool:
+    """Whether outputs of this submission are flagged as made by an unfenced model."""
+    return (
+        db.exec(
+            select(Flag.sample_id)
+            .where(Flag.submission_id == submission_id, Flag.kind == worker.UNCONFINED)
+            .limit(1)
+        ).first()
+        is not None
+    )
+
+
 def _note_set_aside(db: Session, submission_id: str, records: Iterable[OutputRecord]) -> None:
     """Write into rows and into the timeline which samples were given up."""
     for output in records:
@@ -117,4 +164,9 @@ def _note_set_aside(db: Session, submission_id: str, records: Iterable[OutputRec
             at=tables.now(),
         )
         add_new(db, SetAside, [row.model_dump()])
-        note(db, submission_id, "set_aside", f"{output.sample_id}: {output.reason}")
+        note(db, submission_id, "set_aside", f"{_public_name(output.sample_id)}: {output.reason}")
+
+
+def _public_name(sample_id: str) -> str:
+    """How a timeline, which everybody reads, names a sample: private ones by no name."""
+    return "A private sample" if sample_id.startswith(PRIVATE) else sample_id

@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 from evaluators.aggregate.cells import Bounds, bounds, share_of_our_failures
 from evaluators.aggregate.columns import Columns, scored_metrics, tabulated
 from evaluators.contracts import Cell, Outcome, Score, Suite
+from flows.evaluate.outputs import is_unconfined
 from flows.run.answers import AnsweredSample, load_answers
 from flows.run.board_keys import ScoringVersion
 from flows.run.case import EvaluationCase, Stopped
@@ -60,7 +61,7 @@ def score_run(
             state="scored",
             n_scored=n_scored(case, numbers.scores),
             n_expected=len(case.samples),
-            why_not=_with_warning(case.run.why_not, _blocked(db, case), len(case.samples)),
+            why_not=_with_warnings(db, case),
         )
     return numbers.columns
 
@@ -115,14 +116,16 @@ def _blocked(db: Session, case: EvaluationCase) -> int:
     return sum(not name.startswith(PRIVATE) for name in db.exec(query))
 
 
-def _with_warning(why_not: str, blocked: int, expected: int) -> str:
-    share = blocked / max(1, expected)
-    warning = (
-        f"warning: a safety filter blocked {blocked} of its prompts ({share:.0%})"
-        if share > MOST_BLOCKED
-        else ""
-    )
-    return "; ".join(filter(None, (why_not, warning)))
+def _with_warnings(db: Session, case: EvaluationCase) -> str:
+    """Why the run is not ranked, and what a reader should know of how its outputs came about."""
+    blocked = _blocked(db, case)
+    share = blocked / max(1, len(case.samples))
+    texts = [case.run.why_not]
+    if share > MOST_BLOCKED:
+        texts.append(f"warning: a safety filter blocked {blocked} of its prompts ({share:.0%})")
+    if is_unconfined(db, case.submission.id):
+        texts.append("warning: its model ran without network and files fenced")
+    return "; ".join(filter(None, texts))
 
 
 def _set_run(db: Session, case: EvaluationCase, **values: Any) -> None:

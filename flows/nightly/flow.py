@@ -21,7 +21,7 @@ from flows.evaluate.flow import judge_missing, run_here
 from flows.nightly.cell_changes import moved, numbers_of, rescore, write
 from flows.nightly.judge_drift import examine, watch_judge
 from flows.nightly.night_dates import schedule
-from flows.nightly.staleness import EntryOnBoard, Stale, entries, stale
+from flows.nightly.staleness import EntryOnBoard, Stale, entries, is_under_its_judge, stale
 from flows.publish import board_changes
 from flows.run.case import open_case
 from infra.db import claim, session
@@ -145,10 +145,11 @@ def _settle(settings: Settings, left: list[str]) -> None:
 def _watch(
     settings: Settings, night: date, board_entries: list[EntryOnBoard], tally: NightTally
 ) -> NightTally:
-    """Each judge of each suite once, on the entries that stand under it."""
+    """Each judge of each suite once, on the entries that stand under it. An entry for which another
+    judge is set by now is left out: it moves to that judge's board, which has its own anchors."""
     under: dict[tuple[str, str], list[EntryOnBoard]] = defaultdict(list)
     for entry in board_entries:
-        if not _has_rules_only(entry):
+        if not _has_rules_only(entry) and is_under_its_judge(settings, entry):
             under[entry.submission.suite, entry.run.judge].append(entry)
     for _, judged_entries in sorted(under.items()):
         rows, calls = watch_judge(settings, night, judged_entries)

@@ -87,7 +87,7 @@ def _why(db: Session, settings: Settings, entry: EntryOnBoard) -> Stale | None:
     if suite.version != run.suite_version:
         return None
     judge = judge_of(settings, suite, entry.judge_setting)
-    if run.judge != judge:
+    if not is_under_its_judge(settings, entry):
         return Stale(entry, "judge", "another judge", in_place=False)
     if board_key(suite, run.subset, judge) != run.board:
         if mark and mark.items_sha256 != items_sha256(suite):
@@ -103,6 +103,12 @@ def _why(db: Session, settings: Settings, entry: EntryOnBoard) -> Stale | None:
     if run.n_scored != run.n_expected and _has_open_answers(db, run):
         return Stale(entry, "data", "answers that the judge still owes", in_place=True)
     return None
+
+
+def is_under_its_judge(settings: Settings, entry: EntryOnBoard) -> bool:
+    """Whether the judge that is set for an entry today is the one that judged it."""
+    suite = suite_named(entry.submission.suite)
+    return entry.run.judge == judge_of(settings, suite, entry.judge_setting)
 
 
 def _has_open_answers(db: Session, run: tables.Run) -> bool:

@@ -45,7 +45,8 @@ def prune(settings: Settings) -> Pruned:
         )
         leases = db.connection().execute(old)
         uploads = expire(db, store)
-    notes = [note.key for note in store.list("begun/") if _at(note.key) < before.timestamp()]
+    stored = (*store.list("begun/"), *store.list("died/"))
+    notes = [note.key for note in stored if _at(note.key) < before.timestamp()]
     for key in notes:
         store.delete(key)
     return Pruned(len(attempts), uploads, leases.rowcount, len(notes))

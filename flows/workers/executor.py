@@ -8,11 +8,13 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 from flows.durable.lease import check_lease
 from flows.durable.progress import set_progress
 from flows.durable.shard_results import ShardResult, records_of
+from flows.workers.confined.fault_rules import WorkerFault
 from flows.workers.specs import JudgeWork, OutputsWork, WorkerPlace
 from infra.logs import about, log_to
 from infra.settings import Settings
@@ -82,11 +84,19 @@ def submit_shards(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[
         calls = [
             get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)
         ]
-        futures = [submit(runner, task, parameters) for parameters in calls]
-        for future in as_completed(futures):
-            check_lease()
-            shard: ShardResult = future.result()
-            yield shard
+        running = {submit(runner, task, parameters): parameters for parameters in calls}
+        while running:
+            lost = []
+            for future in as_completed(list(running)):
+                check_lease()
+                try:
+                    shard: ShardResult = future.result()
+                except WorkerFault as fault:
+                    log.warning("a shard is tried again: %s", fault)
+                    lost.append(running[future])
+                    continue
+                yield shard
+            running = {submit(runner, task, parameters): parameters for parameters in lost}
 
 
 def cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -127,9 +137,24 @@ def _submit(runner: Any, task: Any, parameters: dict[str, Any]) -> Any:
 def _in_this_thread(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:
     """Outside of a flow: the same work in this thread."""
     for work in works:
+        yield _through_faults(partial(task.fn, work, *arguments))
+
+
+def _through_faults(run_shard: Callable[[], ShardResult]) -> ShardResult:
+    """The result of a shard that goes on where it stopped after a fault of ours; the shard counts
+    them, and sets aside the sample at which they do not end."""
+    while True:
         check_lease()
-        shard: ShardResult = task.fn(work, *arguments)
-        yield shard
+        try:
+            return run_shard()
+        except WorkerFault as fault:
+            log.warning("a shard is tried again: %s", fault)
+
+
+def is_tried_here(_task: Any, _run: Any, state: Any) -> bool:
+    """Whether the worker that failed a shard is to try it again: not after a fault of the machine,
+    then whichever worker is free takes it."""
+    return not isinstance(state.data, WorkerFault)
 
 
 def cost(work: object) -> float:

@@ -24,12 +24,15 @@ from flows.workers.samples import samples_of
 from flows.workers.specs import OutputRecord, OutputsWork, WorkerPlace
 from infra.fields import fields_of
 from infra.logs import about
+from infra.settings import Settings
 from infra.store import Store, open_store, put_blob, put_bytes
 from submissions.bundle.answers import SUFFIXES as VALUES
 from submissions.bundle.answers import AnswerRule, value_facts
 from submissions.media.facts import NOTHING, MediaFacts, Refused, for_clips, inspect
 from submissions.media.trajectories import TRAJECTORY_TYPE as TRAJECTORY
 
+UNCONFINED = "unconfined"
+"""Marks outputs of a model that an operator let run without network and files fenced."""
 Reader = Callable[[Path], Mapping[str, Any]]
 
 
@@ -58,6 +61,7 @@ def _generated(
     suite = suite_named(work.suite)
     samples = samples_of(suite, work.sample_ids, place.private)
     samples_by_id = {sample.id: sample for sample in samples}
+    permitted = {UNCONFINED: True} if work.kind == "model" and Settings().unconfined else {}
     with _scratch(place) as folder:
 
         def generate(missing: Sequence[Sample]) -> Iterator[Output]:
@@ -67,7 +71,10 @@ def _generated(
             advance_progress("outputs")
             sample = samples_by_id[output.sample_id]
             return store_generated(
-                output, sample.facets.modality, store, trajectory_reader(suite, sample, store)
+                replace(output, record={**output.record, **permitted}),
+                sample.facets.modality,
+                store,
+                trajectory_reader(suite, sample, store),
             )
 
         yield from generate_with_retries(samples, generate, store_output, Tries(store, inputs))

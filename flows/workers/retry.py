@@ -8,16 +8,27 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from evaluators.contracts import CannotProduce, Outcome, Output, Sample
+from flows.workers.confined.fault_rules import WorkerFault
 from flows.workers.specs import OutputRecord
 from infra.store import Store, StoreError
 
 MOST_TRIES = 3
+UNCHARGED_FAULTS = 3
+"""So often our machines may fail at a sample before the model pays for it."""
 GIVEN_UP = "given_up_after"
 Generate = Callable[[Sequence[Sample]], Iterator[Output]]
 StoreOutput = Callable[[Output], OutputRecord]
+
+
+@dataclass(frozen=True, slots=True)
+class FaultNote:
+    """A fault of ours at a sample, and what it was."""
+
+    sample_id: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,18 @@ class Tries:
         ]
         return sum(sample == first for sample in [*began[1:], first]) if began else 0
 
+    def faults(self) -> list[FaultNote]:
+        """The faults of ours that ended tries at this shard, in their order."""
+        notes = (self.store.get(entry.key) for entry in self.store.list(f"died/{self.inputs}/"))
+        return [FaultNote(**json.loads(text)) for text in notes]
+
+    def note_fault(self, fault: FaultNote) -> None:
+        """Store a fault of ours, so that whoever tries next counts it."""
+        self.store.put(
+            f"died/{self.inputs}/{time.time_ns():020}",
+            json.dumps(asdict(fault), sort_keys=True).encode(),
+        )
+
     @contextmanager
     def begun(self, first: str) -> Iterator[None]:
         """Note a try that begins at this sample; only one that dies leaves the note behind."""
@@ -65,14 +88,15 @@ class Tries:
 def generate_with_retries(
     samples: Sequence[Sample], generate: Generate, store_output: StoreOutput, tries: Tries
 ) -> Iterator[OutputRecord]:
-    """Every sample's record, in order; a sample that ends three tries, by an error or with its
-    worker, is set aside."""
+    """Every sample's record, in order. A sample is set aside after three errors of the model; a
+    fault of ours is noted and raised as WorkerFault, and costs the model its fourth time."""
     finished = tries.finished()
     if len(finished) < len(samples):
         first = _first_open(samples, finished)
-        failures = Counter({first: tries.deaths(first)})
+        faults = Counter(fault.sample_id for fault in tries.faults())
+        faults[first] += tries.deaths(first)
         with tries.begun(first):
-            _generate_missing(samples, generate, store_output, tries, finished, failures)
+            _generate_missing(samples, generate, store_output, tries, finished, faults)
     yield from (finished[sample.id] for sample in samples)
 
 
@@ -82,17 +106,21 @@ def _generate_missing(
     store_output: StoreOutput,
     tries: Tries,
     finished: dict[str, OutputRecord],
-    failures: Counter[str],
+    faults: Counter[str],
 ) -> None:
-    why = "its worker died"
+    failures, why = Counter[str](), ""
     while len(finished) < len(samples):
         first = _first_open(samples, finished)
-        if failures[first] >= MOST_TRIES:
-            finished[first] = _set_aside(first, failures[first], why)
+        if failures[first] >= MOST_TRIES or faults[first] > UNCHARGED_FAULTS:
+            tried = failures[first] or faults[first]
+            finished[first] = _set_aside(first, tried, why or "its worker died")
             tries.finish(finished[first])
             continue
         outputs = generate([sample for sample in samples if sample.id not in finished])
         while (output := _next(outputs)) is not None:
+            if isinstance(output, WorkerFault):
+                tries.note_fault(FaultNote(_first_open(samples, finished), str(output)))
+                raise output
             if isinstance(output, Exception):
                 why = f"{type(output).__name__}: {str(output)[:200]}"
                 failures[_first_open(samples, finished)] += 1

@@ -11,12 +11,20 @@ import sys
 import threading
 import time
 
+from infra.sandbox.sockets import forbid_sockets
+
 CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 
 
 def cut_network() -> bool:
-    """Leave every network, the machine's own included; False where the system does not let us.
-    Before any thread."""
+    """Reach no network, the machine's own included; False where the system does not let us. Before
+    any thread. Where a process may not leave the network, it forbids itself sockets."""
+    return leave_network() or forbid_sockets()
+
+
+def leave_network() -> bool:
+    """Move into an empty network of its own; False where namespaces are refused, as they are in
+    most containers."""
     if sys.platform != "linux":
         return False
     library = ctypes.CDLL(None, use_errno=True)

@@ -22,6 +22,7 @@ WRITES = WRITE_FILE | sum(1 << bit for bit in range(4, 13))
 MOVE, TRUNCATE = 1 << 13, 1 << 14
 OF_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 """The rights that a rule for a single file may name."""
+BIND_TCP, CONNECT_TCP = 1, 2
 FOREIGN_SOCKETS, FOREIGN_SIGNALS = 1, 2
 DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "kfd", "dri/*")
 
@@ -49,8 +50,8 @@ def version() -> int:
 def fence(
     writable: Sequence[Path], hidden: Sequence[Path] = (), readable: Sequence[Path] = ()
 ) -> bool:
-    """Write only below `writable`, and of what is below `hidden` read only `readable`; False where
-    that cannot be.
+    """Write only below `writable`, of what is below `hidden` read only `readable`, and speak TCP
+    with nobody where the kernel has rules for that; False where files cannot be fenced.
 
     It holds for this process and what it starts, for good; call it before there are threads.
     """
@@ -60,8 +61,10 @@ def fence(
     writes = WRITES | (MOVE if abi_version >= 2 else 0) | (TRUNCATE if abi_version >= 3 else 0)
     reads = READS if hidden else 0
     scope = FOREIGN_SOCKETS | FOREIGN_SIGNALS if abi_version >= 6 else 0
-    rules = _Rules(writes | reads, 0, scope)
-    ruleset = _call(CREATE_RULESET, ctypes.byref(rules), ctypes.sizeof(rules) if scope else 8, 0)
+    network = BIND_TCP | CONNECT_TCP if abi_version >= 4 else 0
+    rules = _Rules(writes | reads, network, scope)
+    size = 24 if scope else 16 if network else 8
+    ruleset = _call(CREATE_RULESET, ctypes.byref(rules), size, 0)
     if ruleset < 0:
         return False
     try:

@@ -32,8 +32,8 @@ def _caller(request: Request, scope: str) -> Caller:
     address = request.client.host if request.client else "unknown"
     with Session(engine(settings.database)) as db:
         try:
-            spend(db, f"address {address}", settings.rate_address, tokens.MINUTE)
-            who = tokens.caller(db, _secret(request), address, settings.rate_wrong_tokens)
+            who = _known_caller(db, request, address)
+            spend(db, f"tokens from {address}", settings.rate_address, tokens.MINUTE)
             spend(db, f"token {who.prefix}", settings.rate_requests, tokens.MINUTE)
             tokens.need(who, scope)
         except IntakeError:
@@ -41,6 +41,17 @@ def _caller(request: Request, scope: str) -> Caller:
             raise
         db.commit()
         return who
+
+
+def _known_caller(db: Session, request: Request, address: str) -> Caller:
+    """Who holds the token; a request without a good one is counted against its address alone, so
+    that it takes nothing from those who have one."""
+    settings = settings_of(request)
+    try:
+        return tokens.caller(db, _secret(request), address, settings.rate_wrong_tokens)
+    except IntakeError:
+        spend(db, f"address {address}", settings.rate_address, tokens.MINUTE)
+        raise
 
 
 def _secret(request: Request) -> str | None:

@@ -122,9 +122,11 @@ def _columns() -> list[Any]:
 
 
 def timeline(db: Session, subject: str) -> list[TimelineEvent]:
-    """What happened to one submission, oldest first."""
+    """What happened to one submission, oldest first; events about anything else are for operators
+    and not shown."""
     query = (
         select(Event.at, Event.subject, Event.kind, Event.text)
+        .join(Submission, col(Submission.id) == col(Event.subject))
         .where(Event.subject == subject)
         .order_by(col(Event.id))
     )

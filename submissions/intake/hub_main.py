@@ -24,7 +24,7 @@ def main() -> str:
     job: dict[str, Any] = json.load(sys.stdin)
     place = {"repo_id": job["id"], "revision": job["revision"]}
     folder = Path(job["folder"])
-    hub = HfApi()
+    hub = HfApi(token=False)
     try:
         # Asked once and first: what follows is tried again for half a minute when the hub is down.
         if hub.repo_info(**place, timeout=FIRST_SECONDS).sha != job["revision"]:
@@ -38,7 +38,7 @@ def main() -> str:
         if not any(name.endswith(".safetensors") for name in sizes):
             return "E_HUB_EMPTY"
         for name in sizes:
-            hf_hub_download(**place, filename=name, local_dir=folder)
+            hf_hub_download(**place, filename=name, local_dir=folder, token=False)
     except (RepositoryNotFoundError, RevisionNotFoundError, GatedRepoError):
         return "E_HUB_MISSING"
     for cache in (folder / ".cache", folder / ".hub"):

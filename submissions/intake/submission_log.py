@@ -10,6 +10,7 @@ from sqlmodel import Session, col, select
 
 from infra.tables import Run, Shard
 from infra.tables.operations import SetAside
+from submissions.intake.intake import PRIVATE
 from submissions.teams.lifecycle import timeline
 
 
@@ -44,6 +45,7 @@ def _shards(db: Session, owners: list[str]) -> Iterator[LogLine]:
 
 def _set_aside(db: Session, owners: list[str]) -> Iterator[LogLine]:
     for row in db.exec(select(SetAside).where(col(SetAside.owner).in_(owners))):
+        name = "A private sample" if row.sample_id.startswith(PRIVATE) else row.sample_id
         yield LogLine(
-            row.at, row.stage, f"{row.sample_id} was given up after {row.tries} tries: {row.reason}"
+            row.at, row.stage, f"{name} was given up after {row.tries} tries: {row.reason}"
         )

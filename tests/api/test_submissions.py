@@ -115,6 +115,17 @@ def test_one_address_is_limited_whatever_tokens_it_comes_with(desk: Desk) -> Non
     assert all(int(answer.headers["Retry-After"]) >= 1 for answer in limited)
 
 
+def test_requests_without_a_token_take_nothing_from_a_token_of_the_same_address(
+    desk: Desk,
+) -> None:
+    desk.client.app.state.settings = desk.settings.model_copy(update={"rate_address": 5})  # type: ignore[attr-defined]
+    anonymous = [desk.client.get("/v1/submissions").status_code for _ in range(24)]
+
+    answer = desk.client.get("/v1/submissions", headers=desk.headers())
+
+    assert set(anonymous) == {401, 429} and answer.status_code == 200
+
+
 def test_a_wrong_method_is_told_all_that_the_place_knows(desk: Desk) -> None:
     answer = desk.client.delete("/v1/submissions", headers=desk.headers())
 

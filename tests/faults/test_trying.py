@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from evaluators.contracts import Facets, Outcome, Output, Sample
-from flows.workers.retry import MOST_TRIES, Tries, generate_with_retries
+from flows.workers.confined.fault_rules import WorkerFault
+from flows.workers.retry import MOST_TRIES, UNCHARGED_FAULTS, Tries, generate_with_retries
 from flows.workers.specs import OutputRecord
 from infra.store import Store, Unreachable, open_store
 
@@ -77,7 +78,7 @@ def test_of_400_one_always_fails_and_399_are_scored_with_at_most_a_tenth_more_wo
     )
 
 
-def test_a_sample_that_kills_its_worker_is_set_aside_after_three_and_nothing_else_is_made_twice(
+def test_a_sample_that_kills_its_worker_is_set_aside_at_the_fourth_and_nothing_else_is_made_twice(
     store: Store, tmp_path: Path
 ) -> None:
     deaths = 0
@@ -87,10 +88,10 @@ def test_a_sample_that_kills_its_worker_is_set_aside_after_three_and_nothing_els
     found = shards(store, Counting(tmp_path / "made", kill=True))
 
     made = (tmp_path / "made").read_text().split()
-    assert deaths == MOST_TRIES
+    assert deaths == UNCHARGED_FAULTS + 1
     assert [record.sample_id for record in found if record.outcome != Outcome.SCORED] == [BAD]
-    assert made.count(BAD) == MOST_TRIES
-    assert len(made) == N - 1 + MOST_TRIES
+    assert made.count(BAD) == deaths
+    assert len(made) == N - 1 + deaths
 
 
 def died(store: Store, tmp_path: Path) -> bool:
@@ -167,3 +168,48 @@ def test_a_store_that_fails_is_not_the_samples_fault(store: Store) -> None:
     found = list(generate_with_retries(samples(3), generate, plain, Tries(store, "shard-store")))
 
     assert {record.outcome for record in found} == {Outcome.SCORED}
+
+
+class Losing:
+    """A generator whose machine fails at one sample, so many times."""
+
+    def __init__(self, times: int) -> None:
+        self.left = times
+
+    def generate(self, some: Sequence[Sample]) -> Iterator[Output]:
+        for sample in some:
+            if sample.id == "s001" and self.left:
+                self.left -= 1
+                raise WorkerFault("the model's process was ended by SIGKILL")
+            yield Output(sample.id, Outcome.SCORED)
+
+
+def through_faults(store: Store, generator: Losing) -> tuple[int, list[OutputRecord]]:
+    faults = 0
+    while True:
+        tries = Tries(store, "shard-lost")
+        try:
+            return faults, list(generate_with_retries(samples(3), generator.generate, plain, tries))
+        except WorkerFault:
+            faults += 1
+
+
+def test_three_faults_of_ours_at_a_sample_leave_no_trace_in_its_result(store: Store) -> None:
+    faults, found = through_faults(store, Losing(UNCHARGED_FAULTS))
+
+    assert faults == UNCHARGED_FAULTS
+    assert [record.outcome for record in found] == [Outcome.SCORED] * 3
+    assert [note.sample_id for note in Tries(store, "shard-lost").faults()] == ["s001"] * 3
+
+
+def test_a_sample_at_which_every_machine_fails_is_set_aside_at_the_fourth_time(
+    store: Store,
+) -> None:
+    faults, found = through_faults(store, Losing(10**9))
+
+    assert faults == UNCHARGED_FAULTS + 1
+    assert [record.outcome for record in found] == [
+        Outcome.SCORED,
+        Outcome.MODEL_FAILED,
+        Outcome.SCORED,
+    ]

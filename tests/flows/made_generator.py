@@ -39,6 +39,10 @@ def _note(said: str) -> dict[str, Any]:
 def _do(deed: str, folder: Path) -> str:
     if deed == "dies":
         os.kill(os.getpid(), 9)
+    if deed == "quits":
+        os._exit(3)
+    if deed == "loses the device":
+        raise RuntimeError("CUDA error: unspecified launch failure")
     if deed == "sleeps":
         time.sleep(600)
     if deed == "raises":
@@ -55,7 +59,7 @@ def _do(deed: str, folder: Path) -> str:
             return "reached the machine"
         except OSError as error:
             return f"no network: {error.strerror}"
-    if " " in deed:
+    if " /" in deed:
         return _touch(deed.partition(" ")[0], deed.partition(" ")[2], folder)
     return str(sorted(os.environ)) if deed == "looks" else "done"
 

@@ -256,6 +256,20 @@ def test_doctor_tells_what_is_there_and_what_to_do(home: Settings) -> None:
     assert "Prefect" not in result.output
 
 
+@pytest.mark.parametrize(("setting", "status"), [("no", 1), ("yes", 0)])
+def test_doctor_fails_where_a_model_cannot_be_kept_off_the_network(
+    ready: Settings, monkeypatch: pytest.MonkeyPatch, setting: str, status: int
+) -> None:
+    monkeypatch.setattr("infra.sandbox.confinement.network_can_be_cut", lambda: False)
+    monkeypatch.setattr("flows.cli.doctor.LOW_DISK", 0)
+    monkeypatch.setenv("ARMILLARY_UNCONFINED", setting)
+
+    result = CliRunner().invoke(app, ["doctor"])
+
+    assert ready.home.exists() and result.exit_code == status
+    assert "nor forbid itself sockets" in result.output
+
+
 def test_a_wrong_judge_is_named_with_the_setting_to_change(
     ready: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from evaluators.contracts import Outcome, Output, Production
+from evaluators.contracts import CannotProduce, Outcome, Output, Production
 from flows.workers.confined.child import ChildLimits, ModelBroke
+from flows.workers.confined.fault_rules import WorkerFault
 from flows.workers.confined.model import Confined, confined, plain
 from infra.sandbox.confinement import network_can_be_cut
 from infra.sandbox.fence import version
@@ -21,7 +22,12 @@ from tests.bundles import demo_samples
 
 COMMAND = (sys.executable, "-m", "tests.flows.made_generator")
 LIMITS = ChildLimits(
-    load_seconds=120, seconds=120, memory=4 << 30, file_bytes=10 << 20, open_files=64
+    load_seconds=120,
+    seconds=120,
+    memory=4 << 30,
+    file_bytes=10 << 20,
+    open_files=64,
+    unconfined=not (network_can_be_cut() and version()),
 )
 SAMPLES = [sample for sample in demo_samples() if sample.id.endswith(".predictive.image")][:4]
 Run = Callable[..., list[Output]]
@@ -32,8 +38,10 @@ def run(tmp_path: Path) -> Iterator[Run]:
     """Runs a made-up model that does one deed for the second of four samples."""
     made: list[Confined] = []
 
-    def go(deed: str, limits: ChildLimits = LIMITS) -> list[Output]:
-        made.append(Confined({"suite": "tailor", "given": {"deed": deed}}, limits, COMMAND))
+    def go(
+        deed: str, limits: ChildLimits = LIMITS, command: tuple[str, ...] = COMMAND
+    ) -> list[Output]:
+        made.append(Confined({"suite": "tailor", "given": {"deed": deed}}, limits, command))
         return list(made[-1].generate(SAMPLES, tmp_path))
 
     yield go
@@ -58,7 +66,7 @@ def test_a_well_behaved_model_answers_for_every_sample_from_one_process(run: Run
 
 
 def test_a_model_that_ends_its_process_fails_that_sample_only(run: Run) -> None:
-    found = run("dies")
+    found = run("quits")
 
     assert (
         [output.outcome for output in found].count(Outcome.MODEL_FAILED)
@@ -71,10 +79,20 @@ def test_a_model_that_ends_its_process_fails_that_sample_only(run: Run) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("deed", "says"), [("dies", "SIGKILL"), ("loses the device", "unspecified launch failure")]
+)
+def test_a_killed_child_and_a_lost_device_are_faults_of_ours(
+    run: Run, deed: str, says: str
+) -> None:
+    with pytest.raises(WorkerFault, match=says):
+        run(deed)
+
+
 def test_a_model_that_hangs_is_ended_in_time(run: Run) -> None:
     found = run(
         "sleeps",
-        ChildLimits(load_seconds=120, seconds=3, memory=None, file_bytes=1 << 20, open_files=64),
+        replace(LIMITS, seconds=3, memory=None, file_bytes=1 << 20),
     )
 
     assert "over 3 seconds" in next(
@@ -113,6 +131,39 @@ def test_the_child_reaches_no_network_not_even_this_machine(run: Run) -> None:
     said = [str(output.record["said"]) for output in run("calls")]
 
     assert any("no network" in one for one in said) and "reached the machine" not in said
+
+
+def refusing(*names: str) -> tuple[str, ...]:
+    """The child's command on a system that refuses these ways of confinement."""
+    refused = "; ".join(f"{name} = lambda *_: False" for name in names)
+    code = (
+        "from infra.sandbox import confinement; from flows.workers.confined import model_main; "
+        f"from tests.flows.made_generator import make; {refused}; model_main.serve(make)"
+    )
+    return (sys.executable, "-c", code)
+
+
+NAMESPACES, FILTERS = "confinement.leave_network", "confinement.forbid_sockets"
+
+
+def test_where_namespaces_are_refused_a_model_can_open_no_socket(run: Run) -> None:
+    said = [str(output.record["said"]) for output in run("calls", LIMITS, refusing(NAMESPACES))]
+
+    assert "no network: Permission denied" in said
+
+
+@pytest.mark.parametrize("refused", [(NAMESPACES, FILTERS), ("model_main.fence",)])
+def test_where_network_or_files_cannot_be_fenced_no_model_runs(
+    run: Run, refused: tuple[str, ...]
+) -> None:
+    with pytest.raises(CannotProduce, match="ARMILLARY_UNCONFINED"):
+        run("", replace(LIMITS, unconfined=False), refusing(*refused))
+
+
+def test_an_operator_can_let_a_model_run_unfenced(run: Run) -> None:
+    found = run("", replace(LIMITS, unconfined=True), refusing(NAMESPACES, FILTERS))
+
+    assert [output.outcome for output in found] == [Outcome.SCORED] * len(SAMPLES)
 
 
 @pytest.mark.skipif(not version(), reason="this system does not let a process fence itself in")

@@ -15,7 +15,7 @@ import pytest
 from evaluators.agents.video_model import FilmingInterrupted, GeneratorFailed
 from evaluators.media import probe, read_image
 from flows.workers.confined.child import ChildLimits
-from flows.workers.confined.video import ConfinedVideo
+from flows.workers.confined.video import ConfinedVideo, FilmingFault
 from flows.workers.confined.video_main import NoNotes
 from tests.bundles import picture
 
@@ -52,13 +52,22 @@ def test_whatever_goes_wrong_in_the_child_is_a_failed_clip_and_the_next_is_filme
     model: ConfinedVideo, frame: Path, tmp_path: Path
 ) -> None:
     reasons = {}
-    for deed in ("dies", "cannot", "spoils", "steals"):
+    for deed in ("quits", "cannot", "spoils", "steals"):
         with pytest.raises(GeneratorFailed) as failed:
             model.make(frame, deed, 1, tmp_path / "clip.mp4", NoNotes())
         reasons[deed] = str(failed.value)
 
-    assert "ended its own process" in reasons["dies"] and reasons["cannot"] == "out of ideas"
+    assert "ended its own process" in reasons["quits"] and reasons["cannot"] == "out of ideas"
     assert "not a clip" in reasons["spoils"] and "outside its own folder" in reasons["steals"]
+    assert model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes()).path.exists()
+
+
+def test_a_child_that_is_killed_each_time_is_a_fault_of_ours_and_interrupts_the_filming(
+    model: ConfinedVideo, frame: Path, tmp_path: Path
+) -> None:
+    with pytest.raises(FilmingFault, match="SIGKILL"):
+        model.make(frame, "dies", 1, tmp_path / "clip.mp4", NoNotes())
+
     assert model.make(frame, "walks", 1, tmp_path / "clip.mp4", NoNotes()).path.exists()
 
 

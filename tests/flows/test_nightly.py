@@ -214,6 +214,23 @@ def test_a_new_judge_makes_a_new_run_from_stored_outputs_and_the_difference_name
     assert len(calls) >= 30
 
 
+def test_a_named_change_of_the_judge_is_no_drift_and_the_new_board_gets_anchors_of_its_own(
+    board: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    night(board)
+    (before,) = {row.judge for row in rows(board, Anchor)}
+    with_other_judge(monkeypatch)
+
+    said = night(board, days=1)
+    night(board, days=2)
+
+    (after,) = {row.judge for row in rows(board, Anchor)} - {before}
+    newest = [row for row in rows(board, Drift) if row.night == date(2026, 11, 18)]
+    assert "ALARM" not in said and rows(board, Freeze) == []
+    assert [row for row in rows(board, Drift) if row.night == date(2026, 11, 17)] == []
+    assert {(row.judge, row.agreement, row.alarm) for row in newest} == {(after, 1.0, False)}
+
+
 def with_other_judge(monkeypatch: pytest.MonkeyPatch) -> None:
     def second_rule(request: Any, question: Any) -> str:
         return str(question.options[-1])

@@ -11,9 +11,11 @@ from sqlmodel import select
 from flows.evaluate.door import receive
 from infra.db import session
 from infra.settings import Settings
-from infra.tables import Output
+from infra.tables import Output, Run
+from infra.tables.findings import Flag
 from leaderboard.queries.ranking import BoardAddress, ranking
 from submissions.bundle.pack import pack_model
+from submissions.teams.lifecycle import timeline
 from tests.bundles import declaration
 
 PICTURE = {"seed": 7, "steps": 1, "guidance": 5.0, "height": 64, "width": 64}
@@ -38,6 +40,28 @@ def test_a_small_random_model_reaches_the_board_of_its_subset(
         (entry,) = (one for one in ranking(db, "tailor", None, BoardAddress()) if one.trust == "A")
     assert (done.state, done.made) == ("published", 30)
     assert (entry.subset, entry.n_scored, entry.n_expected, entry.rank) == ("demo", 30, 30, 1)
+
+
+@pytest.mark.xdist_group("servers")
+def test_an_entry_whose_model_ran_unfenced_says_so(
+    here: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from evaluators.models import small
+    from flows.evaluate.flow import run_here
+
+    monkeypatch.setenv("ARMILLARY_UNCONFINED", "yes")
+    declared = declaration(modalities=["image"], sampling=PICTURE)
+    folder = small.make_text_to_image(tmp_path / "model")
+    bundle = pack_model(tmp_path / "bundle.zip", declared, folder)
+
+    done = run_here(receive(here, str(bundle), None, None).submission_id, Settings())
+
+    with session(here.database) as db:
+        run = db.get_one(Run, done.run_id)
+        flags = db.exec(select(Flag).where(Flag.kind == "unconfined")).all()
+        events = [event.kind for event in timeline(db, done.submission_id)]
+    assert "its model ran without network and files fenced" in run.why_not and run.eligible
+    assert len(flags) == 30 and events.count("unconfined") == 1
 
 
 @pytest.mark.xdist_group("servers")

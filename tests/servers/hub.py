@@ -14,7 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 @dataclass
 class HubServer:
-    """A running hub with one model at one commit; `asked` is every path it was asked for.
+    """A running hub with one model at one commit; `asked` is every path it was asked for, and
+    `tokens` what came along.
 
     A `commit` of its own makes the revision the name of a branch.
     """
@@ -24,6 +25,7 @@ class HubServer:
     files: Mapping[str, bytes]
     endpoint: str = ""
     asked: list[str] = field(default_factory=list)
+    tokens: list[str] = field(default_factory=list)
     failing: bool = False
     commit: str = ""
 
@@ -58,6 +60,7 @@ def serve(model: str, revision: str, files: Mapping[str, bytes]) -> Iterator[Hub
 def _answer(request: BaseHTTPRequestHandler, hub: HubServer) -> None:
     path = unquote(urlsplit(request.path).path)
     hub.asked.append(path)
+    hub.tokens += request.headers.get_all("Authorization") or []
     tree, resolve = (
         f"/api/models/{hub.model}/tree/{hub.revision}",
         f"/{hub.model}/resolve/{hub.revision}/",

@@ -53,6 +53,16 @@ def test_only_weights_configs_and_tokenizers_are_fetched(hub: HubServer, tmp_pat
     assert asked == []
 
 
+def test_no_token_of_ours_goes_along_with_what_a_submitter_names(
+    hub: HubServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_TOKEN", "hf_ours")
+
+    fetch(read_hub(f"{MODEL}@{REVISION}"), tmp_path / "model", 1 << 20)
+
+    assert hub.asked and hub.tokens == []
+
+
 @pytest.mark.parametrize(
     "text",
     [

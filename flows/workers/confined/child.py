@@ -15,6 +15,7 @@ from typing import Any
 
 from evaluators.contracts import CannotProduce
 from evaluators.suites import SUITES_PATH
+from flows.workers.confined.fault_rules import ChildEnd, reason_or_raise
 
 ROOT = Path(__file__).parents[3]
 PASSED_ON = (
@@ -32,15 +33,14 @@ OFFLINE = {
     "TQDM_DISABLE": "1",
 }
 
-ENDED = "The model ended its own process."
-
 
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
     """What a model may take: seconds to load and for each sample, bytes of memory (None: no limit)
     and of a file.
 
-    `hidden` are folders of ours in which it reads nothing but the model itself.
+    `hidden` are folders of ours in which it reads nothing but the model itself. `unconfined` lets
+    it run where the system gives no way to fence it.
     """
 
     load_seconds: float = 1800
@@ -49,6 +49,7 @@ class ChildLimits:
     file_bytes: int = 8 << 30
     open_files: int = 1024
     hidden: tuple[str, ...] = ()
+    unconfined: bool = False
 
 
 class ModelBroke(Exception):
@@ -96,19 +97,21 @@ class Child:
         if "error" in reply:
             self.close()
             kind, _, text = reply["error"].partition(": ")
-            raise (
-                CannotProduce(text)
-                if kind == CannotProduce.__name__
-                else ModelBroke(reply["error"])
-            )
+            if kind == CannotProduce.__name__:
+                raise CannotProduce(text)
+            raise ModelBroke(self.reason_of(reply["error"]))
         return reply
 
+    def reason_of(self, error: str) -> str:
+        """The reason to write down for an error of the model; WorkerFault where it is ours."""
+        return reason_or_raise(ChildEnd(error=error, memory=self.limits.memory))
+
     def fate(self) -> str:
-        """End it after it gave no answer, and say what that was."""
+        """End it after it gave no answer, and say what that was; WorkerFault where it is ours."""
         assert self._process
-        ended = self._process.poll() is not None or _ending(self._process)
+        status = _status(self._process)
         self.close()
-        return ENDED if ended else f"It took over {self.limits.seconds:g} seconds."
+        return reason_or_raise(ChildEnd(status, seconds=self.limits.seconds))
 
     def close(self) -> None:
         """End it, and remove what it left."""
@@ -142,13 +145,13 @@ class Child:
         return ready
 
 
-def _ending(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it is gone by itself: its pipe closes a moment before it can be waited for."""
+def _status(process: subprocess.Popen[bytes]) -> int | None:
+    """Its exit status, None while it lives: its pipe closes a moment before it can be waited
+    for."""
     try:
-        process.wait(0.5)
+        return process.wait(0.5)
     except subprocess.TimeoutExpired:
-        return False
-    return True
+        return None
 
 
 class NotItsOwn(Exception):

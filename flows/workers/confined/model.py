@@ -44,7 +44,7 @@ class Confined:
 
     def _some(self, names: Sequence[str], folder: Path) -> Iterator[Output]:
         """What the child makes of these until it ends; then the sample it was at has failed, and
-        the rest is left."""
+        the rest is left. An end that is ours is raised as WorkerFault."""
         own = self._child.start(folder)
         self._child.ask({"samples": list(names)})
         waiting = list(names)
@@ -61,6 +61,8 @@ class Confined:
                 yield from missing
                 return
             waiting.remove(reply["sample_id"])
+            if reply["outcome"] == Outcome.MODEL_FAILED and reply["reason"]:
+                self._child.reason_of(reply["reason"])
             yield _output(reply, own, folder)
         self._child.answer()  # its word that this was all
 
@@ -114,7 +116,9 @@ def plain(production: Production) -> dict[str, Any]:
 def limits(settings: Settings) -> ChildLimits:
     """All the memory there is, and nothing of what we keep: rows, objects, other teams' models."""
     return ChildLimits(
-        memory=_memory(), hidden=tuple(str(place.resolve()) for place in _kept_by_us(settings))
+        memory=_memory(),
+        hidden=tuple(str(place.resolve()) for place in _kept_by_us(settings)),
+        unconfined=settings.unconfined,
     )
 
 

@@ -14,13 +14,18 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from evaluators.contracts import Generator, Output, Production, Sample
+from evaluators.contracts import CannotProduce, Generator, Output, Production, Sample
 from evaluators.suites import suite_named
 from infra.sandbox.confinement import cut_network, end_with_parent, limit
 from infra.sandbox.fence import fence
 
 PATH = "path:"
 """Marks a path among plain values."""
+UNCONFINED = (
+    "This worker cannot keep a model off its network and files, so no model runs on it. "
+    "`armillary doctor` says what is missing; ARMILLARY_UNCONFINED=yes runs models all the same, "
+    "and their entries say so."
+)
 Said = Mapping[str, Any]
 Make = Callable[[Said], Generator]
 Answer = Callable[[Said], Iterator[Said]]
@@ -48,7 +53,7 @@ def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
     more."""
     job = json.loads(sys.stdin.readline())
     limit(job["memory"], job["file_bytes"], job["open_files"])
-    cut, fenced = cut_network(), _fenced(job)
+    is_confined = all([cut_network(), _fenced(job)])
     end_with_parent()
     # Libraries print what they like; only we may write to the parent.
     answers = os.fdopen(os.dup(1), "w")
@@ -58,9 +63,12 @@ def confine(begin: Callable[[Said], tuple[Said, Answer]]) -> None:
         answers.write(json.dumps(reply) + "\n")
         answers.flush()
 
+    if not is_confined and not job["unconfined"]:
+        say({"error": f"{CannotProduce.__name__}: {UNCONFINED}"})
+        return
     try:
         first, answer = begin(job)
-        say({**first, "ready": True, "network": not cut, "fenced": fenced})
+        say({**first, "ready": True})
         for line in sys.stdin:
             for reply in answer(json.loads(line)):
                 say(reply)

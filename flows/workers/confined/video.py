@@ -21,13 +21,13 @@ from evaluators.agents.video_model import (
 )
 from evaluators.contracts import Production
 from flows.workers.confined.child import (
-    ENDED,
     Child,
     ChildLimits,
     ModelBroke,
     NotItsOwn,
     move_out,
 )
+from flows.workers.confined.fault_rules import WorkerFault
 from flows.workers.confined.model import as_text, limits
 from infra.settings import Settings
 from submissions.media.facts import MediaFacts, Refused, inspect
@@ -36,9 +36,14 @@ COMMAND = (sys.executable, "-m", "flows.workers.confined.video_main")
 PADDED = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
+class FilmingFault(WorkerFault, FilmingInterrupted):
+    """The machine failed twice while a clip was filmed; the episode goes on from its journal when
+    the shard is tried again."""
+
+
 class ConfinedVideo:
     """Films one clip at a time; a clip that does not pass the door's own look is a failed one, and
-    so is one that ends the child twice: the first end may be the machine's doing."""
+    so is one that ends the child. After a fault of the machine it is asked once more here."""
 
     def __init__(
         self,
@@ -71,32 +76,36 @@ class ConfinedVideo:
         """One clip with its last frame, moved out of the child's folder and looked at like
         handed-in files."""
         with self._busy:
-            own, reply = self._asked(frame, caption, seed, to.name)
-            fate = self._child.fate() if reply is None else ""
-            if fate == ENDED:
-                own, reply = self._asked(frame, caption, seed, to.name)
-                fate = self._child.fate() if reply is None else ""
-            if reply is None:
-                raise GeneratorFailed(fate)
-            return _clip(reply, own, to)
+            try:
+                return self._filmed(frame, caption, seed, to)
+            except WorkerFault:
+                return self._filmed_again(frame, caption, seed, to)
 
     def close(self) -> None:
         """End the child."""
         self._child.close()
 
-    def _asked(
-        self, frame: Path, caption: str, seed: int, name: str
-    ) -> tuple[Path, Mapping[str, Any] | None]:
-        """The child's folder and its reply, None if it gave none."""
+    def _filmed_again(self, frame: Path, caption: str, seed: int, to: Path) -> FilmedClip:
+        try:
+            return self._filmed(frame, caption, seed, to)
+        except WorkerFault as fault:
+            raise FilmingFault(str(fault)) from fault
+
+    def _filmed(self, frame: Path, caption: str, seed: int, to: Path) -> FilmedClip:
         own = self._child.start(self._work)
         copy = shutil.copyfile(frame, own / f"frame{frame.suffix}")
         self._child.ask(
-            {"frame": str(copy), "caption": caption, "seed": seed, "to": str(own / name)}
+            {"frame": str(copy), "caption": caption, "seed": seed, "to": str(own / to.name)}
         )
         try:
-            return own, self._child.answer()
+            reply = self._child.answer()
         except ModelBroke as broke:
             raise FilmingInterrupted(str(broke)) from broke
+        if reply is None:
+            raise GeneratorFailed(self._child.fate())
+        if "failed" in reply:
+            raise GeneratorFailed(self._child.reason_of(reply["failed"]))
+        return _clip(reply, own, to)
 
     def _ready(self) -> Mapping[str, Any]:
         with self._busy:
@@ -106,8 +115,6 @@ class ConfinedVideo:
 
 
 def _clip(reply: Mapping[str, Any], own: Path, to: Path) -> FilmedClip:
-    if "failed" in reply:
-        raise GeneratorFailed(reply["failed"])
     try:
         facts = _brought(reply["made"], own, to, "video")
         if not reply.get("last"):
