@@ -127,7 +127,7 @@ RULES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class ChargedFault:
     """Who pays for an end, by which rule, in a sentence."""
 
     rule: str
@@ -135,7 +135,7 @@ class Fault:
     sentence: str
 
 
-def fault_of(end: ChildEnd) -> Fault:
+def fault_of(end: ChildEnd) -> ChargedFault:
     """Decide by the table.
 
     >>> fault_of(ChildEnd(-9))
@@ -147,7 +147,7 @@ def fault_of(end: ChildEnd) -> Fault:
     sentence = rule.sentence.format(
         error=end.error, memory=end.memory, seconds=end.seconds, signal=_signal_name(end.signal)
     )
-    return Fault(rule.name, rule.side, sentence)
+    return ChargedFault(rule.name, rule.side, sentence)
 
 
 def reason_or_raise(end: ChildEnd) -> str:
