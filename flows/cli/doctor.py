@@ -7,9 +7,14 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Literal
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 from infra.settings import Settings
+
+if TYPE_CHECKING:
+    from evaluators.models.generate.families import Family
+    from evaluators.models.generate.settings import PipelineSettings
 
 State = Literal["good", "note", "wrong"]
 PACKAGES = {
@@ -51,6 +56,35 @@ def examine(settings: Settings) -> list[DoctorFinding]:
         _confinement,
     ]
     return [finding for look in looks for finding in look(settings)]
+
+
+def examine_model(folder: Path) -> list[DoctorFinding]:
+    """What a pipeline's folder wants, from its configs alone: its forms, settings and memory."""
+    from evaluators.models.generate.families import FORM_NAMES, families_of
+    from evaluators.models.generate.memory_plan import plan_of
+    from evaluators.models.generate.settings import DECLARED_NOTHING, settle
+
+    try:
+        families = families_of(folder)
+        findings = [
+            DoctorFinding(
+                FORM_NAMES[family.form], "good", f"{family.called}: {_in_words(family, settled)}"
+            )
+            for family in families
+            for settled in [settle(family, folder, DECLARED_NOTHING)]
+        ]
+        return [*findings, DoctorFinding("memory", "good", str(plan_of(folder, families[0])))]
+    except (ValueError, OSError, TypeError, AttributeError) as error:
+        remedy = "Hand in a folder as save_pretrained() of diffusers wrote it."
+        return [DoctorFinding("model", "wrong", str(error), remedy)]
+
+
+def _in_words(family: Family, settings: PipelineSettings) -> str:
+    clip = f", {settings.frames} frames at {settings.fps:g}" if family.modality == "video" else ""
+    return (
+        f"{settings.steps} steps, guidance {settings.guidance:g}, "
+        f"{settings.width}x{settings.height}{clip} where the manifest leaves them out"
+    )
 
 
 def _python(_settings: Settings) -> Iterator[DoctorFinding]:
@@ -124,8 +158,6 @@ def _store(settings: Settings) -> Iterator[DoctorFinding]:
 
 
 def _judge(settings: Settings) -> Iterator[DoctorFinding]:
-    from pathlib import Path
-
     if (
         settings.judge.startswith("vlm:")
         and not Path(settings.judge.removeprefix("vlm:"), "config.json").is_file()

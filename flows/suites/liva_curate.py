@@ -196,7 +196,8 @@ def painter(
 
     def paint(case_id: str, prompt: str, to: Path) -> None:
         from evaluators.models.device import pick_device
-        from evaluators.models.generate.diffusion import DiffusionGenerator, SamplerSettings
+        from evaluators.models.generate.diffusion import DiffusionGenerator
+        from evaluators.models.generate.settings import SamplerSettings
 
         sampling = SamplerSettings(steps=steps, height=height, width=width)
         generator = DiffusionGenerator(model, sampling, seed=seed, device=pick_device(device))

@@ -35,8 +35,8 @@ class BadJson(Exception):
         self.kind, self.where, self.message, self.hint = kind, where, message, hint
 
 
-def read(raw: bytes) -> Any:
-    """The value that the bytes spell, or BadJson."""
+def read(raw: bytes, *, infinite: bool = False) -> Any:
+    """The value that the bytes spell, or BadJson; `infinite` takes Infinity and -Infinity too."""
     if len(raw) > MOST_BYTES:
         raise BadJson(
             "LARGE", "$", f"{len(raw)} bytes; the limit is {MOST_BYTES}.", "Make it smaller."
@@ -47,7 +47,7 @@ def read(raw: bytes) -> Any:
         return json.loads(
             text,
             object_pairs_hook=_no_twins,
-            parse_constant=_no_constant,
+            parse_constant=_infinity if infinite else _no_constant,
             parse_float=_finite,
             parse_int=_short,
         )
@@ -120,6 +120,10 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             "DUPKEY", shown(twin), "This key stands twice in one object.", "Keep one of them."
         )
     return members
+
+
+def _infinity(name: str) -> Any:
+    return _no_constant(name) if name == "NaN" else float(name)
 
 
 def _no_constant(name: str) -> Any:

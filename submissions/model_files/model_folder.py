@@ -128,7 +128,8 @@ def _small_problems(path: str, suffix: str, data: bytes, folder: ModelFolder) ->
 
 def _json_problems(path: str, data: bytes, folder: ModelFolder) -> Iterator[Problem]:
     try:
-        value = strict_json.read(data)
+        # The schedulers of diffusers write -Infinity for a bound that they do not have.
+        value = strict_json.read(data, infinite=True)
     except BadJson as bad:
         yield Problem("E_CONFIG_JSON", shown(path), f"This is not plain JSON: {bad.message}", HINT)
         return

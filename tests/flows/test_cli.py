@@ -270,6 +270,23 @@ def test_doctor_fails_where_a_model_cannot_be_kept_off_the_network(
     assert "nor forbid itself sockets" in result.output
 
 
+def test_doctor_tells_what_a_model_wants_before_it_is_handed_in(
+    home: Settings, tmp_path: Path
+) -> None:
+    from evaluators.models import small
+
+    model = small.make_text_to_video(tmp_path / "model")
+    (tmp_path / "model_index.json").write_text('{"_class_name": "StableAudioPipeline"}')
+
+    result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["doctor", "--model", str(model)])
+    wrong = CliRunner(env={"COLUMNS": WIDE}).invoke(app, ["doctor", "--model", str(tmp_path)])
+
+    assert result.exit_code == 0
+    assert "50 steps, guidance 5, 832x480, 81 frames at 16" in result.output
+    assert "fits a 8 GB card; weights 0.0 GB in bf16" in result.output
+    assert wrong.exit_code == 1 and "StableAudioPipeline" in wrong.output
+
+
 def test_a_wrong_judge_is_named_with_the_setting_to_change(
     ready: Settings, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

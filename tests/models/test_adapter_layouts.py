@@ -17,8 +17,9 @@ from evaluators.contracts import Outcome
 from evaluators.media import Pixels, read_image, sample_frames, write_png
 from evaluators.models import small
 from evaluators.models.generate.adapters import attach, find_weights
-from evaluators.models.generate.diffusion import DiffusionGenerator, load_pipeline
+from evaluators.models.generate.diffusion import DiffusionGenerator
 from evaluators.models.generate.image_to_video import DiffusionVideo
+from evaluators.models.generate.loading import load_pipeline
 from flows.workers.confined.video_main import NoNotes
 from tests.models.test_diffusion import CLIP, PICTURE, SAMPLES
 

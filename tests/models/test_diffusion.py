@@ -15,13 +15,10 @@ import torch
 from evaluators.contracts import Facets, Outcome, Output, Sample
 from evaluators.media import probe, read_image
 from evaluators.models.generate import diffusion
-from evaluators.models.generate.diffusion import (
-    DiffusionGenerator,
-    SamplerSettings,
-    detect,
-    load_pipeline,
-    sample_seed,
-)
+from evaluators.models.generate.diffusion import DiffusionGenerator, sample_seed
+from evaluators.models.generate.families import FROM_WORDS, family_of
+from evaluators.models.generate.loading import _plain_ascii, load_pipeline
+from evaluators.models.generate.settings import SamplerSettings
 
 PICTURE = SamplerSettings(steps=2, guidance=5.0, height=64, width=64)
 CLIP = SamplerSettings(steps=1, guidance=5.0, height=32, width=32, frames=5, fps=8)
@@ -54,7 +51,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> Any:
             )
 
     monkeypatch.setattr(diffusion, "load_pipeline", lambda *_: Drawer())
-    monkeypatch.setattr(diffusion, "settings_of", lambda *_: {"height": 8, "width": 8})
+    monkeypatch.setattr(diffusion, "arguments_of", lambda *_: {"height": 8, "width": 8})
     return told
 
 
@@ -183,19 +180,10 @@ def test_an_unknown_pipeline_is_refused_with_the_known_ones(tmp_path: Path) -> N
     (tmp_path / "model_index.json").write_text('{"_class_name": "StableAudioPipeline"}')
 
     with pytest.raises(ValueError, match="StableAudioPipeline.*Known are: AllegroPipeline"):
-        detect(tmp_path)
-
-
-def test_every_known_pipeline_exists_and_takes_our_settings(tmp_path: Path) -> None:
-    import diffusers
-
-    library: Any = diffusers
-    for name, modality in diffusion.PIPELINES.items():
-        instance = object.__new__(getattr(library, name))
-        assert diffusion.settings_of(instance, name, modality, PICTURE)["num_inference_steps"] == 2
+        family_of(tmp_path, FROM_WORDS)
 
 
 def test_words_that_need_cleaning_say_so_where_the_cleaner_is_missing() -> None:
-    assert diffusion._plain_ascii("a dog\nruns & jumps") == "a dog\nruns & jumps"
+    assert _plain_ascii("a dog\nruns & jumps") == "a dog\nruns & jumps"
     with pytest.raises(RuntimeError, match="pip install ftfy"):
-        diffusion._plain_ascii("schÃ¶n")
+        _plain_ascii("schÃ¶n")

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from evaluators.models.generate.diffusion import load_pipeline
+from evaluators.models.generate.loading import load_pipeline
 from evaluators.models.vlm.judge import VlmJudge
 
 NAMES = ("/raid/nobody/checkpoints/model", "../checkpoints/model", "somebody/elsewhere")

@@ -84,7 +84,7 @@ def test_clip_compares_words_with_pictures(tmp_path: Path) -> None:
 def test_an_image_to_video_pipeline_begins_with_the_picture(tmp_path: Path) -> None:
     from PIL import Image
 
-    from evaluators.models.generate.diffusion import load_pipeline
+    from evaluators.models.generate.loading import load_pipeline
 
     pipeline = load_pipeline(small.make_image_to_video(tmp_path))
     picture = Image.new("RGB", (32, 32), (200, 10, 10))

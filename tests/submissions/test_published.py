@@ -158,8 +158,8 @@ def test_a_quantised_checkpoint_is_refused_with_what_to_hand_in_instead(
 
 NOT_RUN: dict[str, tuple[Files, str]] = {
     "a pipeline that has no form here": (
-        changed(families.wan(), "model_index.json", _class_name="HunyuanVideo15Pipeline"),
-        "'HunyuanVideo15Pipeline' has no text-to-video or image-to-video form here.These have: "
+        changed(families.wan(), "model_index.json", _class_name="EasyAnimateControlPipeline"),
+        "'EasyAnimateControlPipeline' has no text-to-video or image-to-video form here.These have: "
         "text-to-video: Allegro",
     ),
     "a pipeline of theirs": (
@@ -214,6 +214,18 @@ def test_a_part_s_tokenizer_may_call_itself_by_a_name_that_is_gone_and_a_judge_s
         found, "W_ARCHITECTURE"
     ) and not refusals(found)
     assert [problem.code for problem in other] == ["E_ARCHITECTURE"]
+
+
+def test_a_bound_that_a_scheduler_does_not_have_is_taken_and_no_number_is_not() -> None:
+    file = "scheduler/scheduler_config.json"
+    endless = changed(families.wan(), file, lambda_min_clipped=float("-inf"))
+    senseless = changed(families.wan(), file, lambda_min_clipped=float("nan"))
+
+    taken = refusals(problems_of(as_bytes(endless), DeclaredModel()))
+    refused = refusals(problems_of(as_bytes(senseless), DeclaredModel()))
+
+    assert taken == []
+    assert [problem.code for problem in refused] == ["E_CONFIG_JSON"]
 
 
 def test_no_config_escapes_by_the_case_of_its_name() -> None:

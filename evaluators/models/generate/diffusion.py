@@ -4,76 +4,33 @@ without a word."""
 from __future__ import annotations
 
 import hashlib
-import inspect
-import json
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 
 from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.media import Pixels, sha256_file, write_mp4, write_png
-from evaluators.models.generate.adapters import attach, find_weights
-
-Modality = Literal["image", "video"]
+from evaluators.models.generate.adapters import find_weights
+from evaluators.models.generate.families import FAMILIES, FROM_WORDS, Modality, family_of
+from evaluators.models.generate.loading import check_libraries, load_pipeline
+from evaluators.models.generate.settings import (
+    DECLARED_NOTHING,
+    PipelineSettings,
+    SamplerSettings,
+    arguments_of,
+    guide,
+    own_choices,
+    settle,
+)
 
 PIPELINES: dict[str, Modality] = {
-    **dict.fromkeys(
-        (
-            "StableDiffusionPipeline",
-            "StableDiffusionXLPipeline",
-            "StableDiffusion3Pipeline",
-            "FluxPipeline",
-            "Flux2Pipeline",
-            "Flux2KleinPipeline",
-            "QwenImagePipeline",
-            "QwenImage21Pipeline",
-            "ZImagePipeline",
-            "LatentConsistencyModelPipeline",
-            "PixArtAlphaPipeline",
-            "PixArtSigmaPipeline",
-            "SanaPipeline",
-            "SanaSprintPipeline",
-            "AuraFlowPipeline",
-            "HunyuanDiTPipeline",
-            "CogView4Pipeline",
-            "Lumina2Pipeline",
-            "HiDreamImagePipeline",
-            "ChromaPipeline",
-            "Krea2Pipeline",
-            "Kandinsky5T2IPipeline",
-        ),
-        "image",
-    ),
-    **dict.fromkeys(
-        (
-            "WanPipeline",
-            "HunyuanVideoPipeline",
-            "CogVideoXPipeline",
-            "LTXPipeline",
-            "LTX2Pipeline",
-            "MochiPipeline",
-            "CosmosTextToWorldPipeline",
-            "SkyReelsV2Pipeline",
-            "AllegroPipeline",
-            "EasyAnimatePipeline",
-            "Kandinsky5T2VPipeline",
-        ),
-        "video",
-    ),
+    family.pipeline: family.modality for family in FAMILIES if family.form in FROM_WORDS
 }
-"""The pipeline classes that turn words into pixels under the settings we record, and into what."""
-
-TRUE_GUIDANCE = frozenset({"QwenImagePipeline", "QwenImage21Pipeline"})
-"""These call the guidance scale `true_cfg_scale` and apply it only beside a negative prompt."""
-
-DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+"""The pipeline classes that turn words into pixels, and into what."""
 
 MOST_AT_ONCE = 8
 BYTES_A_PIXEL = 8_000
@@ -83,34 +40,13 @@ BUSY = threading.Lock()
 """A pipeline's scheduler has state, so one thread at a time."""
 
 
-@dataclass(frozen=True, slots=True)
-class SamplerSettings:
-    """The sampler's settings; `frames` and `fps` are for clips only."""
-
-    steps: int = 30
-    guidance: float = 5.0
-    height: int = 512
-    width: int = 512
-    frames: int = 49
-    fps: float = 16.0
-
-
-DEFAULTS = SamplerSettings()
-
-
-def sampling_of(declared: Mapping[str, Any]) -> SamplerSettings:
-    """What a manifest declares; what it leaves open stays at the default."""
-    settings = {name: declared[name] for name in SamplerSettings.__dataclass_fields__}
-    return SamplerSettings(**{name: value for name, value in settings.items() if value is not None})
-
-
 class DiffusionGenerator:
     """Makes one picture or clip a sample from a diffusers folder."""
 
     def __init__(
         self,
         folder: Path,
-        sampling: SamplerSettings = DEFAULTS,
+        sampling: SamplerSettings = DECLARED_NOTHING,
         *,
         seed: int = 0,
         batch: int = 0,
@@ -119,11 +55,14 @@ class DiffusionGenerator:
         shelf: Path | None = None,
         base: str = "",
     ) -> None:
-        self.sampling, self.seed, self.device = sampling, seed, device
+        self.seed, self.device = seed, device
         self.dtype = dtype or ("fp32" if device == "cpu" else "bf16")
         self.weights = find_weights(folder, shelf, base)
-        self.pipeline_class, self.modality = detect(self.weights.folder)
-        self.batch = batch or fitting_batch(device, sampling, self.modality)
+        self.family = family_of(self.weights.folder, FROM_WORDS)
+        self.modality = self.family.modality
+        check_libraries(self.family)
+        self.sampling = settle(self.family, self.weights.folder, sampling)
+        self.batch = batch or fitting_batch(device, self.sampling)
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         """Outputs in the order of the samples; half a batch when out of memory, one by one after an
@@ -146,9 +85,10 @@ class DiffusionGenerator:
 
     def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
         pipeline = load_pipeline(
-            self.weights.folder, self.device, self.dtype, self.weights.adapters
+            self.weights.folder, self.device, self.dtype, self.weights.adapters, self.family
         )
-        settings = settings_of(pipeline, self.pipeline_class, self.modality, self.sampling)
+        guide(pipeline, self.family, self.sampling)
+        settings = arguments_of(self.family, self.sampling)
         seeds = [sample_seed(self.seed, sample.id) for sample in batch]
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
         noise = [torch.Generator("cpu").manual_seed(seed) for seed in seeds]
@@ -184,7 +124,7 @@ class DiffusionGenerator:
         from diffusers import __version__
 
         settings: dict[str, Json] = {
-            "pipeline": self.pipeline_class,
+            "pipeline": self.family.pipeline,
             "modality": self.modality,
             "seed": seed,
             "base_seed": self.seed,
@@ -197,30 +137,9 @@ class DiffusionGenerator:
             "diffusers": __version__,
         }
         clip: dict[str, Json] = {"frames": self.sampling.frames, "fps": self.sampling.fps}
-        return settings | self.weights.named() | (clip if self.modality == "video" else {})
-
-
-def detect(folder: Path) -> tuple[str, Modality]:
-    """The pipeline class of a folder and what it makes; an error for anything not in the table."""
-    name = class_of(folder, PIPELINES, "text-to-image or text-to-video")
-    return name, PIPELINES[name]
-
-
-def class_of(folder: Path, classes: Collection[str], kind: str) -> str:
-    """The pipeline class that a folder names, if it is a known one."""
-    index = folder / "model_index.json"
-    if not index.is_file():
-        raise ValueError(
-            f"{folder} has no model_index.json. Give a folder written by a diffusers "
-            "save_pretrained()."
-        )
-    name = str(json.loads(index.read_text()).get("_class_name"))
-    if name not in classes:
-        raise ValueError(
-            f"{name} in {index} is not a known {kind} pipeline. Known are: "
-            f"{', '.join(sorted(classes))}."
-        )
-    return name
+        open_settings = own_choices(self.family, self.weights.folder, self.sampling)
+        video = clip if self.modality == "video" else {}
+        return settings | self.weights.named() | video | open_settings
 
 
 def sample_seed(base: int, sample_id: str) -> int:
@@ -228,7 +147,7 @@ def sample_seed(base: int, sample_id: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{base}:{sample_id}".encode()).digest()[:8]) >> 1
 
 
-def fitting_batch(device: str, sampling: SamplerSettings, modality: Modality) -> int:
+def fitting_batch(device: str, sampling: PipelineSettings) -> int:
     """How many to make at once: what free memory may hold; it is halved when that was too bold.
 
     On a CPU one by one: a batch gains nothing there, and its sums round differently.
@@ -236,75 +155,8 @@ def fitting_batch(device: str, sampling: SamplerSettings, modality: Modality) ->
     if not device.startswith("cuda"):
         return 1
     free, _total = torch.cuda.mem_get_info(torch.device(device))
-    pixels = sampling.height * sampling.width * (sampling.frames if modality == "video" else 1)
+    pixels = sampling.height * sampling.width * sampling.frames
     return max(1, min(MOST_AT_ONCE, int(free / (pixels * BYTES_A_PIXEL))))
-
-
-def load_pipeline(
-    folder: Path, device: str = "cpu", dtype: str = "fp32", adapters: tuple[Path, ...] = ()
-) -> Any:
-    """The pipeline of a folder, from safetensors only; the last one loaded stays in the process."""
-    changed = (folder / "model_index.json").stat().st_mtime_ns
-    return _load(
-        folder.resolve(), changed, device, dtype, tuple(file.resolve() for file in adapters)
-    )
-
-
-@lru_cache(maxsize=1)
-def _load(folder: Path, _changed: int, device: str, dtype: str, adapters: tuple[Path, ...]) -> Any:
-    from diffusers import DiffusionPipeline
-
-    read: Any = DiffusionPipeline.from_pretrained
-    pipeline = read(folder, local_files_only=True, use_safetensors=True, dtype=DTYPES[dtype])
-    pipeline.set_progress_bar_config(disable=True)
-    _spare_ftfy(pipeline)
-    attach(pipeline, adapters)
-    if device == "cpu":
-        return pipeline.to("cpu")
-    pipeline.enable_model_cpu_offload(device=device)
-    return pipeline
-
-
-def _spare_ftfy(pipeline: Any) -> None:
-    """Some pipelines call ftfy without asking for it; plain ASCII, which ftfy leaves alone, goes
-    without."""
-    module = inspect.getmodule(type(pipeline))
-    if (
-        module is not None
-        and hasattr(module, "is_ftfy_available")
-        and not module.is_ftfy_available()
-    ):
-        vars(module).setdefault("ftfy", SimpleNamespace(fix_text=_plain_ascii))
-
-
-def _plain_ascii(text: str) -> str:
-    if not (text.isascii() and text.replace("\n", "").isprintable()):
-        raise RuntimeError(
-            "This prompt is not plain ASCII, which its pipeline cleans with ftfy. pip install ftfy."
-        )
-    return text
-
-
-def settings_of(
-    pipeline: Any, name: str, modality: Modality, sampling: SamplerSettings
-) -> dict[str, Any]:
-    settings: dict[str, Any] = {
-        "num_inference_steps": sampling.steps,
-        "height": sampling.height,
-        "width": sampling.width,
-    }
-    if name in TRUE_GUIDANCE:
-        settings |= {"true_cfg_scale": sampling.guidance, "negative_prompt": " "}
-    else:
-        settings |= {"guidance_scale": sampling.guidance}
-    if modality == "video":
-        settings |= {"num_frames": sampling.frames}
-    takes = inspect.signature(type(pipeline).__call__).parameters
-    if unknown := sorted(settings.keys() - takes.keys()):
-        raise ValueError(
-            f"{name} does not take {', '.join(unknown)}, so its record would not be true."
-        )
-    return settings
 
 
 def as_pixels(array: Any) -> Pixels:

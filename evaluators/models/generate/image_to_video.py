@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,30 +13,20 @@ from evaluators.agents.film import FittedFrame, fit_frame, write_film
 from evaluators.agents.video_model import FilmedClip, GeneratorFailed, Notes, profile_of
 from evaluators.media import read_image, write_png
 from evaluators.models.generate.adapters import find_weights
-from evaluators.models.generate.diffusion import (
-    BUSY,
-    DEFAULTS,
+from evaluators.models.generate.diffusion import BUSY, as_pixels, device_broke, why_failed
+from evaluators.models.generate.families import classes_of, family_of
+from evaluators.models.generate.loading import check_libraries, load_pipeline
+from evaluators.models.generate.settings import (
+    DECLARED_NOTHING,
     SamplerSettings,
-    as_pixels,
-    class_of,
-    device_broke,
-    load_pipeline,
-    settings_of,
-    why_failed,
+    arguments_of,
+    configured,
+    guide,
+    settle,
 )
 
-PIPELINES = (
-    "WanImageToVideoPipeline",
-    "CogVideoXImageToVideoPipeline",
-    "LTXImageToVideoPipeline",
-    "LTX2ImageToVideoPipeline",
-    "HunyuanVideoImageToVideoPipeline",
-    "HunyuanSkyreelsImageToVideoPipeline",
-    "SkyReelsV2ImageToVideoPipeline",
-    "Kandinsky5I2VPipeline",
-    "I2VGenXLPipeline",
-)
-"""The pipeline classes that take an image and words under the settings we record."""
+PIPELINES = classes_of("image_to_video")
+"""The pipeline classes that take an image, and words where they read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +47,12 @@ CAPTIONS = {
     "HunyuanSkyreelsImageToVideoPipeline": CaptionReader("English", 256),
     "Kandinsky5I2VPipeline": CaptionReader("English or Russian", 512),
     "I2VGenXLPipeline": CaptionReader("English", 77),
+    "LTXConditionPipeline": CaptionReader("English", 256),
+    "HunyuanVideo15ImageToVideoPipeline": CaptionReader("English or Chinese", 1000),
+    "CosmosVideoToWorldPipeline": CaptionReader("English", 512),
+    "Cosmos2VideoToWorldPipeline": CaptionReader("English", 512),
+    "Cosmos2_5_PredictBasePipeline": CaptionReader("English", 512),
 }
-VAE_SCALE = 8
-"""Pixels a side for a cell of latents, where a pipeline gives its size in cells."""
 
 
 class DiffusionVideo:
@@ -71,21 +62,20 @@ class DiffusionVideo:
     def __init__(
         self,
         folder: Path,
-        sampling: SamplerSettings = DEFAULTS,
+        sampling: SamplerSettings = DECLARED_NOTHING,
         *,
         revision: str = "",
         device: str = "cpu",
         dtype: str = "",
         shelf: Path | None = None,
         base: str = "",
-        own_size: bool = False,
     ) -> None:
         self.device = device
         self.dtype = dtype or ("fp32" if device == "cpu" else "bf16")
         self.weights = find_weights(folder, shelf, base)
-        self.pipeline_class = class_of(self.weights.folder, PIPELINES, "image-to-video")
-        size = _own_size(self.pipeline_class, self.weights.folder) if own_size else None
-        self.sampling = replace(sampling, width=size[0], height=size[1]) if size else sampling
+        self.family = family_of(self.weights.folder, ("image_to_video",))
+        check_libraries(self.family)
+        self.sampling = settle(self.family, self.weights.folder, sampling)
         self._revision = revision
 
     @property
@@ -98,19 +88,31 @@ class DiffusionVideo:
         )
         base = f" on {self.weights.base} {self.weights.revision[:12]}" if self.weights.base else ""
         return (
-            f"{self.pipeline_class} {self._revision}{base}, {how} frames at {chosen.fps:g}, "
-            f"{self.dtype}"
+            f"{self.family.called} {self._revision}{base}, {how} frames at {chosen.fps:g}, "
+            f"{self.dtype}{self._own()}"
         )
+
+    def _own(self) -> str:
+        """Which of these nobody declared, and the noise shift that then counts."""
+        if not self.sampling.left_open:
+            return ""
+        shift = configured(self.weights.folder, "scheduler", "flow_shift")
+        shifted = "" if shift is None else f", flow shift {shift:g}"
+        return f"{shifted}, the pipeline's own {', '.join(self.sampling.left_open)}"
 
     @property
     def profile(self) -> str:
         """What a caption writer has to know."""
-        reader = CAPTIONS[self.pipeline_class]
+        if not self.family.reads_words:
+            captions = "no language, since it reads none"
+        else:
+            reader = CAPTIONS[self.family.called]
+            captions = f"{reader.languages}, at most about {reader.tokens} tokens"
         return profile_of(
-            self.pipeline_class.removesuffix("Pipeline"),
+            self.family.called.removesuffix("Pipeline"),
             self.sampling.frames / self.sampling.fps,
             f"{self.sampling.width}x{self.sampling.height}",
-            f"{reader.languages}, at most about {reader.tokens} tokens",
+            captions,
         )
 
     def make(
@@ -142,31 +144,15 @@ class DiffusionVideo:
         from PIL import Image
 
         pipeline = load_pipeline(
-            self.weights.folder, self.device, self.dtype, self.weights.adapters
+            self.weights.folder, self.device, self.dtype, self.weights.adapters, self.family
         )
-        settings = settings_of(pipeline, self.pipeline_class, "video", self.sampling)
+        guide(pipeline, self.family, self.sampling)
+        settings = arguments_of(self.family, self.sampling)
+        if self.family.reads_words:
+            settings["prompt"] = caption
         image = Image.fromarray(fitted.pixels)
         # Noise is drawn on the CPU, so that one seed means one noise on every device.
         noise = torch.Generator("cpu").manual_seed(seed)
         with BUSY, torch.inference_mode():
-            result = pipeline(
-                image=image, prompt=caption, generator=noise, output_type="np", **settings
-            )
+            result = pipeline(image=image, generator=noise, output_type="np", **settings)
         return result.frames[0]
-
-
-def _own_size(pipeline_class: str, folder: Path) -> tuple[int, int] | None:
-    """The width and height that a pipeline films at when it is told none, None where it does not
-    say."""
-    import diffusers
-
-    takes = inspect.signature(getattr(diffusers, pipeline_class).__call__).parameters
-    sides = tuple(takes[name].default for name in ("width", "height"))
-    if all(isinstance(side, int) for side in sides):
-        return sides[0], sides[1]
-    file = folder / "transformer" / "config.json"
-    config = json.loads(file.read_text()) if file.is_file() else {}
-    width, height = config.get("sample_width"), config.get("sample_height")
-    if isinstance(width, int) and isinstance(height, int):
-        return width * VAE_SCALE, height * VAE_SCALE
-    return None

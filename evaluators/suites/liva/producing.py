@@ -31,8 +31,8 @@ def film(production: Production) -> VideoModel:
     """Any diffusers image-to-video folder, or an adapter on one, with the settings its team
     declared."""
     from evaluators.models.device import pick_device
-    from evaluators.models.generate.diffusion import sampling_of
     from evaluators.models.generate.image_to_video import DiffusionVideo
+    from evaluators.models.generate.settings import sampling_of
 
     device, sampling = pick_device(production.device), sampling_of(production.sampling)
     return DiffusionVideo(
@@ -42,7 +42,6 @@ def film(production: Production) -> VideoModel:
         device=device,
         shelf=production.shelf,
         base=production.base,
-        own_size=not any(production.sampling.get(side) for side in ("width", "height")),
     )
 
 

@@ -9,7 +9,8 @@ def produce(production: Production) -> Generator:
     """Any diffusers text-to-image or text-to-video folder, or a LoRA on one, with the settings its
     team declared."""
     from evaluators.models.device import pick_device
-    from evaluators.models.generate.diffusion import DiffusionGenerator, sampling_of
+    from evaluators.models.generate.diffusion import DiffusionGenerator
+    from evaluators.models.generate.settings import sampling_of
 
     seed = production.sampling["seed"]
     assert isinstance(seed, int)

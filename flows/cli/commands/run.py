@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -57,12 +58,18 @@ def evaluate(submission: SubmissionId) -> None:
         )
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A model's folder: tell what it wants instead.", metavar="DIR"),
+    ] = None,
+) -> None:
     """Check the installation; list what is wrong and how to fix it."""
-    from flows.cli.doctor import examine
+    from flows.cli.doctor import examine, examine_model
 
     with reporting_errors() as settings:
-        findings = examine(settings)
+        findings = examine_model(model) if model else examine(settings)
         rows = [
             {
                 "what": finding.subject,

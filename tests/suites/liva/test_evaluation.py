@@ -14,7 +14,7 @@ from sqlmodel import select
 from evaluators.contracts import CannotProduce
 from evaluators.media import write_mp4
 from evaluators.models import small
-from evaluators.models.generate import diffusion
+from evaluators.models.generate import loading
 from evaluators.suites.liva import SUITE
 from flows.audit.verify import verify
 from flows.evaluate.door import receive
@@ -94,10 +94,10 @@ def test_a_small_video_model_is_run_inside_the_agent_and_stands_on_the_board(
     (tmp_path / "declaration.json").write_text(json.dumps(declaration()))
 
     handed = receive(ready, None, model, tmp_path / "declaration.json")
-    loaded_here = diffusion._load.cache_info().misses
+    loaded_here = loading._load.cache_info().misses
     kept = evaluated(ready, handed.submission_id)
 
-    assert diffusion._load.cache_info().misses == loaded_here, (
+    assert loading._load.cache_info().misses == loaded_here, (
         "the model runs in a child, never beside the agent"
     )
     closed, single = (

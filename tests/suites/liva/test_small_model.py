@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from evaluators.agents.journal import FolderJournal
 from evaluators.judges.http.chat import Talker
 from evaluators.media import probe, read_frames, read_image, write_png
 from evaluators.models import small
-from evaluators.models.generate.diffusion import SamplerSettings
-from evaluators.models.generate.image_to_video import CAPTIONS, PIPELINES, DiffusionVideo
+from evaluators.models.generate.families import FAMILIES
+from evaluators.models.generate.image_to_video import CAPTIONS, DiffusionVideo
+from evaluators.models.generate.settings import SamplerSettings
 from evaluators.models.vlm.talk import LocalTalker
 from evaluators.suites.liva.agent.episode import AgentOptions, Tools
 from evaluators.suites.liva.agent.loop import run_case
@@ -128,7 +130,7 @@ def test_a_model_films_at_its_own_size_where_its_team_declares_none(
     (tmp_path / "transformer").mkdir()
     (tmp_path / "transformer/config.json").write_text('{"sample_width": 90, "sample_height": 60}')
 
-    plain = DiffusionVideo(tmp_path, QUICK, own_size=True)
+    plain = DiffusionVideo(tmp_path, replace(QUICK, width=None, height=None))
     declared = DiffusionVideo(tmp_path, QUICK)
 
     assert (plain.sampling.width, plain.sampling.height) == size
@@ -146,7 +148,8 @@ def test_a_wide_picture_is_fitted_and_the_record_says_how(tmp_path: Path, i2v: P
 
 
 def test_each_family_says_what_its_captions_may_be(tmp_path: Path) -> None:
-    assert set(CAPTIONS) == set(PIPELINES)
+    readers = {row.called for row in FAMILIES if row.form == "image_to_video" and row.reads_words}
+    assert set(CAPTIONS) == readers
 
     (tmp_path / "model_index.json").write_text('{"_class_name": "WanImageToVideoPipeline"}')
     profile = DiffusionVideo(tmp_path, SamplerSettings(frames=81, fps=16)).profile
