@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from infra.settings import Settings
 
 if TYPE_CHECKING:
-    from evaluators.models.generate.families import Family
+    from evaluators.models.generate.families import PipelineFamily
     from evaluators.models.generate.settings import PipelineSettings
 
 State = Literal["good", "note", "wrong"]
@@ -79,7 +79,7 @@ def examine_model(folder: Path) -> list[DoctorFinding]:
         return [DoctorFinding("model", "wrong", str(error), remedy)]
 
 
-def _in_words(family: Family, settings: PipelineSettings) -> str:
+def _in_words(family: PipelineFamily, settings: PipelineSettings) -> str:
     clip = f", {settings.frames} frames at {settings.fps:g}" if family.modality == "video" else ""
     return (
         f"{settings.steps} steps, guidance {settings.guidance:g}, "

@@ -35,7 +35,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class Family:
+class PipelineFamily:
     """A pipeline class and how it is called; whatever a field leaves open, its signature says.
 
     `size` says where a size comes from that the signature leaves open: `unet` and `transformer` are
@@ -80,16 +80,16 @@ class Family:
         return self.runs_as or self.pipeline
 
 
-def _image(pipeline: str, size: str = "", **wants: Any) -> Family:
-    return Family(pipeline, "text_to_image", size, **wants)
+def _image(pipeline: str, size: str = "", **wants: Any) -> PipelineFamily:
+    return PipelineFamily(pipeline, "text_to_image", size, **wants)
 
 
-def _film(pipeline: str, size: str = "", **wants: Any) -> Family:
-    return Family(pipeline, "text_to_video", size, **wants)
+def _film(pipeline: str, size: str = "", **wants: Any) -> PipelineFamily:
+    return PipelineFamily(pipeline, "text_to_video", size, **wants)
 
 
-def _animate(pipeline: str, size: str = "", **wants: Any) -> Family:
-    return Family(pipeline, "image_to_video", size, **wants)
+def _animate(pipeline: str, size: str = "", **wants: Any) -> PipelineFamily:
+    return PipelineFamily(pipeline, "image_to_video", size, **wants)
 
 
 SCHNELL = Variant("transformer", "guidance_embeds", False, steps=4, guidance=0.0)
@@ -105,7 +105,7 @@ COSMOS: dict[str, Any] = {"period": 8, "rate": "fps", **GUARDED}
 COSMOS_2: dict[str, Any] = {"period": 4, "wide_vae": True, **GUARDED}
 COGVIDEOX: dict[str, Any] = {"period": 4, "fps": 8.0, "variants": (COGVIDEOX_15,)}
 
-FAMILIES: tuple[Family, ...] = (
+FAMILIES: tuple[PipelineFamily, ...] = (
     _image("StableDiffusionPipeline", "unet"),
     _image("StableDiffusionXLPipeline", "unet"),
     _image("StableDiffusion3Pipeline", "transformer"),
@@ -193,7 +193,7 @@ def classes_of(form: Form) -> tuple[str, ...]:
     return tuple(family.pipeline for family in FAMILIES if family.form == form)
 
 
-def family_of(folder: Path, forms: tuple[Form, ...]) -> Family:
+def family_of(folder: Path, forms: tuple[Form, ...]) -> PipelineFamily:
     """The family of a folder in one of these forms; a ValueError that lists them for any other."""
     index = folder / "model_index.json"
     if not index.is_file():
@@ -216,9 +216,9 @@ def family_of(folder: Path, forms: tuple[Form, ...]) -> Family:
     raise ValueError(f"{name} in {index} is not a known {kind} pipeline. Known are: {listed}.")
 
 
-def families_of(folder: Path) -> list[Family]:
+def families_of(folder: Path) -> list[PipelineFamily]:
     """The family of a folder in every form that it has here; a ValueError if it has none."""
-    families: list[Family] = []
+    families: list[PipelineFamily] = []
     for form in FORM_NAMES:
         try:
             families.append(family_of(folder, (form,)))

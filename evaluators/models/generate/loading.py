@@ -14,7 +14,7 @@ import torch
 
 from evaluators.contracts import CannotProduce
 from evaluators.models.generate.adapters import attach
-from evaluators.models.generate.families import Family
+from evaluators.models.generate.families import PipelineFamily
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
 ROOM_FOR_WEIGHTS = 0.75
@@ -26,7 +26,7 @@ def load_pipeline(
     device: str = "cpu",
     dtype: str = "fp32",
     adapters: tuple[Path, ...] = (),
-    family: Family | None = None,
+    family: PipelineFamily | None = None,
 ) -> Any:
     """The pipeline of a folder as the class that the family is called by; without a family, as the
     class that it names."""
@@ -42,7 +42,7 @@ def _load(
     device: str,
     dtype: str,
     adapters: tuple[Path, ...],
-    family: Family | None,
+    family: PipelineFamily | None,
 ) -> Any:
     import diffusers
 
@@ -60,7 +60,7 @@ def _load(
     return place(pipeline, device)
 
 
-def check_libraries(family: Family) -> None:
+def check_libraries(family: PipelineFamily) -> None:
     """A library that a pipeline will not run without is the operator's to install."""
     if missing := " ".join(name for name in family.needs if find_spec(name) is None):
         raise CannotProduce(

@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from evaluators.models.generate.families import Family
+from evaluators.models.generate.families import PipelineFamily
 from evaluators.models.generate.loading import ROOM_FOR_WEIGHTS
 
 GIGABYTE = 10**9
@@ -68,7 +68,7 @@ class MemoryPlan:
         return f"fits a {self.offloaded} GB card with model offload{larger}"
 
 
-def plan_of(folder: Path, family: Family) -> MemoryPlan:
+def plan_of(folder: Path, family: PipelineFamily) -> MemoryPlan:
     """Build every part of a pipeline without weights and count."""
     index = json.loads((folder / "model_index.json").read_text("utf-8"))
     parts, missing = [], []

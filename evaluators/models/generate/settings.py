@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import Json
-from evaluators.models.generate.families import Family, Variant
+from evaluators.models.generate.families import PipelineFamily, Variant
 
 CONFIG_FILES = {
     "": "model_index.json",
@@ -58,7 +58,7 @@ def sampling_of(declared: Mapping[str, Any]) -> SamplerSettings:
     )
 
 
-def settle(family: Family, folder: Path, declared: SamplerSettings) -> PipelineSettings:
+def settle(family: PipelineFamily, folder: Path, declared: SamplerSettings) -> PipelineSettings:
     """The declared settings, completed by the folder's authors', its configs' and the signature's.
 
     Weights are not read for it.
@@ -81,7 +81,7 @@ def settle(family: Family, folder: Path, declared: SamplerSettings) -> PipelineS
     )
 
 
-def arguments_of(family: Family, settings: PipelineSettings) -> dict[str, Any]:
+def arguments_of(family: PipelineFamily, settings: PipelineSettings) -> dict[str, Any]:
     """What the pipeline is called with; an error where it would not take a setting that we
     record."""
     arguments: dict[str, Any] = {"num_inference_steps": settings.steps}
@@ -103,7 +103,9 @@ def arguments_of(family: Family, settings: PipelineSettings) -> dict[str, Any]:
     return arguments
 
 
-def own_choices(family: Family, folder: Path, settings: PipelineSettings) -> dict[str, Json]:
+def own_choices(
+    family: PipelineFamily, folder: Path, settings: PipelineSettings
+) -> dict[str, Json]:
     """What an output's record says of the settings that nobody declared; nothing where all are."""
     if not settings.left_open:
         return {}
@@ -116,7 +118,7 @@ def own_choices(family: Family, folder: Path, settings: PipelineSettings) -> dic
     return {"pipeline_defaults": choices}
 
 
-def guide(pipeline: Any, family: Family, settings: PipelineSettings) -> None:
+def guide(pipeline: Any, family: PipelineFamily, settings: PipelineSettings) -> None:
     """Give a declared guidance to a pipeline that keeps it in a part of its own."""
     if family.guidance == "guider" and "guidance" not in settings.left_open:
         pipeline.guider = pipeline.guider.new(guidance_scale=settings.guidance)
@@ -154,7 +156,7 @@ def _class_name(folder: Path, part: str, config: Mapping[str, Any]) -> str:
     return str((index.get(part) or [None, None])[1])
 
 
-def _own_settings(family: Family, folder: Path) -> dict[str, Any]:
+def _own_settings(family: PipelineFamily, folder: Path) -> dict[str, Any]:
     """The family's settings for this folder: of its variant, else of the configs, else of the
     signature."""
     default = {name: value.default for name, value in signature_of(family.called).items()}
@@ -178,13 +180,13 @@ def _changes(variant: Variant) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
-def _own_guidance(family: Family, folder: Path, default: Mapping[str, Any]) -> float:
+def _own_guidance(family: PipelineFamily, folder: Path, default: Mapping[str, Any]) -> float:
     if family.guidance == "guider":
         return float(configured(folder, "guider", "guidance_scale"))
     return float(default[family.guidance])
 
 
-def _own_frames(family: Family, folder: Path, default: Mapping[str, Any]) -> int:
+def _own_frames(family: PipelineFamily, folder: Path, default: Mapping[str, Any]) -> int:
     if family.modality == "image":
         return 1
     if default.get("num_frames") is not None:
@@ -195,7 +197,7 @@ def _own_frames(family: Family, folder: Path, default: Mapping[str, Any]) -> int
     return int(configured(folder, family.frames, key))
 
 
-def _own_size(family: Family, folder: Path, default: Mapping[str, Any]) -> tuple[int, int]:
+def _own_size(family: PipelineFamily, folder: Path, default: Mapping[str, Any]) -> tuple[int, int]:
     if default.get("height") is not None:
         return default["height"], default["width"]
     if family.size == "target":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluators.models.generate.families import FAMILIES, FORM_NAMES, Family
+from evaluators.models.generate.families import FAMILIES, FORM_NAMES, PipelineFamily
 from evaluators.models.generate.settings import signature_of
 from tests.command import ROOT
 
@@ -12,7 +12,7 @@ HEAD = (
 OWN = "its config's"
 
 
-def row(family: Family) -> str:
+def row(family: PipelineFamily) -> str:
     """A family as a line of the table: what it gets where a manifest leaves a setting out."""
     default = {name: value.default for name, value in signature_of(family.called).items()}
     named = f"`{family.pipeline}`" + (f" as `{family.runs_as}`" if family.runs_as else "")
@@ -28,7 +28,7 @@ def row(family: Family) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def size(family: Family, default: dict[str, object]) -> str:
+def size(family: PipelineFamily, default: dict[str, object]) -> str:
     if default.get("height"):
         return f"{default['width']}x{default['height']}"
     if "x" in family.size:
@@ -36,7 +36,7 @@ def size(family: Family, default: dict[str, object]) -> str:
     return f"{8 * int(family.size)}x{8 * int(family.size)}" if family.size.isdigit() else OWN
 
 
-def frames(family: Family, default: dict[str, object]) -> str:
+def frames(family: PipelineFamily, default: dict[str, object]) -> str:
     if family.modality == "image":
         return ""
     number = default.get("num_frames") or (family.frames if family.frames.isdigit() else OWN)
