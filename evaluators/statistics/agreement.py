@@ -89,7 +89,7 @@ def krippendorff_alpha(ratings: Ratings, level: Level) -> Alpha:
     """Compare disagreement within units with that among all pairable ratings; undefined without two
     values.
 
-    Our own code because the package `krippendorff` is under the GPL and this project under Apache-2.0;
+    Our own code, because the package `krippendorff` is under the GPL and this project is not;
     the tests hold the two against each other at every level.
 
     >>> krippendorff_alpha([[0, 1, 1, 0, None], [0, 1, 0, 0, 1]], "nominal")
