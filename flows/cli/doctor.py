@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -10,6 +11,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from flows.cli.terminal import fail
 from infra.settings import Settings
 
 if TYPE_CHECKING:
@@ -58,6 +60,9 @@ def examine(settings: Settings) -> list[DoctorFinding]:
     return [finding for look in looks for finding in look(settings)]
 
 
+REMEDY = "Hand in a folder as save_pretrained() of diffusers wrote it."
+
+
 def examine_model(folder: Path) -> list[DoctorFinding]:
     """What a pipeline's folder wants, from its configs alone: its forms, settings and memory."""
     from evaluators.models.generate.families import FORM_NAMES, families_of
@@ -74,9 +79,13 @@ def examine_model(folder: Path) -> list[DoctorFinding]:
             for settled in [settle(family, folder, DECLARED_NOTHING)]
         ]
         return [*findings, DoctorFinding("memory", "good", str(plan_of(folder, families[0])))]
-    except (ValueError, OSError, TypeError, AttributeError) as error:
-        remedy = "Hand in a folder as save_pretrained() of diffusers wrote it."
-        return [DoctorFinding("model", "wrong", str(error), remedy)]
+    except (UnicodeDecodeError, json.JSONDecodeError, TypeError, AttributeError):
+        fail(
+            f"{folder}: its model_index.json or a config beside it is not JSON as diffusers "
+            f"writes it. {REMEDY}"
+        )
+    except (ValueError, OSError) as error:
+        return [DoctorFinding("model", "wrong", str(error), REMEDY)]
 
 
 def _in_words(family: PipelineFamily, settings: PipelineSettings) -> str:

@@ -8,7 +8,10 @@ from typing import Annotated
 import typer
 
 from flows.cli.parameters.names import SubmissionId
+from flows.cli.parameters.paths import ExistingFolder
 from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
+
+PIPELINE = ExistingFolder("a pipeline's folder with its model_index.json", ("model_index.json",))
 
 
 def demo(serve: Annotated[bool, typer.Option(help="Serve the board when done.")] = True) -> None:
@@ -62,7 +65,9 @@ def doctor(
     as_json: AsJson = False,
     model: Annotated[
         Path | None,
-        typer.Option(help="A model's folder: tell what it wants instead.", metavar="DIR"),
+        typer.Option(
+            parser=PIPELINE, help="A model's folder: tell what it wants instead.", metavar="DIR"
+        ),
     ] = None,
 ) -> None:
     """Check the installation; list what is wrong and how to fix it."""
