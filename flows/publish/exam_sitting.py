@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from sqlmodel import Session, col, select
+from sqlmodel import Session
 
 from evaluators.contracts import Answer, Outcome, Reply, Suite
-from evaluators.judges.exam.competence import Competence, Measured, competence, marks
+from evaluators.judges.exam.competence import Competence, competence, marks
 from evaluators.judges.exam.exam import Exam, ExamItem, items_sha256, shards
 from evaluators.judges.exam.sight import ExamVerdict, verdict
 from flows.durable.lease import check_lease
 from flows.durable.progress import start_progress
 from flows.durable.shard_results import records_of
+from flows.publish.sight import SPANS, newest_sitting
 from flows.workers.judging import ask_exam
 from flows.workers.specs import ExamWork, WorkerPlace
 from infra.db import put, session
@@ -26,7 +27,6 @@ from infra.tables.standing import JudgeExam
 
 FIRST = "first"
 """The sitting before a judge's first board, as against those of nights."""
-SPANS = ("agreement", "kappa", "yes_bias", "in_order")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,6 @@ class ExamAnswers:
     replies: tuple[Reply, ...]
     keys: tuple[str, ...]
     calls: int
-
-
-def newest_sitting(db: Session, suite: Suite, judge: str) -> JudgeExam | None:
-    """The sitting that counts: the newest of today's exam; None if there is no such."""
-    if suite.exam is None:
-        return None
-    query = select(JudgeExam).where(
-        JudgeExam.judge == judge,
-        JudgeExam.suite == suite.name,
-        JudgeExam.version == suite.exam.version,
-        JudgeExam.items_sha256 == items_sha256(suite.exam.items()),
-    )
-    return db.exec(query.order_by(col(JudgeExam.at).desc()).limit(1)).first()
 
 
 def ensure_sitting(settings: Settings, suite: Suite, judge: str, place: WorkerPlace) -> int:
@@ -77,27 +64,6 @@ def sit_exam(
         put(db, JudgeExam, [row.model_dump()])
         _put_on_card(db, row)
     return answers.calls
-
-
-def competence_of(row: JudgeExam) -> Competence:
-    """What a stored sitting says of its judge."""
-    spans = {
-        name: Measured(
-            getattr(row, name), getattr(row, f"{name}_low"), getattr(row, f"{name}_high")
-        )
-        for name in SPANS
-    }
-    return Competence(
-        n=row.n,
-        n_answered=row.n_answered,
-        answer_rate=row.answer_rate,
-        agreement=spans["agreement"],
-        chance=row.chance,
-        kappa=spans["kappa"],
-        yes_bias=spans["yes_bias"],
-        n_pairs=row.n_pairs,
-        order=spans["in_order"],
-    )
 
 
 def _ask(work: ExamWork, items: tuple[ExamItem, ...], place: WorkerPlace) -> ExamAnswers:

@@ -9,15 +9,17 @@ import numpy as np
 from sqlmodel import Session, col, select
 
 from evaluators.contracts import SUBMITTER_FAILURES, Metric, Suite
+from evaluators.judges.exam.competence import Competence, Measured
+from evaluators.judges.exam.exam import items_sha256
 from evaluators.judges.exam.sight import ExamVerdict, SanityRow, sanity_row, verdict
 from evaluators.statistics.intervals import Floats
 from evaluators.suites import suite_named
-from flows.publish.exam_sitting import competence_of, newest_sitting
 from flows.run.verdict_rows import OUTCOMES
 from infra.db import put
 from infra.tables import Cell, Judge, Run, Score, Submission, now
-from infra.tables.standing import BoardSight
+from infra.tables.standing import BoardSight, JudgeExam
 
+SPANS = ("agreement", "kappa", "yes_bias", "in_order")
 MOST_ENTRIES = 10
 """Entries that are held against each sanity row: the best of the board. If none of these is surely
 above a row, those below them are not either."""
@@ -57,6 +59,40 @@ def renew_boards_of(
     query = select(Run.board).where(Run.suite == suite_name, Run.judge == judge).distinct()
     for board in sorted(db.exec(query)):
         renew_sight(db, suite_named(suite_name), board, exam)
+
+
+def newest_sitting(db: Session, suite: Suite, judge: str) -> JudgeExam | None:
+    """The sitting that counts: the newest of today's exam; None if there is no such."""
+    if suite.exam is None:
+        return None
+    query = select(JudgeExam).where(
+        JudgeExam.judge == judge,
+        JudgeExam.suite == suite.name,
+        JudgeExam.version == suite.exam.version,
+        JudgeExam.items_sha256 == items_sha256(suite.exam.items()),
+    )
+    return db.exec(query.order_by(col(JudgeExam.at).desc()).limit(1)).first()
+
+
+def competence_of(row: JudgeExam) -> Competence:
+    """What a stored sitting says of its judge."""
+    spans = {
+        name: Measured(
+            getattr(row, name), getattr(row, f"{name}_low"), getattr(row, f"{name}_high")
+        )
+        for name in SPANS
+    }
+    return Competence(
+        n=row.n,
+        n_answered=row.n_answered,
+        answer_rate=row.answer_rate,
+        agreement=spans["agreement"],
+        chance=row.chance,
+        kappa=spans["kappa"],
+        yes_bias=spans["yes_bias"],
+        n_pairs=row.n_pairs,
+        order=spans["in_order"],
+    )
 
 
 def _verdict(

@@ -17,7 +17,7 @@ ITEMS = {
 }
 BOARDS = {
     "tailor": "100020c7c917cc26",
-    "liva": "a496f027bc2e2d6a",
+    "liva": "fc17028e7ba6e04d",
     "sc3": "5e0c0cc740e1ba5d",
     "universe": "7f862920c0fd4f06",
 }

@@ -139,7 +139,7 @@ def fault_of(end: ChildEnd) -> ChargedFault:
     """Decide by the table.
 
     >>> fault_of(ChildEnd(-9))
-    Fault(rule='killed', side='ours', sentence="the model's process was ended by SIGKILL")
+    ChargedFault(rule='killed', side='ours', sentence="the model's process was ended by SIGKILL")
     >>> fault_of(ChildEnd(1, "ValueError: no such layer")).side
     'submitter'
     """
