@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from evaluators.models import small
 from flows.cli.app import app
 from flows.evaluate.door import receive
 from infra.settings import Settings
@@ -95,6 +96,8 @@ def test_a_harmless_command_of_a_document_runs(
     drawn_outputs(tmp_path / "my-bundle.zip")
     submission = receive(ready, "my-bundle.zip", None, None).submission_id
     real = {"SUITE": "tailor"}
+    if "DIR" in words:
+        small.make_text_to_image(tmp_path / "DIR")
 
     typed = [submission if SUBMISSION_ID.match(word) else real.get(word, word) for word in words]
     result = CliRunner(env={"COLUMNS": WIDE}).invoke(app, typed)
