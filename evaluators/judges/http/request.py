@@ -11,9 +11,10 @@ from types import MappingProxyType
 
 from evaluators.contracts import Answer, Outcome, Question, Reply, Request
 from evaluators.judges.completions import Completion
-from evaluators.judges.http.budget import BUDGET, Budget, Usage
+from evaluators.judges.http.budget import BUDGET, Budget
+from evaluators.judges.http.call import CallPolicy
 from evaluators.judges.http.endpoint import REPLY_RETRIES, HttpJudgeConfig
-from evaluators.judges.http.faults import Fault, wait_before
+from evaluators.judges.http.faults import Fault
 from evaluators.judges.http.rate_limit import Pace
 from evaluators.judges.http.transcript import Transcript
 from evaluators.judges.prompts import Message, correction, render
@@ -29,7 +30,6 @@ lines want anew."""
 
 LONGEST_REASON = 200
 LONGEST_PAGE = 10_000
-SETTLING = 0.01
 
 
 class RequestRunner:
@@ -38,15 +38,10 @@ class RequestRunner:
     def __init__(
         self, config: HttpJudgeConfig, send: Send, budget: Budget, pace: Pace, encoders: Executor
     ) -> None:
-        self._config, self._send, self._budget, self._pace, self._encoders = (
-            config,
-            send,
-            budget,
-            pace,
-            encoders,
-        )
+        self._config, self._send, self._encoders = config, send, encoders
         self._room = asyncio.Semaphore(ROOM * config.concurrency)
-        self._lines = asyncio.Semaphore(config.concurrency)
+        lines = asyncio.Semaphore(config.concurrency)
+        self._policy = CallPolicy(config, budget, pace, lines)
 
     async def reply(self, request: Request) -> Reply:
         """The reply to a request; every failure is an outcome in it."""
@@ -59,7 +54,7 @@ class RequestRunner:
                 return _failed(request, transcript, error, fault.reason, fault.body)
 
     async def _messages(self, request: Request) -> list[Message]:
-        if self._budget.exhausted:
+        if self._policy.budget.exhausted:
             raise Fault(BUDGET)
         config = self._config
         work = partial(
@@ -112,48 +107,8 @@ class RequestRunner:
     async def _ask(
         self, messages: Sequence[Message], questions: Sequence[Question], limit: int
     ) -> Completion:
-        """Call until a completion comes, with growing waits that respect what the endpoint asks
-        for."""
-        for attempt in range(self._config.tries):
-            try:
-                async with self._lines:
-                    return await self._call(messages, questions, limit)
-            except Fault as fault:
-                if (
-                    not fault.again
-                    or fault.after > self._config.patience
-                    or attempt + 1 == self._config.tries
-                ):
-                    raise
-                self._pace.pause(fault.after)
-                await asyncio.sleep(wait_before(attempt, fault, self._config.backoff))
-        raise AssertionError("unreachable: the last try returns or raises")
-
-    async def _call(
-        self, messages: Sequence[Message], questions: Sequence[Question], tokens: int
-    ) -> Completion:
-        """One call: its estimated cost is reserved before it, and the true cost is booked after it,
-        however it ends."""
-        limit, cost = self._config.most(messages, tokens), Usage()
-        await self._leave(limit)
-        try:
-            entry = await self._pace.turn(limit.tokens)
-            cost = Usage(calls=1)
-            completion = await self._send(messages, questions, tokens)
-            cost = self._config.cost(completion, limit)
-            self._pace.correct(entry, cost.tokens)
-            return completion
-        except Fault as fault:
-            cost = limit if fault.billed else cost
-            raise
-        finally:
-            self._budget.settle(limit, cost)
-
-    async def _leave(self, limit: Usage) -> None:
-        while (leave := self._budget.ask(limit)) == "wait":
-            await asyncio.sleep(SETTLING)
-        if leave == "stop":
-            raise Fault(BUDGET, again=False)
+        post = partial(self._send, messages, questions, limit)
+        return await self._policy.make(messages, limit, post)
 
 
 def _failed(
