@@ -4,10 +4,10 @@ BIN := .venv/bin
 SERVE ?= yes
 NAME ?=
 
-.PHONY: install upgrade demo serve test test-long test-newest check fix bench clean
+.PHONY: install upgrade demo serve pictures test test-long test-newest check fix bench clean
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
-EVERYTHING := --editable '.[board,models,dev]'
+EVERYTHING := --editable '.[board,models,engines,dev]'
 
 install: .venv/installed
 
@@ -24,6 +24,10 @@ upgrade: install
 
 demo: install
 	@$(BIN)/armillary demo $(if $(filter no,$(SERVE)),--no-serve,--serve)
+
+pictures: install
+	@$(BIN)/armillary demo --no-serve
+	@$(BIN)/python -m tests.browser.pictures
 
 serve: install
 	@$(BIN)/armillary serve
@@ -56,7 +60,7 @@ fix: install
 	@$(BIN)/ruff format .
 
 bench: install
-	@for file in $(if $(NAME),tests/bench/$(NAME).py,$(filter-out tests/bench/__init__.py tests/bench/report.py,$(wildcard tests/bench/*.py))); do \
+	@for file in $(if $(NAME),tests/bench/$(NAME).py,$(filter-out tests/bench/__init__.py tests/bench/report.py tests/bench/red_team_inputs.py,$(wildcard tests/bench/*.py))); do \
 		$(BIN)/python -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 clean:

@@ -84,6 +84,29 @@ def write_mp4(frames: Pixels | Sequence[Pixels], path: Path, fps: float) -> Path
     return path
 
 
+def drop_sound(path: Path) -> bool:
+    """Leave nothing but the picture in a clip, its frames untouched; whether there was more. A file
+    that is no clip stays as it is, for whoever looks at it next."""
+    import av
+
+    silent = path.with_name(f"{path.stem}-silent.mp4")
+    try:
+        with av.open(path) as clip:
+            if len(clip.streams) == len(clip.streams.video) == 1 or not clip.streams.video:
+                return False
+            with av.open(silent, "w", format="mp4", options={"movflags": "+faststart"}) as copy:
+                stream = copy.add_stream_from_template(clip.streams.video[0])
+                for packet in clip.demux(clip.streams.video[0]):
+                    if packet.dts is not None:
+                        packet.stream = stream
+                        copy.mux(packet)
+    except (av.FFmpegError, ValueError):
+        silent.unlink(missing_ok=True)
+        return False
+    silent.replace(path)
+    return True
+
+
 def read_frames(path: Path) -> Pixels:
     """All frames of a clip, or the one of a picture: frames, height, width, RGB."""
     if _is_picture(path):

@@ -21,7 +21,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[1]
 LOCK = ROOT / "constraints.txt"
 PROJECT = "armillary"
-EXTRAS = ".[board,models,dev]"
+EXTRAS = ".[board,models,engines,dev]"
 """What `make install` installs; the lock covers every extra that is reached from here."""
 INSTALLERS = ("pip", "setuptools")
 PLATFORM = re.compile(r"sys_platform|platform_system|platform_machine|os_name|implementation")

@@ -1,13 +1,22 @@
-"""Where things are, read from ARMILLARY_* variables when somebody asks, never at import."""
+"""Where things are, read from ARMILLARY_* variables and files of secrets when somebody asks, never
+at import."""
 
 from __future__ import annotations
 
+import os
 from datetime import datetime
 from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, SecretStr, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SecretsSettingsSource,
+    SettingsConfigDict,
+)
+
+SECRETS = "ARMILLARY_SECRETS"
 
 
 class Settings(BaseSettings):
@@ -20,9 +29,20 @@ class Settings(BaseSettings):
         validate_default=True,
         description="folder for the embedded database, store and work files",
     )
+    secrets: Path | None = Field(
+        None,
+        description="folder of files that hold settings, such as armillary_database_password, so "
+        "that no secret stands in an environment",
+    )
     database_url: str = Field("", description="SQLAlchemy URL; empty: SQLite under home")
+    database_password: SecretStr = Field(SecretStr(""), description="for a URL that has none")
     store: str = Field("", description="s3://bucket/prefix or a folder; empty: a folder under home")
     s3_endpoint: str | None = Field(None, description="S3 endpoint other than Amazon's")
+    s3_key: SecretStr = Field(SecretStr(""), description="its key; empty: as boto3 finds one")
+    s3_secret: SecretStr = Field(SecretStr(""), description="the secret of that key")
+    prefect_auth: SecretStr = Field(
+        SecretStr(""), description="user:password of the Prefect server, if it asks for them"
+    )
     judge: str = Field(
         "scripted", description="scripted, vlm:FOLDER, http:MODEL@SNAPSHOT, or http:FILE.toml"
     )
@@ -63,6 +83,24 @@ class Settings(BaseSettings):
         "", description="base URL of a video API of the `/videos` kind, for models behind one"
     )
     video_key: SecretStr = Field(SecretStr(""), description="its key")
+    video_protocol: Literal["openai", "predictions"] = Field(
+        "openai",
+        description="how it is asked: openai (/videos), or predictions (/models/…/predictions)",
+    )
+    video_concurrency: int = Field(4, ge=1, description="clips asked for at once")
+    video_pause: float = Field(2, gt=0, description="seconds between two looks at a clip's job")
+    media_hosts: str = Field(
+        "",
+        description="hosts, separated by commas, from which pictures and clips of these APIs may "
+        "be fetched besides the API's own",
+    )
+    api_prices: Path | None = Field(
+        None,
+        description="TOML file with a table a model behind an API: picture, clip, second",
+    )
+    api_budget: float | None = Field(
+        None, description="what the pictures and clips of one submission may cost together"
+    )
     video_languages: str = Field(
         "English", description="the languages of captions that its models take, in words"
     )
@@ -73,6 +111,11 @@ class Settings(BaseSettings):
         "",
         description="folders of suites beside ours, separated like PATH; their code runs with our "
         "rights",
+    )
+    banks_path: str = Field(
+        "",
+        description="folders of banks for the suites, separated like PATH, each with a bank.json; "
+        "samples and no code",
     )
     shelf: Path | None = Field(
         None, description="folder of base models for adapters: ORGANISATION--NAME/REVISION"
@@ -97,6 +140,15 @@ class Settings(BaseSettings):
     )
     agent_seconds: float | None = Field(
         None, description="how long the calls and clips of one case may take together"
+    )
+    load_seconds: float = Field(
+        1800, gt=0, description="how long a handed-in model may take to load"
+    )
+    sample_seconds: float = Field(
+        1800,
+        gt=0,
+        description="how long it may take for one output; ten times the slowest one so far if that "
+        "is more",
     )
     device: str = Field("auto", description="auto, cpu, cuda, cuda:1, ...")
     unconfined: bool = Field(
@@ -140,17 +192,32 @@ class Settings(BaseSettings):
     upload_hours: float = Field(
         24, gt=0, description="an upload that is not finished by then is dropped"
     )
+    uploads_bytes: int = Field(
+        64 * 1024**3,
+        ge=1,
+        description="how much all uploads of a team that are not finished may hold; one alone is "
+        "bounded by upload_bytes",
+    )
     link_minutes: float = Field(
         15, gt=0, description="how long a link for uploading straight to S3 holds"
     )
     quota_scored: int = Field(
         3, ge=0, description="scored submissions of a team in a suite within the quota's days"
     )
+    quota_free: str = Field(
+        "demo", description="the subset whose submissions cost no quota; empty: none is free"
+    )
     quota_days: float = Field(
         7, gt=0, description="how long a scored submission counts against the quota"
     )
     quota_running: int = Field(
         1, ge=1, description="submissions of a team in a suite that are evaluated at once"
+    )
+    gpu_hours: float = Field(
+        48,
+        gt=0,
+        description="hours that the model of one submission may work here; what is not through by "
+        "then fails, by its own fault",
     )
     rate_requests: int = Field(600, ge=1, description="requests a minute for a token")
     rate_address: int = Field(
@@ -160,6 +227,10 @@ class Settings(BaseSettings):
         "",
         description="addresses or networks of proxies before the API, separated by commas, whose "
         "X-Forwarded-For names the caller; empty: nobody's",
+    )
+    metrics_token: SecretStr = Field(
+        SecretStr(""),
+        description="what reads /metrics sends as a bearer token; empty: this machine alone",
     )
     rate_wrong_tokens: int = Field(10, ge=1, description="wrong tokens a minute from one address")
 
@@ -176,6 +247,20 @@ class Settings(BaseSettings):
     smtp_password: SecretStr = Field(SecretStr(""), description="the user's password")
     smtp_from: str = Field("armillary@localhost", description="whom the e-mails are from")
 
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Arguments, then the environment, then the files of the folder that it names."""
+        if folder := os.environ.get(SECRETS):
+            file_secret_settings = SecretsSettingsSource(settings_cls, secrets_dir=folder)
+        return init_settings, env_settings, dotenv_settings, file_secret_settings
+
     @field_validator("home")
     @classmethod
     def _absolute_home(cls, home: Path) -> Path:
@@ -189,6 +274,10 @@ class Settings(BaseSettings):
 
     engine: str = Field(
         "threads", description="threads, dask://host:8786, or here (one by one, without Prefect)"
+    )
+    certificates: Path | None = Field(
+        None,
+        description="folder with ca.pem, cert.pem and key.pem, for a Dask cluster over a network",
     )
     lease_seconds: float = Field(
         45, gt=0, description="a worker that gives no sign for so long is taken for dead"
@@ -225,7 +314,13 @@ class Settings(BaseSettings):
 
     @property
     def database(self) -> str:
-        """The database's URL, the embedded one if none was named."""
+        """The database's URL with its password, the embedded one if none was named."""
+        password = self.database_password.get_secret_value()
+        if self.database_url and password:
+            from sqlalchemy.engine import make_url
+
+            url = make_url(self.database_url).set(password=password)
+            return url.render_as_string(hide_password=False)
         return self.database_url or f"sqlite:///{self.home / 'armillary.db'}"
 
     @property

@@ -6,10 +6,12 @@ import sqlite3
 import tempfile
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from flows.run import catalogue
-from infra.db import migrate, session
+from infra.db import add_new, migrate, session
 from infra.settings import Settings
+from infra.tables.standing import BoardSight
 
 
 def stock(settings: Settings) -> Settings:
@@ -30,3 +32,9 @@ def _stocked() -> Path:
     with session(settings.database) as db:
         catalogue.load(db)
     return settings.home / "armillary.db"
+
+
+def seen_by(db: Any, board: str, judge: str, suite: str = "tailor") -> None:
+    """Let the judge of a board that was written by hand be one that sees."""
+    row = BoardSight(board=board, suite=suite, judge=judge, verdict="sees", ranked=True)
+    add_new(db, BoardSight, [row.model_dump()])

@@ -184,6 +184,21 @@ def run_rubric_scoring(given: Fields) -> Fields:
     return {**asdict(result), "sub_scores": {part.name: part.value for part in result.parts}}
 
 
+def run_rubric_parents(given: Fields) -> Fields:
+    rows = given["questions"]
+    parts = [
+        PartAnswers(
+            name,
+            tuple(row["answer"] for row in rows if row["part"] == name),
+            tuple(row["id"] for row in rows if row["part"] == name),
+        )
+        for name in dict.fromkeys(row["part"] for row in rows)
+    ]
+    parents = {row["id"]: row["parent"] for row in rows if "parent" in row}
+    result = score_rubric(parts, given["modality"], parents)
+    return {**asdict(result), "sub_scores": {part.name: part.value for part in result.parts}}
+
+
 def run_spearman_pairwise(given: Fields) -> Fields:
     result = pairwise_spearman(given["ratings"])
     return {
@@ -261,6 +276,7 @@ ADAPTERS: Mapping[str, Adapter] = {
     "pearson": run_pearson,
     "pps": run_pps,
     "psnr": run_psnr,
+    "rubric_parents": run_rubric_parents,
     "rubric_scoring": run_rubric_scoring,
     "spearman_pairwise": run_spearman_pairwise,
     "tailor_aggregation": run_tailor_aggregation,

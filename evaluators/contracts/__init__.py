@@ -60,6 +60,7 @@ from evaluators.contracts.scores import (
     Tabulate,
 )
 from evaluators.contracts.suite import (
+    BankCard,
     Fact,
     Paper,
     Published,
@@ -74,6 +75,7 @@ __all__ = [
     "SUBMITTER_FAILURES",
     "Answer",
     "AskKind",
+    "BankCard",
     "CannotProduce",
     "Cell",
     "Derive",

@@ -55,11 +55,13 @@ class Generation:
     """How a suite generates outputs with a handed-in model.
 
     `produce` makes a generator around the model. A suite that runs an agent around the model brings
-    `film` too: it opens the video model, in a process of its own, and only that.
+    `film` too: it opens the video model, in a process of its own, and only that. `prepare` makes
+    what the samples show before a model is asked: the model's process is fenced in and could not.
     """
 
     produce: Callable[[Production], Generator]
     film: Callable[[Production], VideoModel] | None = None
+    prepare: Callable[[Sequence[Sample]], None] | None = None
 
     @property
     def runs_agent(self) -> bool:
@@ -93,8 +95,10 @@ class Replay:
 
     `read` returns what scoring needs to know of a trajectory's file; a ValueError refuses the file.
     `real` is a file of what really happens from the same start; it goes into the store, and its
-    hash stands in `record["real"]`.
+    hash stands in `record["real"]`. `read_yardstick` reads rows of our own beside the ranking,
+    where those may say what an entry may not.
     """
 
     read: Callable[[Sample, Path], Mapping[str, Json]]
     real: Callable[[Sample], bytes]
+    read_yardstick: Callable[[Sample, Path], Mapping[str, Json]] | None = None

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol
 
-from evaluators.contracts.outcomes import Outcome
+from evaluators.contracts.outcomes import Json, Outcome
 from evaluators.contracts.samples import Question
 
 JudgeKind = Literal["auto", "human", "paper"]
@@ -88,10 +88,11 @@ class SecondLook:
     """A few more questions about outputs that did badly; what they bring explains scores and moves
     none.
 
-    `needs` decides by one sample's values in `metrics`; `questions` and `read` go by the modality.
+    `needs` decides by one sample's values in `metrics`; `questions` and `read` go by the modality,
+    the former also by the sample's reference, so that the judge can be told what is right.
     """
 
     metrics: tuple[str, ...]
     needs: Callable[[Mapping[str, float | None]], bool]
-    questions: Callable[[str], tuple[Question, ...]]
+    questions: Callable[[str, Mapping[str, Json]], tuple[Question, ...]]
     read: Callable[[str, Mapping[str, Answer]], Failure]

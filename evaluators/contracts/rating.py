@@ -11,7 +11,7 @@ from evaluators.contracts.outcomes import Json
 from evaluators.contracts.samples import Output, Sample
 from evaluators.contracts.scores import Score
 
-AskKind = Literal["choice", "scale", "tick", "letter"]
+AskKind = Literal["choice", "scale", "tick", "letter", "watched"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,9 @@ class FormAsk:
     """A question to a rater.
 
     `about` is the letter of the medium it is asked of, empty for the whole item. A `letter` is
-    answered with one of the media. `anchors` are the words at a scale's ends.
+    answered with one of the media; `watched` is answered by playing a clip to its end. `anchors`
+    are the words at a scale's ends. With `after`, the id of another question, it is asked only
+    where that one is answered with yes.
     """
 
     id: str
@@ -29,15 +31,23 @@ class FormAsk:
     options: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
     required: bool = True
+    after: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RatingForm:
-    """What a rater reads and answers beside the media; the answers to a pair in `differ` differ."""
+    """What a rater reads and answers beside the media; the answers to a pair in `differ` differ.
+
+    `heading` names the item, `legend` says what the points of a scale mean, `warning` stands beside
+    the things to tick.
+    """
 
     text: str
     asks: tuple[FormAsk, ...]
     differ: tuple[tuple[str, str], ...] = ()
+    heading: str = ""
+    legend: tuple[str, ...] = ()
+    warning: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,9 @@ class Rating:
     same. `adjudicated`: two raters give one answer together, and where they differ, an adjudicator
     decides. After `attention_each` items one checks attention. `parts` are the parts of the
     checklist that have an agreement of their own. `native`: raters see clips in their own size and
-    rate, where the outputs that are compared have the same.
+    rate, where the outputs that are compared have the same. `begins` names the first picture of an
+    item in the store, which raters see beside the task. `repair` names what so many raters could
+    not label that somebody should mend it.
     """
 
     words: WordsOf
@@ -107,3 +119,5 @@ class Rating:
     attention_each: int = 6
     parts: tuple[str, ...] = ()
     native: bool = False
+    begins: Callable[[Output], str] | None = None
+    repair: Callable[[Sequence[RatedItem]], tuple[str, ...]] | None = None

@@ -14,7 +14,11 @@ QuestionKind = Literal["yes_no", "rating", "choice", "open"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing asked about one output; `options` is the whole menu of a closed question."""
+    """One thing asked about one output; `options` is the whole menu of a closed question.
+
+    With a `parent`, another question of the same output by its id, it is asked only where the
+    parent is met: otherwise its answer does not count.
+    """
 
     id: str
     text: str
@@ -23,6 +27,7 @@ class Question:
     options: tuple[str, ...] = ()
     low: float | None = None
     high: float | None = None
+    parent: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,27 @@ class Paper:
 
 
 @dataclass(frozen=True, slots=True)
+class BankCard:
+    """A bank of samples that an operator mounts for a suite: a folder with a name, a version and a
+    title of its own."""
+
+    suite: str
+    name: str
+    version: str
+    title: str
+    folder: Path
+
+    @property
+    def suite_name(self) -> str:
+        """What the suite of this bank is called.
+
+        >>> BankCard("liva", "our_kitchens", "1.0", "Our kitchens", Path("kitchens")).suite_name
+        'liva.our_kitchens'
+        """
+        return f"{self.suite}.{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
 class Suite:
     """A benchmark: who it is, what it asks, and the traits that it has.
 
@@ -76,9 +97,12 @@ class Suite:
     takes; a suite that takes none yet has no samples and no `scoring`. Each trait is whole or
     absent. `own_judge` is the card of a suite that is scored by rule: no judge is asked then.
     `private` reads an operator's own samples from a folder; their ids begin with `private.` and
-    stay on the server. `exam` is what a judge is asked before it ranks anybody here. `judging` is
-    the instruction for judges behind an endpoint where the general one does not fit the questions:
-    a template in which $reply stands for the form of the reply; it is part of their cards.
+    stay on the server. `mount` makes a suite of a bank that an operator keeps in a folder: the same
+    rules, other samples, boards of its own. `exam` is what a judge is asked before it ranks anybody
+    here. `hand_out` writes what a sample shows into a folder, for who answers elsewhere, and
+    returns its name there. `judging` is the instruction for judges behind an endpoint where the
+    general one does not fit the questions: a template in which $reply stands for the form of the
+    reply; it is part of their cards.
     """
 
     name: str
@@ -101,6 +125,8 @@ class Suite:
     replay: Replay | None = None
     yardsticks: tuple[Yardstick, ...] = ()
     private: Callable[[Path], tuple[Sample, ...]] | None = None
+    mount: Callable[[BankCard], Suite] | None = None
+    hand_out: Callable[[Sample, Path], str] | None = None
     rating: Rating | None = None
     exam: Exam | None = None
     judging: str = ""

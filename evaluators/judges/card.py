@@ -29,8 +29,13 @@ def fingerprint(card: JudgeCard) -> str:
 def request_key(prompt: str, modality: str, questions: Sequence[Question]) -> str:
     """The hash of all a judge is told about an output beside the output: the prompt and every
     question."""
-    judge_input = [prompt, modality, list(map(_judge_visible_fields, questions))]
+    judge_input = [prompt, modality, list(map(_judge_visible, questions))]
     return hashlib.sha256(json.dumps(judge_input, sort_keys=True).encode()).hexdigest()
+
+
+def _judge_visible(question: Question) -> tuple[object, ...]:
+    fields: tuple[object, ...] = _judge_visible_fields(question)
+    return (*fields, question.parent) if question.parent else fields
 
 
 _judge_visible_fields = attrgetter("id", "text", "kind", "part", "options", "low", "high")

@@ -92,11 +92,22 @@ def _media(request: Request, frames: str, form: MediaForm) -> tuple[str, list[Js
 
 
 def _ask(questions: Sequence[Question]) -> str:
+    numbers = {question.id: number for number, question in enumerate(questions, 1)}
     lines = [
-        _fill("question", number=number, text=quoted(question.text), menu=describe(question))
-        for number, question in enumerate(questions, 1)
+        _fill(
+            "question",
+            number=f"{numbers[question.id]}{_after(numbers.get(question.parent))}",
+            text=quoted(question.text),
+            menu=describe(question),
+        )
+        for question in questions
     ]
     return _fill("questions", questions="\n".join(lines), count=len(questions))
+
+
+def _after(parent: int | None) -> str:
+    """The mark of a question that hangs on another one."""
+    return f" [after q{parent}]" if parent else ""
 
 
 def _text(text: str) -> Json:

@@ -2,7 +2,8 @@
 
 Folders named in ARMILLARY_SUITES_PATH are searched too: a suite in one of them is imported as
 `evaluators.suites.<folder>`, like ours. It is code that runs with our rights, so only an operator
-sets the variable.
+sets the variable. Folders named in ARMILLARY_BANKS_PATH hold banks, samples and no code: each is a
+suite `<suite>.<bank>` with the rules of its suite and boards of its own.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 
-from evaluators.contracts import Suite
+from evaluators.contracts import BankCard, Suite
+from evaluators.suites.banks import mounted_banks
 
 ORDER = ("tailor", "liva", "sc3", "universe")
 """How the board lists them; a suite that is not named here comes after these."""
@@ -49,15 +51,24 @@ def suite_names() -> list[str]:
         raise ValueError(
             f"There are two suites {twice[0]!r} in {', '.join(__path__)}. Rename the folder of one."
         )
-    return sorted(
-        names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name)
-    )
+    own = sorted(names, key=lambda name: (ORDER.index(name) if name in ORDER else len(ORDER), name))
+    return [*own, *(card.suite_name for card in mounted_banks())]
+
+
+def base_name(suite: str) -> str:
+    """The suite whose rules a suite follows: its own, or that of which it is a bank.
+
+    >>> base_name("liva.our_kitchens"), base_name("liva")
+    ('liva', 'liva')
+    """
+    return suite.partition(".")[0]
 
 
 @cache
 def all_suites() -> tuple[Suite, ...]:
     """Every suite, in the board's order."""
-    return tuple(_suite(name) for name in suite_names())
+    cards = {card.suite_name: card for card in mounted_banks()}
+    return tuple(_mounted(cards[name]) if name in cards else _suite(name) for name in suite_names())
 
 
 def _suite(folder: str) -> Suite:
@@ -67,6 +78,16 @@ def _suite(folder: str) -> Suite:
             f"The suite in the folder {folder!r} calls itself {suite.name!r}. Give both one name."
         )
     return suite
+
+
+def _mounted(card: BankCard) -> Suite:
+    suite = _suite(card.suite) if card.suite in suite_names() else None
+    if suite is None or suite.mount is None:
+        raise ValueError(
+            f"The bank in {card.folder} is for {card.suite!r}, which takes no banks. Name another "
+            "suite in its bank.json."
+        )
+    return suite.mount(card)
 
 
 def suite_named(name: str) -> Suite:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from sqlmodel import Session, col, select
 
@@ -12,6 +13,7 @@ from flows.publish.row_digests import BYTES
 from flows.publish.seal_chain import (
     OF_A_RUN,
     OF_A_SUBMISSION,
+    Sealed,
     head,
     last_event,
     link_sha256,
@@ -42,8 +44,9 @@ def audit(db: Session, known_head: str = "") -> Audited:
     for board in [owner for kind, owner in last if kind == "standings"]:
         last.pop(("standing", board), None)
     rows = 0
+    answers = _SealedAnswers([link for (kind, _), link in last.items() if kind == "verdict"])
     for link in last.values():
-        findings += _rows(db, link)
+        findings += _rows(db, link, answers)
         rows += link.rows
     findings += _never_sealed(db, set(last)) + _states(db)
     end = head(db)
@@ -67,19 +70,43 @@ def _chain(links: Sequence[Seal], known_head: str) -> Iterator[str]:
         )
 
 
-def _rows(db: Session, link: Seal) -> Iterator[str]:
-    """Rows against their digests, which are sixteen bytes each: eight of the key, eight of the
-    row."""
+class _SealedAnswers:
+    """Every answer of a judge that some run sealed.
+
+    Two runs may show a judge the same file and ask it different questions: what the later one
+    brought is new to the earlier one's link, and sealed all the same.
+    """
+
+    def __init__(self, links: Sequence[Seal]) -> None:
+        self._links = links
+
+    @cached_property
+    def _digests(self) -> dict[bytes, bytes]:
+        return {key: row for link in self._links for key, row in _parted(link).items()}
+
+    def hold(self, row: Sealed) -> bool:
+        """Whether the very same row is in the link of another run."""
+        return row.kind == "verdict" and self._digests.get(row.key) == row.row
+
+
+def _parted(link: Seal) -> dict[bytes, bytes]:
+    """A link's digests by key; they are sixteen bytes each, eight of the key, eight of the row."""
     step = 2 * BYTES
-    row_digests = {
+    return {
         link.digests[at : at + BYTES]: link.digests[at + BYTES : at + step]
         for at in range(0, len(link.digests), step)
     }
+
+
+def _rows(db: Session, link: Seal, answers: _SealedAnswers) -> Iterator[str]:
+    """Rows against their digests."""
+    row_digests = _parted(link)
     if link.kind == "verdict" and db.get(tables.Run, link.owner) is None:
         return
     for row in sealed(db, link.kind, link.owner):
         if row.key not in row_digests:
-            yield f"{row.name} was added"
+            if not answers.hold(row):
+                yield f"{row.name} was added"
         elif row_digests.pop(row.key) != row.row:
             yield f"{row.name} was edited"
     for _ in row_digests:

@@ -12,13 +12,12 @@ from typer.core import TyperGroup, TyperOption
 from flows.cli.commands import audit, operate, read, run, study, submit
 from flows.cli.commands.liva import liva
 from flows.cli.commands.sc3 import sc3
-from flows.cli.commands.tailor import tailor
+from flows.cli.commands.tailor.curation import tailor
 from flows.cli.commands.universe import universe
 
-COMPLETION_HELP = {
-    "install_completion": "Install completion for this shell.",
-    "show_completion": "Print the completion script.",
-}
+COMPLETION_HELP = {"install_completion": "Install completion for this shell."}
+UNLISTED = "show_completion"
+"""Works, but the help keeps its line for the panels."""
 
 
 class Armillary(TyperGroup):
@@ -30,6 +29,7 @@ class Armillary(TyperGroup):
         for parameter in parameters:
             if isinstance(parameter, TyperOption):
                 parameter.help = COMPLETION_HELP.get(parameter.name or "", parameter.help)
+                parameter.hidden = parameter.hidden or parameter.name == UNLISTED
         return parameters
 
 
@@ -42,6 +42,8 @@ app = typer.Typer(
 )
 PANELS: dict[str, dict[str, Callable[..., None] | typer.Typer]] = {
     "Submit": {
+        "new": submit.new,
+        "pack": submit.pack,
         "samples": submit.samples,
         "schema": submit.schema,
         "import": submit.import_outputs,

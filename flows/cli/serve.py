@@ -15,10 +15,10 @@ API_PORT = 8502
 def run_board(settings: Settings, address: str = "127.0.0.1") -> None:
     """Replace this process by Streamlit serving the board, with the API under /api for what its
     pages send."""
-    run_app("one_address.py", settings.port, address)
+    run_app("one_address.py", settings, settings.port, address)
 
 
-def run_app(name: str, port: int, address: str = "127.0.0.1") -> None:
+def run_app(name: str, settings: Settings, port: int, address: str = "127.0.0.1") -> None:
     """Replace this process by Streamlit serving one of our programs."""
     app = str(files("leaderboard.apps") / name)
     options = {
@@ -29,13 +29,16 @@ def run_app(name: str, port: int, address: str = "127.0.0.1") -> None:
         "client.showErrorDetails": "none",
         "client.toolbarMode": "minimal",
         "server.fileWatcherType": "none",
+        "server.maxUploadSize": "0",
         # One for each: a colour for both would hold every reader to light.
         "theme.light.primaryColor": "#0072B2",
         "theme.dark.primaryColor": "#56B4E9",
     }
     flags = [part for name, value in options.items() for part in (f"--{name}", value)]
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", app, *flags])
+    # Streamlit leaves it to Uvicorn whom to believe, which reads this and trusts loopback else.
+    environment = {**os.environ, "FORWARDED_ALLOW_IPS": settings.trusted_proxies}
+    os.execve(sys.executable, [sys.executable, "-m", "streamlit", "run", app, *flags], environment)
 
 
 def run_api(settings: Settings, address: str = "127.0.0.1", port: int = API_PORT) -> None:

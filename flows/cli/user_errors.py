@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 from evaluators.judges.http.chat import Unavailable
 from evaluators.suites.liva.cases.drafting import CannotDraft
 from evaluators.suites.liva.cases.folder import UnsoundCases
+from evaluators.suites.tailor.bank import NotABank
 from evaluators.suites.tailor.curation.steps import CannotCurate
 from evaluators.suites.tailor.graph import NoGraph
+from evaluators.suites.tailor.upkeep.records import BadRecord
 from evaluators.suites.universe.segments import BadData
 from flows.audit.receipt_files import NoReceipt
 from flows.durable.lease import Busy, LeaseLost
@@ -17,7 +19,7 @@ from flows.operate.backups import CannotRestore
 from flows.run.case import NoSuchSubmission, Stopped
 from flows.run.quota_turn import Waits
 from flows.suites.sc3_rollouts import CannotRollOut
-from flows.suites.sc3_train import CannotTrain
+from flows.suites.sc3_train import CannotTeach, CannotTrain
 from flows.suites.universe_adapt import CannotAdapt
 from flows.suites.universe_baselines import NoClip
 from flows.workers.agents import UnknownAgent
@@ -50,10 +52,13 @@ FORESEEN = (
     CannotDraft,
     CannotAdapt,
     CannotTrain,
+    CannotTeach,
     CannotRollOut,
     BadData,
     UnsoundCases,
+    BadRecord,
     NoGraph,
+    NotABank,
     NoClip,
     NoReceipt,
     NotDecided,

@@ -25,7 +25,9 @@ log = logging.getLogger("armillary")
 RUN = "run"
 """The kind of a lease that only says that a run of Prefect's is alive; nobody starts it again."""
 BEATS = 4
-"""Heartbeats in the time of one lease: three may be missed."""
+"""Heartbeats in the time of one lease, at least: three may be missed."""
+BEAT_SECONDS = 5.0
+"""A heart beats at least so often, for it also tells that the lease was lost."""
 
 
 class Busy(Exception):
@@ -57,6 +59,23 @@ def check_lease() -> None:
             f"{hold.subject} was taken over by another worker, which goes on where this one "
             "stopped."
         )
+
+
+def abandon_work() -> None:
+    """Nobody wants the work under this lease any more: whoever works for it stops, here and in
+    threads."""
+    if hold := _current.get():
+        hold.lost.set()
+
+
+@contextmanager
+def under(hold: HeldLease) -> Iterator[None]:
+    """Run the block under a lease that somebody else keeps."""
+    token = _current.set(hold)
+    try:
+        yield
+    finally:
+        _current.reset(token)
 
 
 @contextmanager
@@ -132,7 +151,7 @@ def flow_run_id() -> str:
 
 
 def _heartbeat(settings: Settings, hold: HeldLease) -> None:
-    while not hold.ended.wait(settings.lease_seconds / BEATS):
+    while not hold.ended.wait(min(settings.lease_seconds / BEATS, BEAT_SECONDS)):
         try:
             with session(settings.database) as db:
                 alive = leases.renew(db, hold.subject, hold.owner, settings.lease_seconds)

@@ -4,6 +4,7 @@ bundled on the way."""
 from __future__ import annotations
 
 import tempfile
+from functools import partial
 from pathlib import Path
 
 from infra.db import session
@@ -13,7 +14,7 @@ from submissions.bundle.declarations import DECLARATION, read_declaration
 from submissions.bundle.pack import on_hub, pack_hub, pack_model
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, shown
-from submissions.intake.hub import bundle_of, fetch, read_hub
+from submissions.intake.hub import fetch, fetched_bundle, read_hub
 from submissions.intake.intake import Received, accept, catalogue
 from submissions.teams.roles import Role
 
@@ -43,13 +44,14 @@ def receive(
             else _local(Path(folder), bundle or "", settings)
         )
         readers = readers_of(settings)
-        declared = readers.declared(path)
-        if declared.on_hub:
-            path = bundle_of(declared, declared.on_hub, Path(folder), settings.upload_bytes)
         with session(settings.database) as db:
-            checked = readers.check(path, catalogue(db))
-            store = open_store(settings.objects, settings.s3_endpoint)
-            return accept(db, store, path, checked, closes=settings.closes, role=role)
+            suites = catalogue(db)
+        fetch_named = partial(fetched_bundle, folder=Path(folder), max_bytes=settings.upload_bytes)
+        read = readers.read(path, suites, fetch_named)
+        checked = readers.decode(read, suites)
+        store = open_store(settings.objects, settings.s3_endpoint)
+        with session(settings.database) as db:
+            return accept(db, store, read.path, checked, closes=settings.closes, role=role)
 
 
 def _local(folder: Path, bundle: str, settings: Settings) -> Path:

@@ -152,4 +152,4 @@ def _modes(db: Session, run_id: str, sample_id: str) -> list[str]:
     ).first()
     if not look or not modality:
         return []
-    return [question.id for question in look.questions(modality) if question.kind == "yes_no"]
+    return [question.id for question in look.questions(modality, {}) if question.kind == "yes_no"]

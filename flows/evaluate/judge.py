@@ -74,7 +74,7 @@ def plan_judging(case: EvaluationCase, outputs: OutputRows) -> PlannedJudging:
         tuple(
             file for sample in piece for file in files[sample.id] if not _is_judged(file, verdicts)
         )
-        for piece in cut(case.samples, case.settings.shard_size)
+        for piece in cut(case.samples, case.judged_at_once or case.settings.shard_size)
     )
     return PlannedJudging(files, tuple(shard for shard in shards if shard))
 
@@ -92,7 +92,7 @@ def plan_second_look(
     """What is asked in the second look at these samples, and which of it is answered."""
     files = tuple(
         questioned_file(
-            replace(sample, questions=look.questions(sample.facets.modality)),
+            replace(sample, questions=look.questions(sample.facets.modality, sample.reference)),
             outputs[sample.id].media_sha256,
             outputs[sample.id].media_type,
         )

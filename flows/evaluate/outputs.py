@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 from prefect import task
 from prefect.cache_policies import NO_CACHE
+from sqlalchemy import func
 from sqlmodel import Session, select
 
+from flows.durable.gpu_time import GpuTime
 from flows.durable.progress import start_progress
 from flows.durable.shard_results import ShardResult
 from flows.run.case import EvaluationCase
@@ -22,6 +24,7 @@ from infra.db import add_new, session
 from infra.tables.findings import Flag
 from infra.tables.operations import SetAside
 from submissions.intake.intake import PRIVATE
+from submissions.intake.submission_log import log_subject
 from submissions.teams.lifecycle import record as note
 
 shard_task = task(
@@ -70,17 +73,32 @@ def produce_outputs(case: EvaluationCase, planned: PlannedOutputs) -> ProducedOu
     generated = 0
     start_progress("outputs", sum(len(shard.sample_ids) for shard in planned.shards))
     where = case.place, case.store
-    shards = run_shards(make_outputs, planned.shards, *where, "outputs", "outputs")
-    for shard, fields in shards:
-        records = [OutputRecord.from_json(record) for record in fields]
-        with session(case.settings.database) as db:
-            store_outputs(db, case.submission.id, shard, records)
-            _note_set_aside(db, case.submission.id, records)
-            _note_faults(db, case, shard)
-            _note_unconfined(db, case.submission.id, records)
-        generated += shard.items * shard.fresh
+    shards = run_shards(make_outputs, planned.shards, *where, "outputs", "outputs", _gpu_time(case))
+    try:
+        for shard, fields in shards:
+            records = [OutputRecord.from_json(record) for record in fields]
+            with session(case.settings.database) as db:
+                store_outputs(db, case.submission.id, shard, records)
+                _note_set_aside(db, case.submission.id, records)
+                _note_faults(db, case, shard)
+                _note_unconfined(db, case.submission.id, records)
+            generated += shard.items * shard.fresh
+    finally:
+        _note_stderr(case)
     with session(case.settings.database) as db:
         return ProducedOutputs(outputs_of(db, case.submission.id), generated)
+
+
+def _gpu_time(case: EvaluationCase) -> GpuTime | None:
+    """What is left of the time that a handed-in model may work here."""
+    if case.submission.kind != "model":
+        return None
+    with session(case.settings.database) as db:
+        earlier = select(func.sum(tables.Shard.seconds)).where(
+            tables.Shard.owner == case.submission.id, tables.Shard.stage == "outputs"
+        )
+        spent = db.exec(earlier).one() or 0.0
+    return GpuTime(case.settings.gpu_hours * 3600, spent)
 
 
 def _shards(case: EvaluationCase) -> Iterator[OutputsWork]:
@@ -101,6 +119,7 @@ def _shards(case: EvaluationCase) -> Iterator[OutputsWork]:
             endpoint=manifest.get("endpoint", {}),
             steps={sample: steps[sample] for sample in ids if sample in steps},
             agent=_agent(case, manifest["kind"]),
+            yardstick=case.submission.role != "entry",
         )
 
 
@@ -118,6 +137,20 @@ def _note_faults(db: Session, case: EvaluationCase, shard: ShardResult) -> None:
         name = _public_name(fault.sample_id)
         text = f"{name}: {fault.reason}. This is our fault; it was tried again."
         note(db, case.submission.id, "tried_again", text)
+
+
+def _note_stderr(case: EvaluationCase) -> None:
+    """Write what failing processes of the model wrote into the log of its submission, which its
+    team reads, and not into the timeline, which everybody reads."""
+    entries = list(case.store.list(f"{worker.STDERR}/{case.submission.id}/"))
+    if not entries:
+        return
+    with session(case.settings.database) as db:
+        for entry in entries:
+            words = case.store.get(entry.key).decode("utf-8", "replace")
+            note(db, log_subject(case.submission.id), worker.STDERR, words)
+    for entry in entries:
+        case.store.delete(entry.key)
 
 
 def _note_unconfined(db: Session, submission_id: str, records: Iterable[OutputRecord]) -> None:

@@ -12,7 +12,8 @@ from sqlmodel import Session, col, select
 
 from flows.evaluate.score import RunScores, compute, n_scored
 from flows.nightly.staleness import Stale
-from flows.publish.publish import PUBLICATION, republish
+from flows.publish.publish import republish
+from flows.publish.seal_chain import PUBLICATION
 from flows.run.board_keys import scoring_version
 from flows.run.case import EvaluationCase
 from flows.run.score_rows import cell_row, put_mark

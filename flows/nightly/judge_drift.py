@@ -28,7 +28,7 @@ from flows.nightly.anchors import (
 from flows.nightly.staleness import EntryOnBoard
 from flows.publish.exam_sitting import sit_exam
 from flows.publish.freeze import freeze
-from flows.publish.publish import PUBLICATION
+from flows.publish.seal_chain import PUBLICATION, seal_board
 from flows.publish.sight import renew_boards_of
 from flows.run.case import EvaluationCase
 from flows.run.questions import questioned_files
@@ -136,7 +136,9 @@ def examine(settings: Settings, night: date, entry: EntryOnBoard) -> int:
     calls = sit_exam(case.settings, case.suite, case.run.judge, case.place, night)
     with session(settings.database) as db:
         transaction_lock(db, PUBLICATION)
-        renew_boards_of(db, case.suite.name, case.run.judge, settings.exam)
+        boards = renew_boards_of(db, case.suite.name, case.run.judge, settings.exam)
+        for board in boards:
+            seal_board(db, board)
     return calls
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table, func, insert, select, text
-from sqlmodel import SQLModel
+from sqlmodel import Session, SQLModel
 
 from infra import tables  # noqa: F401  (the metadata knows its tables by it)
 from infra.db import engine, migrate, session
@@ -68,7 +68,9 @@ def dump(settings: Settings, to: Path) -> Dumped:
                         + b"\n"
                     )
                     counts[table.name] += 1
-        file.writestr("backup.json", json.dumps({"revision": revision, "rows": counts}, indent=1))
+        with Session(connection) as db:
+            summary = {"revision": revision, "rows": counts, "export": _export_digests(db)}
+        file.writestr("backup.json", json.dumps(summary, indent=1))
     return Dumped(sum(counts.values()), len(counts), revision)
 
 
@@ -166,28 +168,36 @@ def _set_counter(connection: Connection, table: Table) -> None:
 
 
 def drill(settings: Settings, backup: Path) -> Drilled:
-    """Restore into a database of its own and compare the whole export of the board, byte by
-    byte."""
+    """Restore into a database of its own and compare the whole export of the board, byte by byte,
+    with that of the backup's moment: what has happened since is no difference."""
     with tempfile.TemporaryDirectory(prefix="armillary-drill-") as name:
         folder = Path(name)
         elsewhere = settings.model_copy(update={"database_url": f"sqlite:///{folder / 'drill.db'}"})
         restored = restore(elsewhere, backup)
-        now, then = _export(settings, folder / "now"), _export(elsewhere, folder / "then")
+        with _opened(backup) as file:
+            then = _contents(backup, file).get("export") or _export(settings)
+        again = _export(elsewhere)
         different = sorted(
-            path for path in now.keys() | then.keys() if now.get(path) != then.get(path)
+            path for path in then.keys() | again.keys() if then.get(path) != again.get(path)
         )
-        return Drilled(len(now), restored.rows, tuple(different))
+        return Drilled(len(then), restored.rows, tuple(different))
 
 
-def _export(settings: Settings, folder: Path) -> dict[str, str]:
+def _export(settings: Settings) -> dict[str, str]:
+    with session(settings.database) as db:
+        return _export_digests(db)
+
+
+def _export_digests(db: Session) -> dict[str, str]:
+    """The hash of every file of the board's export."""
     from leaderboard.export.static_site import write
 
-    with session(settings.database) as db:
-        paths = write(db, folder)
-    return {
-        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
-        for path in paths
-    }
+    with tempfile.TemporaryDirectory(prefix="armillary-export-") as name:
+        folder = Path(name)
+        return {
+            str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+            for path in write(db, folder)
+        }
 
 
 def copy_objects(settings: Settings, to: str) -> int:

@@ -17,6 +17,15 @@ from infra.settings import Settings
 
 Pool = Literal["cpu", "gpu"]
 POOLS: tuple[Pool, ...] = ("cpu", "gpu")
+FIXED_JOB = {
+    "job_configuration": {"stream_output": True},
+    "variables": {"type": "object", "properties": {}, "additionalProperties": False},
+}
+"""What Prefect calls a job template: this one has nothing that a run could fill in."""
+RUN_COMMAND: tuple[str, ...] = (sys.executable, "-m", "flows.operate.run_main")
+"""What every run is started by; it finds its flow in our table, not on the server."""
+RETIRED = ("intake/intake", "publish/publish", "watchdog/watchdog")
+"""Flows that had schedules in earlier releases; one process attends to them now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,29 +52,12 @@ class Deployed:
 
 
 def deployments(settings: Settings) -> tuple[Deployed, ...]:
-    """All of them. The watchdog is a process of its own too: it must not depend on the workers it
-    watches."""
+    """All of them. Inbox, queue and watchdog are none: one long-lived process attends to them, and
+    must not depend on the workers that it watches."""
     plan = schedule(settings.nightly_at, settings.nightly_zone)
     return (
         Deployed(
             "flows.evaluate.flow.evaluate", "gpu", "One submission, from the door to the board."
-        ),
-        Deployed(
-            "flows.operate.inbox.intake", "cpu", "Empties the inbox.", limit=1, interval_seconds=60
-        ),
-        Deployed(
-            "flows.operate.queue.publish",
-            "cpu",
-            "Asks for an evaluation of what waits.",
-            limit=1,
-            interval_seconds=60,
-        ),
-        Deployed(
-            "flows.operate.watchdog.watchdog",
-            "cpu",
-            "Frees what died.",
-            limit=1,
-            interval_seconds=60,
         ),
         Deployed(
             "flows.nightly.flow.nightly",
@@ -86,14 +78,22 @@ def deployments(settings: Settings) -> tuple[Deployed, ...]:
     )
 
 
-def register(settings: Settings, gpu_slots: int, say: Callable[[str], None]) -> None:
-    """Make the pools and deployments, or bring them up to date; running it again changes
-    nothing."""
+def flow_of(name: str) -> Any:
+    """The flow of ours that a deployment of this name runs; None when there is no such one."""
+    ours = {deployment.name: deployment for deployment in deployments(Settings())}
+    return ours[name].load() if name in ours else None
+
+
+def register(settings: Settings, gpu_slots: int | None, say: Callable[[str], None]) -> None:
+    """Make the pools and deployments, or bring them up to date; running it again changes nothing.
+    Without a number of slots the GPU pool keeps the one it has, and a new one has one."""
     from prefect.client.orchestration import get_client
 
     with get_client(sync_client=True) as client:
         for pool in POOLS:
-            _make_pool(client, pool, gpu_slots if pool == "gpu" else None)
+            _make_pool(client, pool, gpu_slots)
+        for name in RETIRED:
+            _retire(client, name)
     for deployment in deployments(settings):
         _apply(deployment)
         when = (
@@ -106,14 +106,33 @@ def register(settings: Settings, gpu_slots: int, say: Callable[[str], None]) -> 
         say(f"{deployment.name}: pool {deployment.pool}, {when}")
 
 
-def _make_pool(client: Any, name: str, slots: int | None) -> None:
+def _make_pool(client: Any, name: Pool, gpu_slots: int | None) -> None:
+    """Only the GPU pool has a limit. Nobody may say on the server what a worker is to run: the
+    pool takes no job variables, and our worker would not heed them."""
     from prefect.client.schemas.actions import WorkPoolCreate, WorkPoolUpdate
     from prefect.exceptions import ObjectAlreadyExists
 
+    slots = (gpu_slots or 1) if name == "gpu" else None
     try:
-        client.create_work_pool(WorkPoolCreate(name=name, type="process", concurrency_limit=slots))
+        client.create_work_pool(
+            WorkPoolCreate(
+                name=name, type="process", base_job_template=FIXED_JOB, concurrency_limit=slots
+            )
+        )
     except ObjectAlreadyExists:
-        client.update_work_pool(name, WorkPoolUpdate(concurrency_limit=slots))
+        changes: dict[str, Any] = {"base_job_template": FIXED_JOB}
+        if name == "gpu" and gpu_slots:
+            changes["concurrency_limit"] = gpu_slots
+        client.update_work_pool(name, WorkPoolUpdate(**changes))
+
+
+def _retire(client: Any, name: str) -> None:
+    from prefect.exceptions import ObjectNotFound
+
+    try:
+        client.delete_deployment(client.read_deployment_by_name(name).id)
+    except ObjectNotFound:
+        return
 
 
 def _apply(deployment: Deployed) -> None:
@@ -141,30 +160,17 @@ def _apply(deployment: Deployed) -> None:
 
 def worker_command(pool: str, limit: int, name: str) -> list[str]:
     """The command of a worker that takes runs from a pool."""
-    import sys
-
-    program = [
-        sys.executable,
-        "-m",
-        "prefect",
-        "worker",
-        "start",
-        "--pool",
-        pool,
-        "--type",
-        "process",
-    ]
-    return [*program, "--limit", str(limit), "--name", name, "--install-policy", "never"]
+    return [sys.executable, "-m", "flows.operate.pool_worker", pool, str(limit), name]
 
 
-def become(pool: str | None, scheduler: str, limit: int, name: str) -> NoReturn:
-    """Replace this process by a worker. Ctrl-C counts again: a script that starts it behind itself
-    has it ignored."""
-    from flows.workers import dask_cluster
+def worker_name() -> str:
+    """What a worker is called that nobody named."""
+    return f"{socket.gethostname()}-{os.getpid()}"
 
-    name = name or f"{socket.gethostname()}-{os.getpid()}"
-    flows = worker_command(pool, limit, name) if pool else []
-    command = flows or dask_cluster.worker_command(scheduler, name, limit)
+
+def become(command: list[str]) -> NoReturn:
+    """Replace this process by another program of ours. Ctrl-C counts again: a script that starts it
+    behind itself has it ignored."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
     sys.stdout.flush()
     os.execv(command[0], command)

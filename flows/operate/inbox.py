@@ -1,15 +1,9 @@
-"""The flow that empties the inbox: whatever teams dropped into S3 is handed in, with a report
-beside it."""
+"""Emptying the inbox: whatever teams dropped into S3 is handed in, with a report beside it."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
-from typing import Any
 
-from prefect import flow
-
-from flows.durable.lease import flow_run_lease
 from flows.evaluate.notify import send_notices
 from flows.publish.publish import settle
 from flows.studies.orders import carry_out
@@ -21,13 +15,6 @@ from submissions.intake import uploads
 from submissions.intake.inbox import InboxItem, Taken, take, waiting
 
 log = logging.getLogger("armillary")
-
-
-@flow(name="intake", retries=0, persist_result=False)
-def intake() -> list[dict[str, Any]]:
-    """Look through the inbox once; run it as often as you like."""
-    with flow_run_lease("intake"):
-        return [asdict(report) for report in sweep(Settings())]
 
 
 def sweep(settings: Settings) -> list[Taken]:

@@ -92,6 +92,18 @@ def evaluations(states: Sequence[str]) -> set[str]:
     return {str(run.parameters.get("submission_id", "")) for run in open_runs(states)}
 
 
+def slots(pool: str) -> int | None:
+    """How many runs a pool takes at once; None without a limit, or where there is no such pool."""
+    from prefect.exceptions import ObjectNotFound
+
+    with _client() as client:
+        try:
+            limit: int | None = client.read_work_pool(pool).concurrency_limit
+        except ObjectNotFound:
+            return None
+    return limit
+
+
 def _open(run: Any) -> OpenRun:
     state = run.state
     since = state.timestamp if state else now()

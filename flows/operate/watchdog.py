@@ -8,16 +8,12 @@ them can make.
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from prefect import flow
-from sqlalchemy.exc import SQLAlchemyError
 from sqlmodel import Session, col, select
 
-from flows.durable.lease import flow_run_lease
 from flows.operate import prefect_runs
 from flows.run.errors import RETRIED
 from flows.run.quota_turn import WAITING
@@ -26,11 +22,12 @@ from infra import leases
 from infra.db import add_new, session
 from infra.settings import Settings
 from infra.tables import Submission, now
-from infra.tables.operations import Lease
+from infra.tables.operations import LEASE_EXPIRED, Lease
 from submissions.teams.lifecycle import PATH, State, advance, record, timeline
 
 log = logging.getLogger("armillary")
 IN_WORK = PATH[1:-1]
+NOTHING = "all is well"
 
 
 @dataclass
@@ -51,14 +48,7 @@ class Round:
         ]
         if self.crashed:
             parts.append(f"{len(self.crashed)} of Prefect's runs marked crashed")
-        return "; ".join(parts) or "all is well"
-
-
-@flow(name="watchdog", retries=0, persist_result=False)
-def watchdog() -> str:
-    """One look."""
-    with flow_run_lease("watchdog"):
-        return str(look(Settings()))
+        return "; ".join(parts) or NOTHING
 
 
 def look(settings: Settings, start: Callable[[Settings, Lease], None] | None = None) -> Round:
@@ -79,23 +69,6 @@ def look(settings: Settings, start: Callable[[Settings, Lease], None] | None = N
     return report
 
 
-def watch(settings: Settings, say: Callable[[str], None]) -> None:
-    """Repeat the round until the process is stopped."""
-    while True:
-        say(_looked(settings))
-        time.sleep(settings.watchdog_seconds)
-
-
-def _looked(settings: Settings) -> str:
-    """What one look did; while the database is away there is nothing to see, and the next look
-    comes all the same."""
-    try:
-        return str(look(settings))
-    except SQLAlchemyError:
-        log.exception("watchdog: the database does not answer")
-        return "the database does not answer; the next look tries again"
-
-
 def _free_the_dead(settings: Settings, report: Round) -> list[Lease]:
     """Free every expired lease and record it in the timeline."""
     freed = []
@@ -103,17 +76,15 @@ def _free_the_dead(settings: Settings, report: Round) -> list[Lease]:
         dead = leases.expired(db)
     for lease in dead:
         with session(settings.database) as db:
-            text = (
-                f"{lease.owner.partition(':')[0]} gave no sign since "
-                f"{lease.heartbeat_at:%H:%M:%S} UTC."
-            )
-            if leases.free(db, lease, text):
+            text = f"gave no sign since {lease.heartbeat_at:%H:%M:%S} UTC."
+            if leases.free(db, lease, f"{lease.owner.partition(':')[0]} {text}"):
                 record(
                     db,
                     lease.subject,
-                    "lease_expired",
-                    f"{text} It is taken up again.",
+                    LEASE_EXPIRED,
+                    f"Its worker {text} It is taken up again.",
                     actor="watchdog",
+                    detail={"owner": lease.owner},
                 )
                 freed.append(lease)
                 report.freed.append(lease.subject)

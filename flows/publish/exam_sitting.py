@@ -11,15 +11,17 @@ from sqlmodel import Session
 
 from evaluators.contracts import Answer, Outcome, Reply, Suite
 from evaluators.judges.exam.competence import Competence, competence, marks
-from evaluators.judges.exam.exam import Exam, ExamItem, items_sha256, shards
+from evaluators.judges.exam.exam import SHARD, Exam, ExamItem, items_sha256, shards
 from evaluators.judges.exam.sight import ExamVerdict, verdict
 from flows.durable.lease import check_lease
 from flows.durable.progress import start_progress
 from flows.durable.shard_results import records_of
+from flows.publish.seal_chain import PUBLICATION, seal_sitting
 from flows.publish.sight import SPANS, newest_sitting
+from flows.workers.judges import requests_at_once
 from flows.workers.judging import ask_exam
 from flows.workers.specs import ExamWork, WorkerPlace
-from infra.db import put, session
+from infra.db import put, session, transaction_lock
 from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge
@@ -56,22 +58,26 @@ def sit_exam(
     assert exam, f"{suite.name} has no exam"
     items, sitting = exam.items(), str(night) if night else FIRST
     work = ExamWork(suite.name, settings.judge, judge, items_sha256(items), (), sitting)
-    answers = _ask(work, items, place)
+    answers = _ask(work, items, place, requests_at_once(settings, SHARD))
     reached = competence(marks(items, answers.replies), exam.menu)
     outcome = verdict(reached, exam.bounds)
     row = _row(work, exam, reached, outcome, answers, night)
     with session(settings.database) as db:
+        transaction_lock(db, PUBLICATION)
         put(db, JudgeExam, [row.model_dump()])
         _put_on_card(db, row)
+        seal_sitting(db, row.judge)
     return answers.calls
 
 
-def _ask(work: ExamWork, items: tuple[ExamItem, ...], place: WorkerPlace) -> ExamAnswers:
+def _ask(
+    work: ExamWork, items: tuple[ExamItem, ...], place: WorkerPlace, at_once: int
+) -> ExamAnswers:
     """One shard after the other; a shard that was answered in this sitting is only read."""
     store = open_store(place.store, place.endpoint)
     start_progress("exam", len(items))
     replies, keys, calls = list[Reply](), list[str](), 0
-    for shard in shards(items):
+    for shard in shards(items, at_once):
         check_lease()
         result = ask_exam(_of_items(work, shard), place)
         calls += result.items * result.fresh

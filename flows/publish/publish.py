@@ -21,8 +21,8 @@ from flows.publish.freeze import why_frozen
 from flows.publish.ladder import attempt
 from flows.publish.private_gap import PrivateScores
 from flows.publish.ranking import enter, leave, renew, store_summary
-from flows.publish.seal_chain import seal_board, seal_events, seal_run
-from flows.publish.sight import renew_sight
+from flows.publish.seal_chain import PUBLICATION, seal_board, seal_events, seal_run
+from flows.publish.sight import renew_sight, renew_split
 from flows.run.answers import AnsweredSample, load_answers
 from flows.run.board_keys import ScoringVersion, scoring_version
 from flows.run.case import EvaluationCase, NoSuchSubmission, Stopped, Withdrawn
@@ -35,8 +35,6 @@ from infra.tables.standing import Roster
 from leaderboard.cache import on_publish
 from submissions.format.errors import shown
 from submissions.teams.lifecycle import State, advance, state_of
-
-PUBLICATION = "publication"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,7 @@ def _put_on_board(
         _set_run(db, run, state="published", published_at=tables.now())
     rank(db, case.suite, case.submission, run, summarised)
     renew_sight(db, case.suite, run.board, case.settings.exam)
+    renew_split(db, run)
     board_changes.note(db, case.suite, db.get_one(tables.Run, run.id, populate_existing=True))
     _keep_receipt(db, case, run, numbers.answered, numbers.noise, numbers.version)
     seal_run(db, db.get_one(tables.Run, run.id, populate_existing=True))
@@ -165,6 +164,7 @@ def rank_again(db: Session, case: EvaluationCase, run: tables.Run, scores: Seque
         store_summary(db, case.suite, run, summary)
     renew(db, case.suite, run)
     renew_sight(db, case.suite, run.board, case.settings.exam)
+    renew_split(db, run)
     answered = load_answers(db, case.suite, run, case.samples, case.requests)
     _keep_receipt(db, case, run, answered, noise_of(db, run.id), scoring_version(case.suite))
     seal_run(db, run)

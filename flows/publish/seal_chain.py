@@ -25,14 +25,19 @@ from infra.db import BATCH_ROWS
 from infra.tables import standing
 from infra.tables.standing import Seal
 
+PUBLICATION = "publication"
+"""The lock under which ranks and links are written."""
+
 FREE = {
     "submission": {"state", "fault", "code", "reason", "updated_at"},
     "suite": {"position"},
     "metric": {"position"},
+    "board_sight": {"at"},
 }
 """Columns that change in a row's life. A submission's state is held against its timeline
 instead."""
 
+OF_A_BOARD = ("roster", "standings", "board_sight")
 MEASURED = ("noise", "overlays", "exam")
 """What is measured of a judge later stands on its card and changes no number."""
 
@@ -88,17 +93,23 @@ def seal_run(db: Session, run: tables.Run) -> None:
     """Seal all that a published run rests on."""
     for kind in OF_A_SUBMISSION:
         seal(db, kind, run.submission_id)
-    for kind in OF_A_RUN:
+    for kind in (*OF_A_RUN, "panel_split"):
         seal(db, kind, run.id)
     seal(db, "judge", run.judge)
+    seal_sitting(db, run.judge)
     seal_board(db, run.board)
     seal_events(db)
 
 
 def seal_board(db: Session, board: str) -> None:
-    """Seal the ranks of a board."""
-    for kind in ("roster", "standings"):
+    """Seal the ranks of a board, and whether it has any."""
+    for kind in OF_A_BOARD:
         seal(db, kind, board)
+
+
+def seal_sitting(db: Session, judge: str) -> None:
+    """Seal how a judge did in its exams."""
+    seal(db, "judge_exam", judge)
 
 
 def seal_catalogue(db: Session) -> None:
@@ -211,7 +222,7 @@ def _of_verdicts(db: Session, _kind: str, owner: str) -> Iterator[Any]:
     """A run's verdicts: its judge's answers about the submission's files; a judge's failures may
     yet be mended."""
     run, table = db.get_one(tables.Run, owner), tables.Verdict
-    media = _judged_files(db, run)
+    media = judged_files(db, run)
     answered = col(table.outcome).not_in([str(outcome) for outcome in OUR_FAILURES])
     for start in range(0, len(media), 500):
         yield (
@@ -222,7 +233,7 @@ def _of_verdicts(db: Session, _kind: str, owner: str) -> Iterator[Any]:
         )
 
 
-def _judged_files(db: Session, run: tables.Run) -> list[str]:
+def judged_files(db: Session, run: tables.Run) -> list[str]:
     """The files of a run that its judge was shown: its outputs, or the parts of them that are
     judged."""
     suite = suite_named(run.suite)
@@ -255,6 +266,9 @@ TABLES: Mapping[str, type[SQLModel]] = {
     "roster": standing.Roster,
     "standing": standing.Standing,
     "standings": standing.Standing,
+    "board_sight": standing.BoardSight,
+    "judge_exam": standing.JudgeExam,
+    "panel_split": standing.PanelSplit,
 }
 OWNER: Mapping[str, str] = {
     "submission": "id",
@@ -267,7 +281,9 @@ OWNER: Mapping[str, str] = {
     "roster": "board",
     "standing": "board",
     "standings": "board",
-    **{kind: "run_id" for kind in ("score", "cell", "summary", "rung", "receipt")},
+    "board_sight": "board",
+    "judge_exam": "judge",
+    **{kind: "run_id" for kind in ("score", "cell", "summary", "rung", "receipt", "panel_split")},
 }
 CHOSEN: Mapping[str, Callable[[Session, str, str], Iterator[Any]]] = {
     "event": _of_events,

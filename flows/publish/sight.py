@@ -1,4 +1,5 @@
-"""Whether a board may rank: its judge's newest exam and the sanity rows give one verdict."""
+"""Whether a board may rank: its judge's newest exam and the sanity rows give one verdict; and how
+far the judges of a panel were apart."""
 
 from __future__ import annotations
 
@@ -12,17 +13,20 @@ from evaluators.contracts import SUBMITTER_FAILURES, Metric, Suite
 from evaluators.judges.exam.competence import Competence, Measured
 from evaluators.judges.exam.exam import items_sha256
 from evaluators.judges.exam.sight import ExamVerdict, SanityRow, sanity_row, verdict
+from evaluators.judges.panel import CODE, Split, split_of
 from evaluators.statistics.intervals import Floats
 from evaluators.suites import suite_named
+from flows.publish.seal_chain import judged_files
 from flows.run.verdict_rows import OUTCOMES
 from infra.db import put
-from infra.tables import Cell, Judge, Run, Score, Submission, now
-from infra.tables.standing import BoardSight, JudgeExam
+from infra.tables import Cell, Judge, Reply, Run, Score, Submission, Verdict, now
+from infra.tables.standing import BoardSight, JudgeExam, PanelSplit
 
 SPANS = ("agreement", "kappa", "yes_bias", "in_order")
 MOST_ENTRIES = 10
 """Entries that are held against each sanity row: the best of the board. If none of these is surely
 above a row, those below them are not either."""
+AT_ONCE = 500
 SWITCHED_OFF = "An operator switched the exam off: nobody knows whether this judge looks."
 
 
@@ -54,11 +58,13 @@ def renew_sight(
 
 def renew_boards_of(
     db: Session, suite_name: str, judge: str, exam: Literal["required", "off"]
-) -> None:
-    """Give all boards of one judge in one suite their verdict anew."""
+) -> list[str]:
+    """Give all boards of one judge in one suite their verdict anew, and name them."""
     query = select(Run.board).where(Run.suite == suite_name, Run.judge == judge).distinct()
-    for board in sorted(db.exec(query)):
+    boards = sorted(db.exec(query))
+    for board in boards:
         renew_sight(db, suite_named(suite_name), board, exam)
+    return boards
 
 
 def newest_sitting(db: Session, suite: Suite, judge: str) -> JudgeExam | None:
@@ -169,3 +175,31 @@ def _values(db: Session, run: str, metric: Metric, place: Mapping[str, int]) -> 
             failed = OUTCOMES[outcome] in SUBMITTER_FAILURES
             values[place[sample]] = metric.worst if failed else np.nan if value is None else value
     return values
+
+
+def renew_split(db: Session, run: Run) -> PanelSplit | None:
+    """Count a run's divided answers anew; None where its judge is no panel."""
+    if db.get_one(Judge, run.judge).card.get("code") != CODE:
+        return None
+    counted = sum(map(split_of, _words_of_replies(db, run)), Split(0, 0))
+    row = PanelSplit(
+        run_id=run.id, board=run.board, questions=counted.questions, split=counted.split
+    )
+    put(db, PanelSplit, [row.model_dump()])
+    return row
+
+
+def _words_of_replies(db: Session, run: Run) -> list[str]:
+    """The replies that the run's answers come from: no repeats, no earlier wordings."""
+    media = judged_files(db, run)
+    words: list[str] = []
+    for start in range(0, len(media), AT_ONCE):
+        used = (
+            select(Verdict.reply_id)
+            .where(Verdict.judge == run.judge, Verdict.repeat == 0)
+            .where(col(Verdict.media_sha256).in_(media[start : start + AT_ONCE]))
+            .distinct()
+        )
+        query = select(Reply.raw).where(col(Reply.id).in_(used))
+        words += db.exec(query).all()
+    return words

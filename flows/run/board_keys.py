@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from evaluators.contracts import Sample, Suite
+from evaluators.contracts import Question, Sample, Suite
 from flows.run.scoring_code import code_sha256
 from infra.fields import fields_of
 
@@ -31,8 +31,17 @@ def items_sha256(suite: Suite) -> str:
 
 def sample_fields(sample: Sample) -> dict[str, Any]:
     """A sample with all it is made of, ready to be written as JSON, for a hash or a worker."""
-    questions = [fields_of(question) for question in sample.questions]
+    questions = [question_fields(question) for question in sample.questions]
     return {**fields_of(sample), "facets": fields_of(sample.facets), "questions": questions}
+
+
+def question_fields(question: Question) -> dict[str, Any]:
+    """A question as JSON; without a parent, as it was before questions could have one, so that
+    their boards stay the same."""
+    fields = fields_of(question)
+    if not question.parent:
+        del fields["parent"]
+    return fields
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,14 @@ from evaluators.judges.card import request_key
 from evaluators.suites import suite_named
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
-from flows.workers.judges import JudgeOptions, open_judge
+from flows.workers.judges import JudgeOptions, open_judge, requests_at_once
 from flows.workers.specs import WorkerPlace
 from infra import db as database
 from infra import tables
 from infra.db import add_new
 from infra.settings import Settings
-from infra.store import Store, open_store
+from infra.store import Store, open_store, report_key
 from submissions.format.errors import shown
-from submissions.intake.intake import report_key
 from submissions.teams.lifecycle import Fault
 from submissions.teams.roles import WHY_UNRANKED
 
@@ -64,7 +63,8 @@ class EvaluationCase:
     """A submission, its suite, and the run that evaluates it under today's rules.
 
     `chosen` are other samples than those the submission should answer: replacements, or an
-    operator's private ones.
+    operator's private ones. `judged_at_once` is how many samples a shard of judging holds, where
+    the judge wants another number than usual.
     """
 
     settings: Settings
@@ -72,6 +72,7 @@ class EvaluationCase:
     suite: Suite
     run: tables.Run
     chosen: tuple[Sample, ...] | None = None
+    judged_at_once: int | None = None
 
     @cached_property
     def samples(self) -> tuple[Sample, ...]:
@@ -173,9 +174,9 @@ def open_case(settings: Settings, submission_id: str) -> EvaluationCase:
                 f"{submission.suite_version}. "
                 "Evaluate it with the release of that version.",
             )
-        return EvaluationCase(
-            settings, submission, suite, _open_run(db, settings, submission, suite)
-        )
+        run = _open_run(db, settings, submission, suite)
+        at_once = requests_at_once(settings, settings.shard_size)
+        return EvaluationCase(settings, submission, suite, run, judged_at_once=at_once)
 
 
 def _open_run(

@@ -16,7 +16,7 @@ from evaluators.contracts import JudgeCard, Published, Rating, Sample, Suite
 from evaluators.judges.card import fingerprint, request_key
 from evaluators.suites import all_suites
 from flows.run import passages
-from flows.run.board_keys import items_sha256
+from flows.run.board_keys import items_sha256, question_fields
 from infra import tables
 from infra.db import add_new, put
 from infra.fields import fields_of
@@ -119,7 +119,7 @@ def _sample_row(suite: Suite, position: int, sample: Sample) -> dict[str, Any]:
         "cluster": sample.cluster,
         "request_sha256": request_key(sample.prompt, sample.facets.modality, sample.questions),
         "prompt": sample.prompt,
-        "questions": [fields_of(question) for question in sample.questions],
+        "questions": [question_fields(question) for question in sample.questions],
         "subsets": [name for name, in_subset in suite.subsets.items() if in_subset(sample)],
     }
 

@@ -7,6 +7,7 @@ import errno
 
 from sqlalchemy.exc import SQLAlchemyError
 
+from flows.durable.gpu_time import OverGpuTime
 from flows.run.case import Stopped
 from infra.store import Corrupt, Missing, StoreError
 
@@ -20,6 +21,8 @@ def stopped_by(error: Exception) -> Stopped:
     """The foreseen end for an unforeseen error; nothing is lost by any of them."""
     if isinstance(error, Stopped):
         return error
+    if isinstance(error, OverGpuTime):
+        return Stopped("E_GPU_TIME", "submitter", str(error))
     chain = list(_chain(error))
     if any(_is_full(cause) for cause in chain):
         text = "A disk of ours is full. Nothing is lost: it goes on when there is space again."

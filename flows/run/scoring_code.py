@@ -64,7 +64,8 @@ def sources(tree: Path, suite: str) -> dict[str, Source]:
         raise LookupError(
             f"There is no module {absent[0]}. Name in ROOTS where scores become cells."
         )
-    waiting = [f"{PACKAGE}.suites.{suite}", *ROOTS]
+    # A bank of a suite is scored by the suite's code; its name comes after a dot.
+    waiting = [f"{SUITES}.{suite.partition('.')[0]}", *ROOTS]
     modules: dict[str, Source] = {}
     while waiting:
         name = waiting.pop()

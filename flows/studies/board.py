@@ -20,7 +20,7 @@ from evaluators.statistics.opinions import RatedOutput, opinions
 from evaluators.suites import suite_named
 from flows.evaluate.score import RunScores
 from flows.publish import publish as publication_flow
-from flows.publish.seal_chain import seal_board, seal_run
+from flows.publish.seal_chain import PUBLICATION, seal_board, seal_run
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
 from flows.run.score_rows import store_results
@@ -98,7 +98,8 @@ def _result(db: Session, study: Study, study_ratings: CollectedRatings) -> dict[
         study_ratings.usable,
         study_ratings.raters,
     )
-    parts = rating_of(study.protocol).parts
+    rating = rating_of(study.protocol)
+    parts = rating.parts
     without = {
         quality["rater"]: table_of(
             study, [rated for rated in collected if rated.rater != quality["rater"]]
@@ -118,6 +119,7 @@ def _result(db: Session, study: Study, study_ratings: CollectedRatings) -> dict[
         "raters": raters,
         "leave_one_out": without,
         "judges": judges_and_people(db, study_ratings.people),
+        "repair": list(rating.repair(usable)) if rating.repair else [],
     }
 
 
@@ -159,7 +161,7 @@ def _to_board(db: Session, study: Study, study_ratings: CollectedRatings) -> Non
     suite, card = suite_named(study.suite), human_card(study)
     judge = fingerprint(card)
     add_new(db, tables.Judge, [judge_row(card)])
-    transaction_lock(db, publication_flow.PUBLICATION)
+    transaction_lock(db, PUBLICATION)
     entries = [entry for entry in study_ratings.people if entry.scores]
     numbers = {
         rater.id: rater.number for rater in db.exec(select(Rater).where(Rater.study_id == study.id))

@@ -7,7 +7,7 @@ import json
 import random
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlmodel import Session
@@ -64,8 +64,11 @@ def create(settings: Settings, plan: StudyPlan, items: Sequence[Mapping[str, Any
         db.add(_row(db, plan))
         db.flush()
         whole = list(with_checks(plan, items))
-        media = _media(store, plan, whole)
-        rows = [_item(plan, number, item, media[number]) for number, item in enumerate(whole)]
+        media, context = (_media(store, plan, whole, role) for role in ("media", "context"))
+        rows = [
+            _item(plan, number, item, media[number], context[number])
+            for number, item in enumerate(whole)
+        ]
         add_new(db, StudyItem, [row.model_dump() for row in rows])
         return len(rows)
 
@@ -105,15 +108,18 @@ def with_checks(plan: StudyPlan, items: Sequence[Mapping[str, Any]]) -> Iterator
             yield {**dice.choice(real), "kind": "attention", "expected": {}}
 
 
-def _media(store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) -> list[list[Medium]]:
+def _media(
+    store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]], role: str = "media"
+) -> list[list[Medium]]:
     """The blinded media of every item, under their letters; what several items show is encoded
     once."""
     try:
-        keys = [[json.dumps(source, sort_keys=True) for source in item["media"]] for item in items]
+        listed = [item[role] if role == "media" else item.get(role, ()) for item in items]
+        keys = [[json.dumps(source, sort_keys=True) for source in sources] for sources in listed]
         sources = {
             key: source
-            for item, item_keys in zip(items, keys, strict=True)
-            for key, source in zip(item_keys, item["media"], strict=True)
+            for item_sources, item_keys in zip(listed, keys, strict=True)
+            for key, source in zip(item_keys, item_sources, strict=True)
         }
         canvas = canvas_of(rating_of(plan.protocol))
         blinded_media = dict(
@@ -138,11 +144,15 @@ def _media(store: Store, plan: StudyPlan, items: Sequence[Mapping[str, Any]]) ->
 
 
 def _item(
-    plan: StudyPlan, number: int, item: Mapping[str, Any], media: Sequence[Medium]
+    plan: StudyPlan,
+    number: int,
+    item: Mapping[str, Any],
+    media: Sequence[Medium],
+    context: Sequence[Medium],
 ) -> StudyItem:
     kind = str(item.get("kind", "real"))
     try:
-        form = form_for(plan.protocol, item, media)
+        form = form_for(plan.protocol, item, media, context)
     except KeyError as error:
         raise StudyError(
             f"Item {number + 1} of {plan.id} has no {error}. Mend it and create again."
@@ -180,7 +190,7 @@ def attention(form: Form) -> tuple[Form, dict[str, str]]:
         "This item checks that you read. Whatever you see, give the last answer of every scale "
         f"({last_options})."
     )
-    return Form(text, form.media, form.asks, form.differ), expected
+    return replace(form, text=text), expected
 
 
 def invite(

@@ -119,8 +119,9 @@ def _sets(
     max_clusters: int,
     dice: random.Random,
 ) -> list[Item]:
-    """Two to four outputs of one cluster beside each other; where there are more, they are dealt to
-    several sets."""
+    """Two to four outputs of one cluster beside each other. An entry that was run in several
+    settings is compared with itself; otherwise entries are compared with each other, dealt to
+    several sets where there are more than four."""
     clusters: dict[str, list[EntryOutput]] = {}
     for output in (output for entry in entries for output in entry.values()):
         if output.row.outcome == Outcome.SCORED:
@@ -133,6 +134,17 @@ def _sets(
 
 
 def _dealt(outputs: Sequence[EntryOutput], dice: random.Random) -> list[list[EntryOutput]]:
+    by_entry: dict[str, list[EntryOutput]] = {}
+    for output in outputs:
+        by_entry.setdefault(output.submission, []).append(output)
+    blocks = [block for block in by_entry.values() if len(block) > 1]
+    alone = [output for block in by_entry.values() if len(block) == 1 for output in block]
+    if len(alone) > 1 or not blocks:
+        blocks.append(alone)
+    return [part for block in blocks for part in _mixed(block, dice)]
+
+
+def _mixed(outputs: Sequence[EntryOutput], dice: random.Random) -> list[list[EntryOutput]]:
     count = -(-len(outputs) // len(LETTERS))
     mixed = dice.sample(outputs, len(outputs))
     return [mixed[number::count] for number in range(count)]
@@ -145,10 +157,12 @@ def _set(rating: Rating, store: Store, outputs: Sequence[EntryOutput]) -> Item:
         "samples": {letter: output.sample.id for letter, output in named.items()},
         "teams": sorted({output.team for output in outputs}),
     }
-    words = rating.words(outputs[0].sample, output_of(outputs[0].sample, outputs[0].row))
+    first = output_of(outputs[0].sample, outputs[0].row)
+    begin = rating.begins(first) if rating.begins else ""
     return {
-        **words,
+        **rating.words(outputs[0].sample, first),
         "media": [_medium(rating, store, output) for output in outputs],
+        "context": [{"sha256": begin, "media_type": "image/png"}] if begin else [],
         "behind": behind,
     }
 
@@ -182,6 +196,7 @@ def items_of_file(path: Path) -> list[Item]:
         try:
             item = json.loads(line)
             item["media"] = [str(path.parent / name) for name in item["media"]]
+            item["context"] = [str(path.parent / name) for name in item.get("context", ())]
         except (ValueError, KeyError, TypeError):
             raise StudyError(
                 f"Line {number} of {path.name} is no item. Write a JSON object with `media`, a "

@@ -36,8 +36,22 @@ def places_of(protocol: str, places: int | None) -> int:
     return places or (TWO_AND_AN_ADJUDICATOR if rating_of(protocol).adjudicated else ALONE)
 
 
-def form_for(protocol: str, item: Mapping[str, Any], media: Sequence[Medium]) -> Form:
+def form_for(
+    protocol: str,
+    item: Mapping[str, Any],
+    media: Sequence[Medium],
+    context: Sequence[Medium] = (),
+) -> Form:
     """What a rater sees of an item, by protocol."""
     form = rating_of(protocol).form(item, [medium.letter for medium in media])
     asks = tuple(FormQuestion(**asdict(ask)) for ask in form.asks)
-    return Form(form.text, tuple(media), asks, form.differ)
+    return Form(
+        form.text,
+        tuple(media),
+        asks,
+        form.differ,
+        form.heading,
+        form.legend,
+        form.warning,
+        tuple(context),
+    )

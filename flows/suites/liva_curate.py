@@ -19,7 +19,7 @@ from prefect import flow
 from sqlalchemy import delete
 from sqlmodel import Session, col
 
-from evaluators.contracts import Facets, Outcome, Sample
+from evaluators.contracts import CannotProduce, Facets, Outcome, Sample
 from evaluators.judges.http.chat import Talker
 from evaluators.media import read_image, write_png
 from evaluators.suites.liva.agent.prompts import AgentPrompt, prompts_sha256
@@ -34,7 +34,7 @@ from evaluators.suites.liva.cases.drafting import (
     check_scenario,
 )
 from evaluators.suites.liva.cases.folder import own, read_folder
-from evaluators.suites.liva.cases.sidecar import SidecarFinding
+from evaluators.suites.liva.cases.sidecar import SidecarFinding, read_sidecar
 from flows.workers.agents import open_talker
 from infra import tables
 from infra.db import add_new, session
@@ -98,10 +98,15 @@ def goals_flow(
     width: int,
     height: int,
     steps: int,
+    image_api: str = "",
 ) -> Drafted:
-    """Draft cases goal first with the agent's vision-language model and an image model's folder."""
+    """Draft cases goal first with the agent's vision-language model and an image model: a folder,
+    or MODEL@SNAPSHOT behind the image API."""
     settings = Settings()
-    paint = painter(Path(image_model), settings.device, width=width, height=height, steps=steps)
+    if image_api:
+        paint = api_painter(image_api, settings, width=width, height=height)
+    else:
+        paint = painter(Path(image_model), settings.device, width=width, height=height, steps=steps)
     return from_goals(settings, name, scenario, count, Path(to), drafter(settings), paint)
 
 
@@ -157,13 +162,17 @@ def read_list(folder: Path) -> list[Seed]:
         raise CannotDraft(
             f"{path} lists no photo. Write one line for each, with {', '.join(COLUMNS)}."
         )
-    seeds = []
+    seeds: list[Seed] = []
     for line, row in enumerate(rows, 2):
         if missing := [name for name in COLUMNS if not (row.get(name) or "").strip()]:
             raise CannotDraft(
                 f"{LIST}:{line}: {missing[0]} is empty. Every photo needs {', '.join(COLUMNS)}."
             )
         check_id(row["case_id"])
+        if row["case_id"] in {seed.case_id for seed in seeds}:
+            raise CannotDraft(
+                f"{LIST}:{line}: the case_id {row['case_id']!r} is there twice. Number it anew."
+            )
         picture = folder / Path(row["file"]).name
         if not picture.is_file():
             raise CannotDraft(f"{LIST}:{line}: there is no photo {row['file']!r} in the folder.")
@@ -212,6 +221,34 @@ def painter(
     return paint
 
 
+def api_painter(name: str, settings: Settings, *, width: int, height: int) -> Paint:
+    """Pictures from MODEL@SNAPSHOT behind the image API of the settings."""
+    if not settings.image_url:
+        raise CannotDraft("No image API is set. Set ARMILLARY_IMAGE_URL and ARMILLARY_IMAGE_KEY.")
+    model, _, snapshot = name.rpartition("@")
+
+    def paint(case_id: str, prompt: str, to: Path) -> None:
+        from openai import APIError
+
+        from evaluators.models.generate.endpoints.ledger import FreeLedger
+        from flows.workers.apis import open_image_api
+
+        endpoint, size = {"model": model, "snapshot": snapshot}, {"width": width, "height": height}
+        generator = open_image_api(endpoint, size, FreeLedger(), to.stem)
+        sample = Sample(case_id, Facets("", "", "", "image"), case_id, prompt)
+        try:
+            (output,) = generator.generate([sample], to.parent)
+        except (APIError, CannotProduce) as error:
+            raise CannotDraft(f"No picture for {case_id}: {error}. Run it again.") from None
+        if output.outcome is not Outcome.SCORED or output.file is None:
+            raise CannotDraft(f"No picture for {case_id}: {output.reason}")
+        write_png(read_image(output.file), to)
+        if output.file != to:
+            output.file.unlink()
+
+    return paint
+
+
 def _from_idea(
     course: LivaCuration, case_id: str, idea: Mapping[str, Any], call: str, paint: Paint
 ) -> None:
@@ -244,11 +281,25 @@ def _sketched(course: LivaCuration, seed: Seed) -> None:
         course.open[seed.case_id] = case
         return
     course.to.mkdir(parents=True, exist_ok=True)
+    path = course.to / f"{case.case_id}.yaml"
+    if other := _other_intention(path, case.intention):
+        course.open[seed.case_id] = (
+            f"{path.name} is another case already ({other!r}). Write to another folder, or give "
+            "one of them another id"
+        )
+        return
     write_png(read_image(seed.picture), course.to / case.image)
-    (course.to / f"{case.case_id}.yaml").write_text(
-        sidecar(replace(case, folder=course.to)), "utf-8"
-    )
+    path.write_text(sidecar(replace(case, folder=course.to)), "utf-8")
     course.written.append(case.case_id)
+
+
+def _other_intention(path: Path, intention: str) -> str:
+    """What the case that lies there already is about, where it is not this one."""
+    if not path.is_file():
+        return ""
+    case = read_sidecar(path).case
+    there = case.intention if case else "it cannot be read"
+    return "" if there == " ".join(intention.split()) else there
 
 
 def _drafted(course: LivaCuration) -> Drafted:

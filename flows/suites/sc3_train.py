@@ -1,9 +1,9 @@
-"""Training a dynamics model for SC3 from the command line: what is asked for becomes a course."""
+"""Training for SC3 from the command line: a dynamics model, the policies, and their trials."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -107,3 +107,50 @@ def _tuples(sizes: dict[str, Any]) -> dict[str, Any]:
     return {
         name: tuple(value) if isinstance(value, list) else value for name, value in sizes.items()
     }
+
+
+class CannotTeach(ValueError):
+    """The policies cannot be trained here; the message says why."""
+
+
+def teach_policies(
+    to: Path, practice: Path, parts: Sequence[str], say: Callable[[str], None]
+) -> list[Path]:
+    """The networks that were asked for, in their folder."""
+    from evaluators.models.robots.roster import PARTS, NoSuchPart, train_policies
+    from evaluators.worlds.tabletop.engine import NoSimulator
+
+    try:
+        return train_policies(to, practice, parts or PARTS, say)
+    except (NoSimulator, NoSuchPart) as error:
+        raise CannotTeach(str(error)) from error
+    except FileNotFoundError as error:
+        raise CannotTeach(
+            f"{error.filename} is missing: cloned policies begin with the eyes of the same folder. "
+            "Train the eyes first: --part eyes."
+        ) from error
+
+
+def try_policies(to: Path, starts: int, secret: str, say: Callable[[str], None]) -> str:
+    """Every policy from so many starts on the table; what comes back are rates and agreement, never
+    a start."""
+    from evaluators.suites.sc3.table.controls import show
+    from evaluators.suites.sc3.table.trials import record_trials
+    from evaluators.worlds.tabletop.engine import NoSimulator
+
+    try:
+        return show(record_trials(to, starts, secret, say))
+    except NoSimulator as error:
+        raise CannotTeach(str(error)) from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise CannotTeach(
+            f"{to} holds something else than trials of the table. Name a new file."
+        ) from error
+
+
+def shipped_controls() -> str:
+    """The control rows of the shipped trials, which cost no simulation."""
+    from evaluators.suites.sc3.table.controls import show
+    from evaluators.suites.sc3.table.trials import read_trials
+
+    return show(read_trials())

@@ -24,7 +24,7 @@ from sqlmodel import Session, col, select
 
 from evaluators.judges.http.budget import Budget
 from evaluators.judges.http.endpoint import HttpJudgeConfig
-from evaluators.suites.tailor import checks
+from evaluators.suites.tailor import checks, task_files
 from evaluators.suites.tailor.bank import Row, public
 from evaluators.suites.tailor.curation import bank, review, steps
 from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
@@ -152,7 +152,7 @@ def curate(name: str, base_url: str, model: str, options: CurationOptions | None
     bank_findings = checks.findings(new_bank) if rows else ()
     folder = course.options.folder if rows and not bank_findings else None
     if folder:
-        bank.write(new_bank, folder)
+        task_files.write(new_bank, folder)
     open_tasks = (*open_, *later)
     return Curated(
         name, course.calls, *_tally(course), open_tasks, len(rows), bank_findings, folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -150,6 +150,14 @@ def _accuracy(
     return {name: 100 * sum(right) / len(right) for name, right in cells.items()}
 
 
+def _recipe(wish: AdaptationRequest, plan: TrainingPlan) -> str:
+    """All that runs of one recipe share, in words: everything but the seed."""
+    stands_on = wish.base.resolve().name if wish.base else "packaged base"
+    told = {name: value for name, value in asdict(plan).items() if name != "seed"}
+    settings = ", ".join(f"{name} {value}" for name, value in sorted(told.items()))
+    return f"Recipe: {stands_on}, frames {wish.frames}, {settings}."
+
+
 def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
     """What `armillary submit --model DIR` reads; the team may correct it before."""
     suite = suite_named("universe")
@@ -163,7 +171,7 @@ def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
         "team": wish.team,
         "contact": "unknown",
         "model": {
-            "name": wish.name,
+            "name": f"{wish.name}, seed {plan.seed}",
             "revision": f"seed {plan.seed}",
             "organisation": wish.team,
             "licence": "unknown",
@@ -175,6 +183,6 @@ def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
                 f"Adapted with armillary universe adapt, {plan.strategy}, {plan.steps} steps."
             ),
         },
-        "sampling": {"seed": plan.seed},
+        "sampling": {"seed": plan.seed, "note": _recipe(wish, plan)},
     }
     (wish.to / DECLARATION).write_text(json.dumps(declaration, indent=1), "utf-8")

@@ -73,10 +73,10 @@ def _answers(
 def _zero_shot(settings: Settings, subset: str) -> tuple[str, str]:
     from evaluators.models.vlm.adapter import packaged_base
 
-    name = "Small arena reader, zero-shot"
+    name = "Small drawn reader, zero-shot"
     how = (
-        "The small packaged model as it is: it read simulated practice rooms, where names mean "
-        "other looks."
+        "The small packaged model as it is: it learned from drawn pictures and has never seen the "
+        "game."
     )
     with tempfile.TemporaryDirectory(prefix="armillary-baseline-") as folder:
         bundle = pack_model(

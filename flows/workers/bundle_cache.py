@@ -7,10 +7,9 @@ import os
 from functools import lru_cache
 from pathlib import Path
 
-from infra.store import Corrupt, Store, landing, put_blob, put_bytes
+from infra.store import Corrupt, Store, bundle_key, landing, put_blob, put_bytes
 from submissions.format.archive import Archive, open_archive, open_cached
 from submissions.format.manifest import NAME, parse
-from submissions.intake.intake import bundle_key
 from submissions.model_files.unread_files import left_out
 
 MANIFEST = ".manifest"

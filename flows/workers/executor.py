@@ -8,20 +8,23 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
-from flows.durable.lease import check_lease
+from flows.durable.gpu_time import GpuTime, OverGpuTime
+from flows.durable.lease import LeaseLost, abandon_work, check_lease
 from flows.durable.progress import set_progress
 from flows.durable.shard_results import ShardResult, records_of
-from flows.workers.confined.fault_rules import WorkerFault
-from flows.workers.specs import JudgeWork, OutputsWork, WorkerPlace
+from flows.workers.confined.fault_rules import GivenBack, WorkerFault
+from flows.workers.specs import ExamWork, JudgeWork, OutputsWork, WorkerPlace
 from infra.logs import about, log_to
 from infra.settings import Settings
 from infra.store import Store
 
 log = logging.getLogger("armillary")
 T = TypeVar("T")
+LEASE_CHECK_SECONDS = 1.0
 SAMPLER_DEFAULTS = {"steps": 30, "height": 512, "width": 512, "frames": 49}
 """What a sampler does when the manifest leaves it open."""
 
@@ -45,6 +48,8 @@ def prepare(settings: Settings, quiet: bool = True) -> None:
         "DIFFUSERS_VERBOSITY": "error",
         "TQDM_DISABLE": "1",
     }
+    if password := settings.prefect_auth.get_secret_value():
+        defaults["PREFECT_API_AUTH_STRING"] = password
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
     log_to(settings.home, settings.log)
@@ -56,12 +61,18 @@ def served() -> bool:
 
 
 def run_shards(
-    task: Any, works: Sequence[Any], place: WorkerPlace, store: Store, stage: str, progress: str
+    task: Any,
+    works: Sequence[Any],
+    place: WorkerPlace,
+    store: Store,
+    stage: str,
+    progress: str,
+    gpu_time: GpuTime | None = None,
 ) -> Iterator[tuple[ShardResult, list[dict[str, Any]]]]:
     """Run one task a shard and yield each result with its records as it comes in; an error in any
     of them is raised. `stage` names the work in the log, `progress` where it is counted."""
     finished = 0
-    for shard in submit_shards(task, works, place):
+    for shard in submit_shards(task, works, place, gpu_time=gpu_time):
         yield shard, records_of(store, shard)
         with about(stage=stage, shard=shard.inputs_sha256[:12]):
             log.info("%d items stored; made in %.1f s", shard.items, shard.seconds)
@@ -69,10 +80,13 @@ def run_shards(
         set_progress(progress, finished)
 
 
-def submit_shards(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:
-    """Submit one task a shard, the most expensive first, and yield the results as they come in."""
+def submit_shards(
+    task: Any, works: Sequence[Any], *arguments: Any, gpu_time: GpuTime | None = None
+) -> Iterator[ShardResult]:
+    """Submit one task a shard, the most expensive first, and yield the results as they come in.
+    When the lease under which this runs is lost, or the submission's time is over, the rest of the
+    work stops within seconds."""
     from prefect.context import FlowRunContext
-    from prefect.futures import as_completed
     from prefect.utilities.callables import get_call_parameters
 
     if FlowRunContext.get() is None:
@@ -80,23 +94,46 @@ def submit_shards(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[
         return
     if not works:
         return
-    with _task_runner(Settings()) as (runner, submit):
-        calls = [
-            get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)
-        ]
-        running = {submit(runner, task, parameters): parameters for parameters in calls}
-        while running:
-            lost = []
-            for future in as_completed(list(running)):
-                check_lease()
-                try:
-                    shard: ShardResult = future.result()
-                except WorkerFault as fault:
-                    log.warning("a shard is tried again: %s", fault)
-                    lost.append(running[future])
-                    continue
-                yield shard
-            running = {submit(runner, task, parameters): parameters for parameters in lost}
+    calls = [get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)]
+    with _runner_for(Settings(), works[0]) as runner:
+        running = {runner.submit(task, parameters): parameters for parameters in calls}
+        try:
+            yield from _as_finished(runner, task, running, gpu_time)
+        finally:
+            runner.cancel(running)
+
+
+def _as_finished(
+    runner: ShardRunner,
+    task: Any,
+    running: dict[Any, dict[str, Any]],
+    gpu_time: GpuTime | None,
+) -> Iterator[ShardResult]:
+    """Results as they come in; a shard that a machine failed is submitted again."""
+    while running:
+        for future in runner.finished(running, LEASE_CHECK_SECONDS):
+            parameters = running.pop(future)
+            try:
+                shard: ShardResult = future.result()
+            except WorkerFault as fault:
+                log.warning("a shard is tried again: %s", fault)
+                running[runner.submit(task, parameters)] = parameters
+                continue
+            check_lease()
+            if gpu_time:
+                gpu_time.count(shard.seconds)
+            yield shard
+        check_lease()
+        if gpu_time and running:
+            _check_time(gpu_time)
+
+
+def _check_time(gpu_time: GpuTime) -> None:
+    try:
+        gpu_time.check()
+    except OverGpuTime:
+        abandon_work()
+        raise
 
 
 def cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
@@ -105,33 +142,62 @@ def cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
         yield items[start : start + size]
 
 
-Submit = Callable[[Any, Any, dict[str, Any]], Any]
+class ShardRunner(Protocol):
+    """What runs shards somewhere and tells which have ended."""
+
+    def submit(self, task: Any, arguments: dict[str, Any]) -> Any: ...
+
+    def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
+
+    def cancel(self, futures: Iterable[Any]) -> None: ...
+
+
+@dataclass(frozen=True)
+class ThreadRunner:
+    """Runs shards in threads of this process, each as a task of Prefect's."""
+
+    runner: Any
+
+    def submit(self, task: Any, arguments: dict[str, Any]) -> Any:
+        """Quoted, or Prefect looks for futures in each of a shard's thousand values."""
+        from prefect.utilities.annotations import quote
+
+        quoted = {name: quote(value) for name, value in arguments.items()}
+        return self.runner.submit(task=task, parameters=quoted)
+
+    def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]:
+        """Those that have ended, after so many seconds at most."""
+        from concurrent.futures import FIRST_COMPLETED, wait
+
+        by_inner = {future.wrapped_future: future for future in futures}
+        done, _ = wait(by_inner, timeout=seconds, return_when=FIRST_COMPLETED)
+        return [future for inner, future in by_inner.items() if inner in done]
+
+    def cancel(self, futures: Iterable[Any]) -> None:
+        """Those that have not begun; the others see for themselves that the lease is lost."""
+        for future in futures:
+            future.wrapped_future.cancel()
 
 
 @contextmanager
-def _task_runner(settings: Settings) -> Iterator[tuple[Any, Submit]]:
-    """What runs the tasks: threads of this process, or the workers of a Dask cluster."""
+def _runner_for(settings: Settings, work: object) -> Iterator[ShardRunner]:
+    """Threads of this process, or the workers of a Dask cluster. A judge behind an endpoint is
+    asked from here even then: it wants no GPU, and its key stays in this process."""
+    if settings.engine.startswith("dask://") and not _asks_endpoint(work):
+        from flows.workers.dask_cluster import dask_runner
+
+        with dask_runner(settings) as cluster:
+            yield cluster
+        return
     from prefect.task_runners import ThreadPoolTaskRunner
 
-    if not settings.engine.startswith("dask://"):
-        threads: Any = ThreadPoolTaskRunner(max_workers=settings.workers)
-        with threads as runner:
-            yield runner, _submit
-        return
-    from flows.workers.dask_cluster import runner_for, submit
-
-    with runner_for(settings.engine) as cluster:
-        yield cluster, submit
+    threads: Any = ThreadPoolTaskRunner(max_workers=settings.workers)
+    with threads as runner:
+        yield ThreadRunner(runner)
 
 
-def _submit(runner: Any, task: Any, parameters: dict[str, Any]) -> Any:
-    """Quoted, or Prefect looks for futures in each of a shard's thousand values; what is quoted
-    cannot be pickled."""
-    from prefect.utilities.annotations import quote
-
-    return runner.submit(
-        task=task, parameters={name: quote(value) for name, value in parameters.items()}
-    )
+def _asks_endpoint(work: object) -> bool:
+    return isinstance(work, JudgeWork | ExamWork) and work.judge.startswith("http:")
 
 
 def _in_this_thread(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:
@@ -153,8 +219,8 @@ def _through_faults(run_shard: Callable[[], ShardResult]) -> ShardResult:
 
 def is_tried_here(_task: Any, _run: Any, state: Any) -> bool:
     """Whether the worker that failed a shard is to try it again: not after a fault of the machine,
-    then whichever worker is free takes it."""
-    return not isinstance(state.data, WorkerFault)
+    then whichever worker is free takes it, nor when the submission is given back."""
+    return not isinstance(state.data, (WorkerFault, GivenBack, LeaseLost))
 
 
 def cost(work: object) -> float:

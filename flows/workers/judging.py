@@ -13,9 +13,10 @@ from evaluators.contracts import Facets, Question, Request, Sample
 from evaluators.judges.card import request_key
 from evaluators.judges.exam.exam import request_of
 from evaluators.suites import suite_named
+from flows.durable.lease import check_lease
 from flows.durable.progress import advance_progress
 from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
-from flows.workers.judges import JudgeOptions, open_judge
+from flows.workers.judges import JudgeOptions, check_card, open_judge
 from flows.workers.reply_journal import judged
 from flows.workers.samples import samples_of
 from flows.workers.specs import ExamWork, JudgeWork, WorkerPlace
@@ -59,6 +60,7 @@ def _exam_records(work: ExamWork, place: WorkerPlace, store: Store) -> Iterator[
     exam = suite.exam
     assert exam, f"{work.suite} has no exam"
     judge = open_judge(work.judge, place.device, JudgeOptions.of(Settings(), suite.judging))
+    check_card(judge, work.fingerprint)
     items = [item for item in exam.items() if item.id in set(work.item_ids)]
     journal = f"{work.fingerprint}-exam-{work.sitting}"
     Path(place.work).mkdir(parents=True, exist_ok=True)
@@ -76,11 +78,13 @@ def _exam_records(work: ExamWork, place: WorkerPlace, store: Store) -> Iterator[
 def _records(work: JudgeWork, place: WorkerPlace, store: Store) -> Iterator[dict[str, Any]]:
     options = JudgeOptions.of(Settings(), suite_named(work.suite).judging)
     judge = open_judge(work.judge, place.device, options)
+    check_card(judge, work.fingerprint)
     Path(place.work).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix="shard-", dir=place.work) as folder:
         samples = _samples(work, place)
         requests = [_request(sample, work, Path(folder), store) for sample in samples]
         for record in judged(judge, work.fingerprint, requests, work.asked, store):
+            check_lease()
             yield record
             advance_progress("judging")
 
@@ -96,7 +100,10 @@ def _samples(work: JudgeWork, place: WorkerPlace) -> list[Sample]:
     if not work.second:
         return samples
     assert look, f"{work.suite} has no second look"
-    return [replace(sample, questions=look.questions(sample.facets.modality)) for sample in samples]
+    return [
+        replace(sample, questions=look.questions(sample.facets.modality, sample.reference))
+        for sample in samples
+    ]
 
 
 def _item(fields: Mapping[str, Any]) -> Sample:

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import json
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,8 +17,9 @@ from evaluators.suites import suite_named
 from flows.durable.progress import advance_progress
 from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
 from flows.workers.agents import open_agent
-from flows.workers.apis import open_image_api, open_video_api
+from flows.workers.apis import StoreLedger, open_api, open_video_api
 from flows.workers.bundle_cache import declared_base, open_bundle, put_member, unpack_model
+from flows.workers.confined.child import keep_stderr
 from flows.workers.confined.model import confined
 from flows.workers.confined.video import confined_video
 from flows.workers.retry import Tries, generate_with_retries
@@ -28,11 +31,14 @@ from infra.settings import Settings
 from infra.store import Store, open_store, put_blob, put_bytes
 from submissions.bundle.answers import SUFFIXES as VALUES
 from submissions.bundle.answers import AnswerRule, value_facts
+from submissions.intake.intake import PRIVATE
 from submissions.media.facts import NOTHING, MediaFacts, Refused, for_clips, inspect
 from submissions.media.trajectories import TRAJECTORY_TYPE as TRAJECTORY
 
 UNCONFINED = "unconfined"
 """Marks outputs of a model that an operator let run without network and files fenced."""
+STDERR = "stderr"
+"""Where a model's last words wait for the flow to write them into its log."""
 Reader = Callable[[Path], Mapping[str, Any]]
 
 
@@ -62,10 +68,12 @@ def _generated(
     samples = samples_of(suite, work.sample_ids, place.private)
     samples_by_id = {sample.id: sample for sample in samples}
     permitted = {UNCONFINED: True} if work.kind == "model" and Settings().unconfined else {}
-    with _scratch(place) as folder:
+    tries = Tries(store, inputs)
+    longer = 2 ** tries.timeouts()
+    with _scratch(place) as folder, _stderr_kept(work, place, store):
 
         def generate(missing: Sequence[Sample]) -> Iterator[Output]:
-            return _generator(work, place, store).generate(missing, Path(folder))
+            return _generator(work, place, store, longer).generate(missing, Path(folder))
 
         def store_output(output: Output) -> OutputRecord:
             advance_progress("outputs")
@@ -74,19 +82,23 @@ def _generated(
                 replace(output, record={**output.record, **permitted}),
                 sample.facets.modality,
                 store,
-                trajectory_reader(suite, sample, store),
+                trajectory_reader(suite, sample, store, work.yardstick),
             )
 
-        yield from generate_with_retries(samples, generate, store_output, Tries(store, inputs))
+        yield from generate_with_retries(samples, generate, store_output, tries)
 
 
-def _generator(work: OutputsWork, place: WorkerPlace, store: Store) -> Generator:
+def _generator(work: OutputsWork, place: WorkerPlace, store: Store, longer: int = 1) -> Generator:
     if work.kind == "api" and not work.agent:
-        return open_image_api(work.endpoint, work.sampling)
+        return open_api(work.endpoint, work.sampling, _ledger(place, store), work.bundle_sha256)
     production = _production(work, place, store)
     if work.agent:
-        return _inside_agent(work, place, store, production)
-    return confined(work.suite, production)
+        return _inside_agent(work, place, store, production, longer)
+    return confined(work.suite, production, longer)
+
+
+def _ledger(place: WorkerPlace, store: Store) -> StoreLedger:
+    return StoreLedger(store, place.submission, Settings().api_budget)
 
 
 def _production(work: OutputsWork, place: WorkerPlace, store: Store) -> Production:
@@ -100,7 +112,7 @@ def _production(work: OutputsWork, place: WorkerPlace, store: Store) -> Producti
 
 
 def _inside_agent(
-    work: OutputsWork, place: WorkerPlace, store: Store, production: Production
+    work: OutputsWork, place: WorkerPlace, store: Store, production: Production, longer: int
 ) -> Generator:
     """The agent runs in this process, with network and journal; a handed-in model runs in a
     confined child, or behind an API."""
@@ -108,12 +120,25 @@ def _inside_agent(
     assert generation, f"{work.suite} takes models and does not say how to run them"
     scratch = Path(place.work)
     video = (
-        open_video_api(work.endpoint, work.sampling)
+        open_video_api(work.endpoint, work.sampling, _ledger(place, store), work.bundle_sha256)
         if work.kind == "api"
-        else confined_video(work.suite, production, scratch)
+        else confined_video(work.suite, production, scratch, longer)
     )
     agent = open_agent(work.agent, place.device, store, scratch)
     return generation.produce(replace(production, agent=agent, video=video))
+
+
+@contextmanager
+def _stderr_kept(work: OutputsWork, place: WorkerPlace, store: Store) -> Iterator[None]:
+    """What a failing model's process wrote is kept for its team, unless private samples were among
+    what it read: libraries like to repeat a prompt."""
+    if any(sample_id.startswith(PRIVATE) for sample_id in work.sample_ids):
+        yield
+        return
+    with keep_stderr(
+        lambda words: store.put(f"{STDERR}/{place.submission}/{time.time_ns():020}", words.encode())
+    ):
+        yield
 
 
 def store_generated(
@@ -140,16 +165,19 @@ def store_generated(
     )
 
 
-def trajectory_reader(suite: Suite, sample: Sample, store: Store) -> Reader | None:
+def trajectory_reader(
+    suite: Suite, sample: Sample, store: Store, yardstick: bool = False
+) -> Reader | None:
     """Reads from a trajectory's file what scoring needs to know, and notes where the real one is
     stored."""
     replay = suite.replay
     if replay is None:
         return None
+    read = replay.read_yardstick if yardstick and replay.read_yardstick else replay.read
 
     def recorded(file: Path) -> Mapping[str, Any]:
         real = put_bytes(store, replay.real(sample))
-        return {"value": dict(replay.read(sample, file)), "real": real}
+        return {"value": dict(read(sample, file)), "real": real}
 
     return recorded
 
@@ -191,7 +219,11 @@ def _taken_over(work: OutputsWork, place: WorkerPlace, store: Store) -> Iterator
             sha256 = put_member(archive, member, store, spot, as_file)
             record, size = {**work.sampling, **facts}, archive.members[member].file_size
             try:
-                record |= _value(spot, facts["media_type"], trajectory_reader(suite, sample, store))
+                record |= _value(
+                    spot,
+                    facts["media_type"],
+                    trajectory_reader(suite, sample, store, work.yardstick),
+                )
                 record |= _cut(suite, sample, spot, work.steps.get(sample.id, []), store)
             except ValueError as wrong:
                 yield OutputRecord(sample.id, Outcome.OUTPUT_INVALID, str(wrong), record=record)

@@ -9,15 +9,21 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
+from typing import Literal
 
 from evaluators.contracts import CannotProduce, Outcome, Output, Sample
-from flows.workers.confined.fault_rules import WorkerFault
+from flows.durable.lease import LeaseLost
+from flows.workers.confined.fault_rules import GivenBack, MachineFault, OutOfTime, WorkerFault
 from flows.workers.specs import OutputRecord
 from infra.store import Store, StoreError
 
 MOST_TRIES = 3
 UNCHARGED_FAULTS = 3
-"""So often our machines may fail at a sample before the model pays for it."""
+"""So often a process may die at a sample before the model pays for it, and so often a machine may
+be too small before the submission is given back."""
+MOST_TOO_SLOW = 2
+"""So often our time limit, twice as long each time, may end a sample before that."""
+FaultKind = Literal["", "machine", "time"]
 GIVEN_UP = "given_up_after"
 Generate = Callable[[Sequence[Sample]], Iterator[Output]]
 StoreOutput = Callable[[Output], OutputRecord]
@@ -25,10 +31,12 @@ StoreOutput = Callable[[Output], OutputRecord]
 
 @dataclass(frozen=True, slots=True)
 class FaultNote:
-    """A fault of ours at a sample, and what it was."""
+    """A fault of ours at a sample, what it was, and of which kind; only a process that died, which
+    has none, is ever the model's to pay."""
 
     sample_id: str
     reason: str
+    kind: FaultKind = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +80,15 @@ class Tries:
             json.dumps(asdict(fault), sort_keys=True).encode(),
         )
 
+    def timeouts(self) -> int:
+        """How often our time limit ended a try at this shard."""
+        return sum(fault.kind == "time" for fault in self.faults())
+
+    def forget_faults(self) -> None:
+        """Whoever evaluates it again begins with a clean slate."""
+        for entry in list(self.store.list(f"died/{self.inputs}/")):
+            self.store.delete(entry.key)
+
     @contextmanager
     def begun(self, first: str) -> Iterator[None]:
         """Note a try that begins at this sample; only one that dies leaves the note behind."""
@@ -89,11 +106,14 @@ def generate_with_retries(
     samples: Sequence[Sample], generate: Generate, store_output: StoreOutput, tries: Tries
 ) -> Iterator[OutputRecord]:
     """Every sample's record, in order. A sample is set aside after three errors of the model; a
-    fault of ours is noted and raised as WorkerFault, and costs the model its fourth time."""
+    fault of ours is noted and raised as WorkerFault. A process that dies costs the model its fourth
+    time; a machine that is too small or too slow gives the submission back."""
     finished = tries.finished()
     if len(finished) < len(samples):
         first = _first_open(samples, finished)
-        faults = Counter(fault.sample_id for fault in tries.faults())
+        noted = tries.faults()
+        _give_back_if_hopeless(noted, tries)
+        faults = Counter(fault.sample_id for fault in noted if not fault.kind)
         faults[first] += tries.deaths(first)
         with tries.begun(first):
             _generate_missing(samples, generate, store_output, tries, finished, faults)
@@ -119,7 +139,8 @@ def _generate_missing(
         outputs = generate([sample for sample in samples if sample.id not in finished])
         while (output := _next(outputs)) is not None:
             if isinstance(output, WorkerFault):
-                tries.note_fault(FaultNote(_first_open(samples, finished), str(output)))
+                at = _first_open(samples, finished)
+                tries.note_fault(FaultNote(at, str(output), _kind(output)))
                 raise output
             if isinstance(output, Exception):
                 why = f"{type(output).__name__}: {str(output)[:200]}"
@@ -129,11 +150,32 @@ def _generate_missing(
             tries.finish(finished[output.sample_id])
 
 
+def _give_back_if_hopeless(noted: Sequence[FaultNote], tries: Tries) -> None:
+    """Machines that failed a sample as often as we try are told to the operator, and nobody is
+    charged."""
+    counts = Counter((fault.sample_id, fault.kind) for fault in noted)
+    for fault in reversed(noted):
+        most = {"": None, "machine": UNCHARGED_FAULTS, "time": MOST_TOO_SLOW}[fault.kind]
+        if most is not None and counts[fault.sample_id, fault.kind] > most:
+            tries.forget_faults()
+            raise GivenBack(
+                f"No machine of ours could make an output of this model: {fault.reason}. It was "
+                f"tried {most + 1} times and is given back; it costs nothing. Give it a larger "
+                "machine or a longer ARMILLARY_SAMPLE_SECONDS, and evaluate it again."
+            )
+
+
+def _kind(fault: WorkerFault) -> FaultKind:
+    if isinstance(fault, OutOfTime):
+        return "time"
+    return "machine" if isinstance(fault, MachineFault) else ""
+
+
 def _next(outputs: Iterator[Output]) -> Output | Exception | None:
     """The next output, the error that was raised instead of it, or None at the end."""
     try:
         return next(outputs, None)
-    except CannotProduce:
+    except (CannotProduce, LeaseLost):
         raise
     except Exception as error:
         return error

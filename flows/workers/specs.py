@@ -29,7 +29,8 @@ class OutputsWork:
     """Make or take over the outputs of some samples. `files` maps a handed-in sample to its member
     in the bundle.
 
-    `endpoint` names the model behind an API, if there is one.
+    `endpoint` names the model behind an API, if there is one. A `yardstick` is a row of our own
+    beside the ranking.
     """
 
     suite: str
@@ -42,6 +43,7 @@ class OutputsWork:
     endpoint: dict[str, str] = field(default_factory=dict)
     steps: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     agent: str = ""
+    yardstick: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from infra.store.objects import (
     StoreError,
     Unreachable,
     blob_key,
+    bundle_key,
     changed,
     check_key,
     check_prefix,
@@ -27,6 +28,7 @@ from infra.store.objects import (
     partial_of,
     put_blob,
     put_bytes,
+    report_key,
     sync_folder,
 )
 
@@ -42,6 +44,7 @@ __all__ = [
     "Stored",
     "Unreachable",
     "blob_key",
+    "bundle_key",
     "changed",
     "check_key",
     "check_prefix",
@@ -54,6 +57,7 @@ __all__ = [
     "partial_of",
     "put_blob",
     "put_bytes",
+    "report_key",
     "sync_folder",
 ]
 

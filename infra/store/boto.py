@@ -25,8 +25,18 @@ def connect(endpoint: str | None) -> Client:
         # A signed payload is one whose SHA-256 the server checks before it keeps it.
         s3={"addressing_style": "path" if endpoint else "auto", "payload_signing_enabled": True},
     )
-    client: Client = boto3.session.Session().client("s3", endpoint_url=endpoint, config=config)
+    session = boto3.session.Session(**credentials())
+    client: Client = session.client("s3", endpoint_url=endpoint, config=config)
     return client
+
+
+def credentials() -> dict[str, str]:
+    """Those of our settings; nothing, and boto3 looks where it always does."""
+    from infra.settings import Settings
+
+    settings = Settings()
+    key, secret = settings.s3_key.get_secret_value(), settings.s3_secret.get_secret_value()
+    return {"aws_access_key_id": key, "aws_secret_access_key": secret} if key else {}
 
 
 def explain(error: Exception, failure: str, key: str) -> StoreError:

@@ -105,6 +105,16 @@ class Corrupt(StoreError):
         )
 
 
+def bundle_key(sha256: str) -> str:
+    """Where a bundle lies in the store."""
+    return f"bundles/{sha256}.zip"
+
+
+def report_key(submission_id: str) -> str:
+    """Where the door's findings about a bundle lie in the store."""
+    return f"reports/{submission_id}.json"
+
+
 def blob_key(sha256: str) -> str:
     """Say where the bytes with this SHA-256 lie.
 

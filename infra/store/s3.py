@@ -36,6 +36,9 @@ PAUSES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0)
 """The longest waits, in seconds, before asking again; every request can be repeated without harm,
 and here is."""
 
+READ_AGAIN = 3
+"""So often an object is read again whose bytes are not those that were stored."""
+
 Result = TypeVar("Result")
 
 
@@ -189,9 +192,10 @@ class S3Store:
 
     def _download(self, key: str, sink: BinaryIO) -> str:
         place = self._place(key)
-        # Bytes spoilt on the way come right the second time; spoilt in the store, they never do.
-        with suppress(Corrupt):
-            return self._ask("read", key, lambda s3: _read(s3, place, key, sink))
+        # Bytes spoilt on the way come right when read again; spoilt in the store, they never do.
+        for _ in range(READ_AGAIN):
+            with suppress(Corrupt):
+                return self._ask("read", key, lambda s3: _read(s3, place, key, sink))
         return self._ask("read", key, lambda s3: _read(s3, place, key, sink))
 
     def _ask(self, doing: str, key: str, call: Callable[[Client], Result]) -> Result:

@@ -8,7 +8,7 @@ from datetime import datetime
 from sqlalchemy import JSON
 from sqlmodel import Column, Field, SQLModel
 
-from infra.tables.columns import text_column, time_column
+from infra.tables.columns import count_column, text_column, time_column
 
 
 class FailureRow(SQLModel, table=True):
@@ -34,4 +34,25 @@ class Flag(SQLModel, table=True):
     sample_id: str = Field(primary_key=True)
     kind: str = Field(primary_key=True)
     text: str = text_column()
+    at: datetime = time_column()
+
+
+class ItemStatisticRow(SQLModel, table=True):
+    """What judged outputs say of one question of one instance; `position` 0 is the worst. `flags`
+    are the reasons to look at it."""
+
+    __tablename__ = "item_statistic"
+    suite: str = Field(primary_key=True, foreign_key="suite.name")
+    instance: str = Field(primary_key=True)
+    question: str = Field(primary_key=True)
+    version: str
+    position: int
+    text: str = text_column()
+    n: int = count_column()
+    entries: int = count_column()
+    difficulty: float
+    discrimination: float | None = None
+    disagreement: float | None = None
+    fallen: float
+    flags: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
     at: datetime = time_column()

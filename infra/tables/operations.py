@@ -12,6 +12,9 @@ from sqlmodel import Column, Field, SQLModel
 
 from infra.tables.columns import count_column, json_column, text_column, time_column
 
+LEASE_EXPIRED = "lease_expired"
+"""The kind of the event that tells of a dead worker."""
+
 
 class Lease(SQLModel, table=True):
     """Who works on something just now. `held` past its expiry is a dead worker's; `free` has no

@@ -266,10 +266,22 @@ class JudgeExam(SQLModel, table=True):
     answers: list[str] = texts_column()
 
 
+class PanelSplit(SQLModel, table=True):
+    """How far the judges of a panel were apart about a run: of how many questions that all of them
+    answered, and to how many their answers were not one."""
+
+    __tablename__ = "panel_split"
+    run_id: str = Field(primary_key=True, foreign_key="run.id")
+    board: str = Field(index=True)
+    questions: int = count_column()
+    split: int = count_column()
+
+
 class BoardSight(SQLModel, table=True):
     """Whether a board's judge sees, with reasons; `ranked` says whether the board has ranks.
 
-    A board without a row has a judge that no exam is for: people, or a suite's own rule.
+    A board without a row has a judge that no exam is for: people, or a suite's own rule; one of a
+    machine in a suite with an exam counts as not examined.
     """
 
     __tablename__ = "board_sight"

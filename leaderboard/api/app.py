@@ -10,7 +10,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import JSONResponse, Response
 
 from infra.settings import Settings
-from leaderboard.api import health, routes, standing, submissions
+from leaderboard.api import embed, health, routes, standing, submissions
 from leaderboard.api.problems import bad_value, refusals, route_path
 from leaderboard.cache.reader import BadQuestion, NoBoard, reader
 from leaderboard.queries.ranking import NotOnBoard
@@ -36,11 +36,14 @@ def create(settings: Settings) -> FastAPI:
         version="1",
         description=__doc__,
         openapi_url="/v1/openapi.json",
-        docs_url="/v1/docs",
+        docs_url=None,
+        redoc_url=None,
     )
     app.state.settings = settings
     app.include_router(routes.router, prefix="/v1", responses={**refusals(400), **ABSENT})
     app.include_router(standing.router, prefix="/v1", responses={**refusals(400), **ABSENT})
+    app.include_router(embed.router, prefix="/v1", responses={**refusals(400), **ABSENT})
+    app.add_api_route("/v1/docs", embed.described, include_in_schema=False)
     submissions.install(app)
     health.install(app)
     app.middleware("http")(tagged)

@@ -3,6 +3,7 @@ all from rows."""
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -20,9 +21,10 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import StoreError, open_store
 from infra.tables import Event, Shard, Submission, Verdict, now
-from infra.tables.operations import Drift, Freeze, Lease, Night, SetAside
+from infra.tables.operations import LEASE_EXPIRED, Drift, Freeze, Lease, Night, SetAside
 
 router = APIRouter(include_in_schema=False)
+LOOPBACK = ("127.0.0.1", "::1")
 JUDGE_FAILURES = ("judge_unparsable", "judge_error")
 TERMINAL = ("published", "rejected", "failed", "withdrawn")
 
@@ -49,12 +51,25 @@ def ready(request: Request) -> JSONResponse:
 
 @router.get("/metrics")
 def metrics(request: Request) -> Response:
-    """What Prometheus reads."""
+    """What Prometheus reads, with the token of operators' instruments; from this machine without
+    one, if nobody set one."""
     settings: Settings = request.app.state.settings
+    if not _reads_metrics(request, settings.metrics_token.get_secret_value()):
+        return Response("Set ARMILLARY_METRICS_TOKEN and send it as a bearer token.\n", 403)
     registry = CollectorRegistry()
     with session(settings.database) as db:
         registry.register(_CountedMetrics(list(_queue(db)) + list(_work(db)) + list(_nights(db))))
     return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+
+
+def _reads_metrics(request: Request, token: str) -> bool:
+    """Whether the caller has the token; where none is set, whether it is this machine itself and no
+    proxy on it that speaks for somebody else."""
+    if token:
+        sent = request.headers.get("authorization", "").removeprefix("Bearer ")
+        return hmac.compare_digest(sent.encode(), token.encode())
+    forwarded = {"forwarded", "x-forwarded-for"} & set(request.headers)
+    return bool(request.client and request.client.host in LOOPBACK and not forwarded)
 
 
 class _CountedMetrics:
@@ -105,7 +120,7 @@ def _queue(db: Session) -> Iterator[Any]:
     yield GaugeMetricFamily(
         "armillary_leases_expired", "Leases that ran out and are not freed yet", value=dead
     )
-    freed = db.exec(select(func.count()).where(Event.kind == "lease_expired")).one()
+    freed = db.exec(select(func.count()).where(Event.kind == LEASE_EXPIRED)).one()
     yield CounterMetricFamily(
         "armillary_lease_expiries", "Leases taken from dead workers", value=freed
     )

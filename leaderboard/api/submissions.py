@@ -17,18 +17,18 @@ from sqlmodel import col, select
 
 from infra.db import session
 from infra.settings import Settings
-from infra.store import StoreError, open_store
+from infra.store import StoreError, open_store, report_key
 from infra.tables import Submission, Suite, Upload
 from leaderboard.api import bodies
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import WORDS, away, bad_value, refusals, refused, wrong_method
 from leaderboard.api.screen import Screen
 from leaderboard.api.turns import in_turn
+from leaderboard.queries.glance.waiting import waiting_sentence
 from submissions.format.errors import IntakeError, refusal, shown
 from submissions.format.strict_json import BadJson
 from submissions.gates.report import load_results
 from submissions.intake import inbox, uploads
-from submissions.intake.intake import report_key
 from submissions.intake.links import takes_links, upload_link
 from submissions.intake.submission_log import log_lines
 from submissions.teams.lifecycle import State, advance, state_of, timeline
@@ -207,6 +207,7 @@ def _finish(settings: Settings, team: str, upload_id: str) -> dict[str, Any]:
     warnings = [asdict(warning) for warning in received.warnings[:50]]
     return {
         "submission": received.submission_id,
+        "link": f"/submit?id={received.submission_id}",
         "state": "received",
         "duplicate": received.duplicate,
         "warnings": warnings,
@@ -253,7 +254,9 @@ def mine(settings: Conf, who: Reads) -> list[dict[str, Any]]:
 @router.get("/submissions/{submission_id}")
 def status(settings: Conf, who: Reads, submission_id: ID) -> dict[str, Any]:
     """Where a submission stands, and whose turn it is."""
-    return _status(_owned(settings, who.team, submission_id))
+    row = _owned(settings, who.team, submission_id)
+    with session(settings.database) as db:
+        return {**_status(row), "waits": waiting_sentence(db, submission_id)}
 
 
 @router.get("/submissions/{submission_id}/timeline")

@@ -12,6 +12,7 @@ from leaderboard.cache.reader import BadQuestion, NoBoard
 from leaderboard.views import (
     compare,
     gaps,
+    items,
     judges,
     methods,
     model,
@@ -23,32 +24,31 @@ from leaderboard.views import (
 )
 from leaderboard.views.operators import review, studies, system
 from leaderboard.widgets.common import no_board, notice, remember_pages
+from leaderboard.widgets.look import dress
 
 st.set_page_config(
     page_title="Armillary", page_icon=str(Path(__file__).parent / "icon.png"), layout="wide"
 )
+dress()
+st.logo(str(Path(__file__).parent / "logo.svg"), size="large")
 
-# Streamlit leaves half a hand of white above the title, and a reader wants to see who leads. Charts
-# of several panels are wider than a phone, and Streamlit would cut them off.
-st.markdown(
-    "<style>.stMainBlockContainer{padding:3.75rem 5rem 3rem}@media(max-width:640px)"
-    "{.stMainBlockContainer{padding:3.75rem 1rem 3rem}"
-    ".stElementContainer:has(.stVegaLiteChart){overflow-x:auto}}</style>",
-    unsafe_allow_html=True,
-)
-
-PAGES = [
+TABS = [
     st.Page(overview.page, title="Overview", icon=":material/language:", default=True),
     st.Page(ranking.page, title="Ranking", url_path="ranking", icon=":material/leaderboard:"),
-    st.Page(gaps.page, title="Gaps", url_path="gaps", icon=":material/trending_down:"),
     st.Page(samples.page, title="Samples", url_path="samples", icon=":material/image_search:"),
     st.Page(compare.page, title="Compare", url_path="compare", icon=":material/compare_arrows:"),
+    st.Page(submit.page, title="Submit", url_path="submit", icon=":material/upload:"),
+]
+MORE = [
     st.Page(model.page, title="Model", url_path="model", icon=":material/badge:"),
     st.Page(papers.page, title="Papers", url_path="papers", icon=":material/menu_book:"),
+    st.Page(gaps.page, title="Gaps", url_path="gaps", icon=":material/trending_down:"),
     st.Page(judges.page, title="Judges", url_path="judges", icon=":material/gavel:"),
-    st.Page(studies.page, title="Studies", url_path="studies", icon=":material/groups:"),
+    st.Page(items.page, title="Items", url_path="items", icon=":material/rule:"),
     st.Page(methods.page, title="Methods", url_path="methods", icon=":material/function:"),
-    st.Page(submit.page, title="Submit", url_path="submit", icon=":material/upload:"),
+]
+OPERATORS = [
+    st.Page(studies.page, title="Studies", url_path="studies", icon=":material/groups:"),
     st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),
 ]
 
@@ -58,15 +58,19 @@ def front() -> None:
     overview.page()
 
 
-PAGES.append(st.Page(front, title="Overview", url_path="overview", visibility="hidden"))
+FRONT = st.Page(front, title="Overview", url_path="overview", visibility="hidden")
 settings = Settings()
 snapshot.keep(settings.database, snapshot.path(settings))
 if settings.review:
-    PAGES.append(
+    OPERATORS.append(
         st.Page(review.page, title="Review", url_path="review", icon=":material/rate_review:")
     )
 
-chosen = st.navigation(PAGES, position="top")
+PAGES = [*TABS, FRONT, *MORE, *OPERATORS]
+chosen = st.navigation(
+    {"": [*TABS, FRONT], "More": MORE, "For operators": OPERATORS}, position="top"
+)
+st.set_page_config(page_title=f"{chosen.title} · Armillary")
 remember_pages(PAGES)
 above = st.container()
 try:

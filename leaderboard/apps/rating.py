@@ -1,5 +1,5 @@
-"""The rating page, a program of its own that knows no model and no team: `armillary study
-serve`."""
+"""The rating page, a program of its own that knows no model and no team; `rating_app.py` serves
+it."""
 
 from __future__ import annotations
 

@@ -35,6 +35,9 @@ def standings(
             "Ranks": _ranks(entry),
             "n/N": "—" if entry.n_expected is None else f"{entry.n_scored}/{entry.n_expected}",
             "Bounds": _bounds(entry, metric),
+            "Disagreement": None
+            if entry.disagreement is None
+            else round(100 * entry.disagreement, 1),
             "Look": f"samples?run={quote(entry.run_id)}&{behind}",
             "Trust": entry.trust,
             "Organisation": name(entry.organisation),
@@ -53,7 +56,9 @@ def standings(
         pd.DataFrame(rows).astype({"Rank": "Int64"}) if rows else pd.DataFrame(columns=["Model"])
     )
     return without_bare(
-        table, "Ranks", "95 % interval", "Bounds", "Organisation", "Weights", "New", "Note"
+        table,
+        *("Ranks", "95 % interval", "Bounds", "Disagreement", "Organisation", "Weights", "New"),
+        "Note",
     )
 
 

@@ -20,7 +20,8 @@ from infra.settings import Settings
 
 def suite_module(package: str, suite: str, file: str) -> ModuleType | None:
     """`<package>.<suite>`, or the file of that name in an outside suite's folder; None if there is
-    neither."""
+    neither. A bank of a suite is drawn as the suite is."""
+    suite = suite.partition(".")[0]
     if not suite.isidentifier():
         return None
     name = f"{package}.{suite}"

@@ -23,7 +23,7 @@ def draw(view: SampleView) -> None:
     record = view.record
     if not record.get("clips") and not record.get("trace"):
         return
-    st.subheader("Step by step", anchor=False)
+    st.header("Step by step", anchor=False)
     trace = load(view)
     if trace is None:
         _clips(view)
@@ -32,6 +32,8 @@ def draw(view: SampleView) -> None:
     verdicts = iter(view.detail.get("afs", {}).get("af", ()))
     for step in trace["steps"]:
         _step(view, step, verdicts)
+        for line in signs_of(record, step["index"]):
+            st.warning(line, icon=":material/troubleshoot:")
     with st.expander("Every reply of the vision-language model"):
         for where, call in calls(trace):
             st.text(
@@ -66,6 +68,15 @@ def ending(trace: Row) -> str:
         f"{plain(trace['end'])}{why}. {took}. Agent: {name(trace['vlm'])}. Video model: "
         f"{name(trace['i2v'])}."
     )
+
+
+def signs_of(record: Row, step: int) -> list[str]:
+    """The signs of failure that were found in a step, as lines for a person to look at."""
+    return [
+        f"Suspected in step {step + 1}: {plain(suspect['kind'])} ({name(suspect['sign'], 200)})."
+        for suspect in record.get("suspects", ())
+        if suspect["step"] == step
+    ]
 
 
 def changes(before: Row | None, after: Row | None) -> list[dict[str, str]]:

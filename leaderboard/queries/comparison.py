@@ -1,20 +1,25 @@
 """Any two entries of a board: their difference as the board computes it, how sure that is, and who
 wins where.
 
-The difference of two published figures, with what each task adds to it: macro means, differences
-and a rule's own figures come out as they stand on the board. Wins, ties and losses are counted
-where samples have scores.
+The difference of two published figures, with what each task adds to it as publication wrote it
+down: macro means, differences and a rule's own figures come out as they stand on the board, and the
+difference is told by Student's t as its ranks are. Wins, ties and losses are counted where samples
+have scores.
 """
 
 from __future__ import annotations
 
+import json
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass
+from math import ceil, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlmodel import Session, select
+from sqlmodel import Session, col, select
 
-from infra.tables import Metric, Sample
+from infra.tables import Metric, Run, Sample, Submission
 from infra.tables.standing import Roster, Summary
 from leaderboard.queries import paired
 from leaderboard.queries.ranking import ALL, BoardAddress, NotOnBoard, metric_named
@@ -23,13 +28,16 @@ from leaderboard.queries.samples import RunFacts, run_facts, scored
 GRID = float(1 << 25)
 """Publication keeps what a task adds as so many parts of a metric's range."""
 
+CONFIDENCE = 0.95
+POWER = 0.8
+MOST_TASKS = 1_000_000
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class EntryComparison:
-    """The first entry minus the second, its 95 % interval, p of a sign-flip test, and how many
-    samples each wins."""
+    """The first entry minus the second, its 95 % interval, p of Student's t between tasks, and how
+    many samples each wins."""
 
     first: str
     second: str
@@ -79,29 +87,83 @@ def compare(
             "chosen."
         )
     tasks = len(left.influence)
-    value = left.value - right.value
-    contributions = left.influence - right.influence + value / tasks
-    paired_difference = paired.by_cluster(contributions, np.full(tasks, 1 / tasks), left.n_samples)
-    if paired_difference is None:
+    if tasks < 2:
         _absent("There are fewer than two tasks here: one task says nothing about the next.")
-    assert paired_difference
+    value = left.value - right.value
+    error = sqrt(float(((left.influence - right.influence) ** 2).sum()) * tasks / (tasks - 1))
+    arm = quantile(tasks - 1, (1 + CONFIDENCE) / 2) * error
     won, tied, lost = _tally(db, runs, chosen, where)
     return EntryComparison(
         first=first,
         second=second,
         metric=chosen.name,
         difference=value,
-        low=paired_difference.low,
-        high=paired_difference.high,
-        error=paired_difference.error,
-        p=paired_difference.p,
-        tasks=paired_difference.clusters,
-        samples=paired_difference.n,
+        low=value - arm,
+        high=value + arm,
+        error=error,
+        p=p_value(value, error, tasks),
+        tasks=tasks,
+        samples=left.n_samples,
         won=won,
         tied=tied,
         lost=lost,
-        note=paired_difference.note,
+        note=how_sure(value, error, tasks),
     )
+
+
+def quantile(freedom: int, probability: float) -> float:
+    """Student's t that stays below it with this probability.
+
+    >>> round(quantile(79, 0.975), 3)
+    1.99
+    """
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, probability))
+
+
+def p_value(difference: float, error: float, tasks: int) -> float:
+    """The chance of a difference as large between equals, by Student's t.
+
+    >>> round(p_value(2.0, 1.0, 80), 3), p_value(0.0, 0.0, 80), p_value(1.0, 0.0, 80)
+    (0.049, 1.0, 0.0)
+    """
+    from scipy.special import stdtr
+
+    if not error:
+        return 0.0 if difference else 1.0
+    return 2 * float(stdtr(tasks - 1, -abs(difference) / error))
+
+
+def how_sure(difference: float, error: float, tasks: int) -> str:
+    """How many tasks would tell the two apart four times in five, if they differ as much as seen.
+
+    >>> how_sure(2.0, 1.0, 80)
+    'About 159 tasks would find it four times in five; there are 80.'
+    """
+    needed = tasks_needed(difference, error, tasks)
+    if needed is None:
+        return "No number of tasks would separate these two."
+    if needed <= tasks:
+        return f"Found four times in five with {needed} tasks; there are {tasks}."
+    return f"About {needed} tasks would find it four times in five; there are {tasks}."
+
+
+def tasks_needed(difference: float, error: float, tasks: int) -> int | None:
+    """How many tasks a difference needs to be found four times in five; None if no number does.
+
+    >>> tasks_needed(2.0, 1.0, 80), tasks_needed(0.0, 1.0, 80)
+    (159, None)
+    """
+    if not difference or abs(difference) * sqrt(MOST_TASKS / tasks) < error:
+        return None
+    from scipy.special import ndtri
+
+    ratio, needed = (error / difference) ** 2 * tasks, 2.0
+    for _ in range(50):
+        bar = quantile(max(ceil(needed) - 1, 1), (1 + CONFIDENCE) / 2) + float(ndtri(POWER))
+        needed = max(ratio * bar**2, 2.0)
+    return ceil(round(needed, 6))
 
 
 def _slot(db: Session, run: RunFacts, metric: Metric, at: BoardAddress) -> _Slot:
@@ -160,3 +222,40 @@ def _tally(
 
 def _absent(text: str) -> RunFacts:
     raise NotOnBoard(text)
+
+
+def recipes(db: Session, run_ids: Collection[str]) -> dict[str, str]:
+    """Which runs are one recipe with other seeds, whatever they are called.
+
+    A recipe is a team's base and sampling without the seed, where its note tells how the model was
+    made; on one board, two runs of one seed are no two of a recipe. Runs without such a note are
+    left out.
+    """
+    manifest = col(Submission.manifest)
+    query = (
+        select(  # type: ignore[call-overload]
+            Run.id, Run.board, Submission.team, manifest["sampling"], manifest["model"]["base"]
+        )
+        .join(Submission, col(Submission.id) == col(Run.submission_id))
+        .where(col(Run.id).in_(run_ids))
+    )
+    return same_recipes(tuple(row) for row in db.execute(query))
+
+
+def same_recipes(rows: Iterable[tuple[str, str, str, Any, Any]]) -> dict[str, str]:
+    """The recipe of each run, from its board, team, sampling and base.
+
+    >>> own = {"note": "projector", "seed": 0}
+    >>> rows = [("r0", "b", "owls", own, None), ("r1", "b", "owls", {**own, "seed": 1}, None)]
+    >>> len(set(same_recipes(rows).values())), same_recipes([*rows, ("r2", *rows[0][1:])])
+    (1, {})
+    """
+    seeds: dict[str, list[str]] = {}
+    recipe_of: dict[str, str] = {}
+    for run, board, team, sampling, base in rows:
+        if (sampling or {}).get("note"):
+            told = {name: value for name, value in sampling.items() if name != "seed"}
+            recipe_of[run] = json.dumps([board, team, base, told], sort_keys=True)
+            seeds.setdefault(recipe_of[run], []).append(str(sampling.get("seed")))
+    unique = {recipe for recipe, own in seeds.items() if len(set(own)) == len(own)}
+    return {run: recipe for run, recipe in recipe_of.items() if recipe in unique}

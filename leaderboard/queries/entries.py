@@ -134,9 +134,11 @@ def timeline(db: Session, subject: str) -> list[TimelineEvent]:
 
 
 def recent_events(db: Session, limit: int = 20, kind: str | None = None) -> list[TimelineEvent]:
-    """What happened last, newest first."""
+    """What happened to submissions last, newest first; events about anything else are for
+    operators or for one team."""
     query = (
         select(Event.at, Event.subject, Event.kind, Event.text)
+        .join(Submission, col(Submission.id) == col(Event.subject))
         .order_by(col(Event.id).desc())
         .limit(limit)
     )
@@ -145,12 +147,13 @@ def recent_events(db: Session, limit: int = 20, kind: str | None = None) -> list
 
 
 def newcomers(db: Session, limit: int) -> list[Newcomer]:
-    """What came on the board last, newest first; figures from papers do not count."""
+    """What came on the board last, newest first; figures from papers and what only measures do
+    not count."""
     query = (
         select(Run.published_at, Submission.id, Submission.model, Suite.title)
         .join(Submission, col(Submission.id) == col(Run.submission_id))
         .join(Suite, col(Suite.name) == col(Run.suite))
-        .where(Run.state == "published", Submission.trust != "C")
+        .where(Run.state == "published", Submission.trust != "C", Submission.role == "entry")
         .order_by(col(Run.published_at).desc(), col(Run.id))
     )
     newest_by_submission = {
@@ -237,13 +240,15 @@ def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
 def chart_figures(
     db: Session, suite: str, fixed: tuple[tuple[str, str], ...], runs_per_board: int
 ) -> list[Figure]:
-    """What a suite's charts draw: the papers and the best of each board, with some facets fixed.
+    """What a suite's charts draw: the papers and the best entries of each board, never sanity rows
+    or baselines, with some facets fixed.
 
     Hundreds of entries make no chart, and their cells would be millions.
     """
     boards: dict[str, list[str]] = {}
     for entry in ranking(db, suite, None, BoardAddress()):
-        boards.setdefault(entry.board, []).append(entry.run_id)
+        if entry.role == "entry":
+            boards.setdefault(entry.board, []).append(entry.run_id)
     best = {run for runs in boards.values() for run in runs[:runs_per_board]}
     chosen_runs = [
         Run.suite == suite,

@@ -1,5 +1,5 @@
-"""The SELECTs about failure modes: what went wrong in the weak outputs of a run, and how often
-which."""
+"""The SELECTs about failure modes, what went wrong in the weak outputs of a run and how often
+which; and about questions that failed: item statistics, worst first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Run, Sample, Submission
-from infra.tables.findings import FailureRow
+from infra.tables.findings import FailureRow, ItemStatisticRow
 from leaderboard.queries.entries import Figure
 from leaderboard.queries.ranking import ALL
 
@@ -58,7 +58,10 @@ def figures(db: Session, suite: str) -> list[Figure]:
         Judge, col(Judge.fingerprint) == col(Run.judge)
     )
     counted = Counter(
-        tuple(row) for row in db.execute(query.where(Run.suite == suite, Run.state == "published"))
+        tuple(row)
+        for row in db.execute(
+            query.where(Run.suite == suite, Run.state == "published", Submission.role == "entry")
+        )
     )
     weak = Counter[Any]()
     for (*place, _mode), count in counted.items():
@@ -103,3 +106,19 @@ def _figure(place: list[Any], mode: str | None, count: int, weak: int) -> Figure
         run_id=run,
         board=board,
     )
+
+
+def item_statistics(
+    db: Session, suite: str, beginning: str = "", limit: int = 1000
+) -> list[ItemStatisticRow]:
+    """A suite's questions with their statistics, the worst first; only those whose instance begins
+    so, if that is said."""
+    query = select(ItemStatisticRow).where(ItemStatisticRow.suite == suite)
+    if beginning:
+        query = query.where(col(ItemStatisticRow.instance).startswith(beginning, autoescape=True))
+    return list(db.exec(query.order_by(col(ItemStatisticRow.position)).limit(limit)))
+
+
+def suites_with_items(db: Session) -> list[str]:
+    """The suites whose questions have statistics."""
+    return list(db.exec(select(ItemStatisticRow.suite).distinct()))

@@ -8,8 +8,8 @@ from datetime import date
 
 from sqlmodel import Session, col, select
 
-from infra.tables import Submission
-from infra.tables.operations import Change, Drift, Freeze, Lease, Night
+from infra.tables import Event, Submission
+from infra.tables.operations import LEASE_EXPIRED, Change, Drift, Freeze, Lease, Night
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,8 @@ class Incident:
 
 
 def incidents(db: Session, limit: int = 50) -> list[Incident]:
-    """Nights that failed or raised an alarm, and entries that failed by our fault; newest first."""
+    """Nights that failed or raised an alarm, workers that died, and entries that failed by our
+    fault; newest first."""
     bad = (col(Night.state) == "failed") | (col(Night.alarms) > 0)
     rows = db.exec(select(Night).where(bad).order_by(col(Night.night).desc()).limit(limit))
     incidents_found = [Incident(night.night, "night", night.state, night.text) for night in rows]
@@ -77,6 +78,9 @@ def incidents(db: Session, limit: int = 50) -> list[Incident]:
         lost.order_by(col(Submission.updated_at).desc()).limit(limit)
     ):
         incidents_found.append(Incident(at.date(), "entry failed", entry, reason))
+    died = select(Event.at, Event.subject, Event.text).where(Event.kind == LEASE_EXPIRED)
+    for at, entry, text in db.execute(died.order_by(col(Event.id).desc()).limit(limit)):
+        incidents_found.append(Incident(at.date(), "worker died", entry, text))
     return sorted(incidents_found, key=lambda incident: incident.when, reverse=True)[:limit]
 
 

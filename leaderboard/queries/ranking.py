@@ -19,7 +19,7 @@ from infra.tables import Cell, Judge, Metric, Run, Submission, Suite
 from infra.tables.board import Declared
 from infra.tables.standing import AttemptRow
 from leaderboard.queries import ranks
-from leaderboard.queries.trust import notices
+from leaderboard.queries.trust import alarms, notices, panel_splits
 from submissions.format.suggestions import no_such
 
 ALL = "*"
@@ -80,6 +80,10 @@ class RankedEntry:
     why_no_ranks: str = ""
     if_worst: float | None = None
     if_best: float | None = None
+    disagreement: float | None = None
+    """The share of answers that the judges of a panel did not all give; None where none judged."""
+    alarm: str = ""
+    """Of a sanity row: which entries it ties or beats, which no honest judge lets it."""
 
     def brief(self) -> dict[str, Any]:
         """The columns for a terminal."""
@@ -131,7 +135,8 @@ def ranking(db: Session, suite: str, metric: str | None, at: BoardAddress) -> li
     withheld = {
         board: notice.text for board, notice in notices(db, boards).items() if not notice.ranked
     }
-    return [
+    best_is_high = direction == "higher"
+    entries = [
         _entry(
             row,
             judges[row.judge],
@@ -139,8 +144,23 @@ def ranking(db: Session, suite: str, metric: str | None, at: BoardAddress) -> li
             stored.get(row.board),
             "" if row.trust == PAPER else withheld.get(row.board, ""),
         )
-        for row, rank in ranked(listed, best_is_high=direction == "higher")
+        for row, rank in ranked(listed, best_is_high)
     ]
+    return _remarked(db, entries, boards, best_is_high)
+
+
+def _remarked(
+    db: Session, entries: list[RankedEntry], boards: set[str], best_is_high: bool
+) -> list[RankedEntry]:
+    """What is to be said of single rows: how far a panel was apart, and sanity rows that are too
+    good."""
+    splits, sentences = panel_splits(db, boards), dict[str, str]()
+    for board in {entry.board for entry in entries if entry.role == "sanity"}:
+        sentences |= alarms([entry for entry in entries if entry.board == board], best_is_high)
+    for entry in entries:
+        entry.disagreement = splits.get(entry.run_id)
+        entry.alarm = sentences.get(entry.run_id, "")
+    return entries
 
 
 def _direction(db: Session, suite: str, metric: str | None) -> tuple[str, str]:

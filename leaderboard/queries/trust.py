@@ -10,8 +10,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 from sqlmodel import Session, col, select
 
-from infra.tables import Submission
-from infra.tables.standing import AttemptRow, BoardSight, Hidden, Noise, RankChange
+from infra.tables import Judge, Run, Submission
+from infra.tables.board import Passage
+from infra.tables.standing import (
+    AttemptRow,
+    BoardSight,
+    Hidden,
+    Noise,
+    PanelSplit,
+    RankChange,
+)
 
 if TYPE_CHECKING:
     from leaderboard.queries.ranking import RankedEntry
@@ -23,6 +31,9 @@ LEADS = {
     "blind": "Not ranked: this board's judge is blind.",
     "not examined": "Not ranked: this board's judge is not examined.",
 }
+EXAM = "exam"
+"""The kind of the passage that tells a suite's exam on the Methods page."""
+NO_VERDICT = "Nobody has asked yet whether its judge looks; the next night does."
 RANKED_UNSEEN = "Ranked by a judge that is not examined."
 
 
@@ -160,12 +171,31 @@ def of_run(db: Session, table: type[Row], run_id: str) -> list[Row]:
 
 
 def notices(db: Session, boards: Iterable[str]) -> dict[str, BoardNotice]:
-    """The verdict of each board whose judge an exam is for; people and rules have none."""
-    query = select(BoardSight).where(col(BoardSight.board).in_(sorted(set(boards))))
-    return {
+    """The verdict of each board whose judge an exam is for; people and rules have none. A board
+    that ought to have one and has not is not examined."""
+    wanted = sorted(set(boards))
+    rows = db.exec(select(BoardSight).where(col(BoardSight.board).in_(wanted)))
+    told = {
         row.board: BoardNotice(row.board, row.verdict, row.ranked, tuple(row.reasons))
-        for row in db.exec(query)
+        for row in rows
     }
+    for board in _unexamined(db, [board for board in wanted if board not in told]):
+        told[board] = BoardNotice(board, "not examined", False, (NO_VERDICT,))
+    return told
+
+
+def _unexamined(db: Session, boards: Sequence[str]) -> list[str]:
+    """Those of the boards whose judge is a machine, in a suite that brings an exam."""
+    if not boards:
+        return []
+    query = (
+        select(Run.board)
+        .join(Judge, col(Judge.fingerprint) == col(Run.judge))
+        .join(Passage, (col(Passage.suite) == col(Run.suite)) & (col(Passage.kind) == EXAM))
+        .where(col(Run.board).in_(boards), Judge.kind == "auto")
+        .distinct()
+    )
+    return sorted(db.exec(query))
 
 
 def notice(db: Session, board: str) -> BoardNotice | None:
@@ -174,9 +204,14 @@ def notice(db: Session, board: str) -> BoardNotice | None:
 
 
 def too_good(entries: Sequence[RankedEntry], best_is_high: bool) -> list[str]:
-    """Say of each sanity row of one board which entries it ties or beats."""
+    """Say which sanity rows of one board tie or beat entries, and which."""
+    return list(alarms(entries, best_is_high).values())
+
+
+def alarms(entries: Sequence[RankedEntry], best_is_high: bool) -> dict[str, str]:
+    """Say of each sanity row of one board, by its run, which entries it ties or beats."""
     sign = 1 if best_is_high else -1
-    sentences = []
+    sentences = {}
     for row in entries:
         if row.role != "sanity" or row.value is None:
             continue
@@ -188,8 +223,15 @@ def too_good(entries: Sequence[RankedEntry], best_is_high: bool) -> list[str]:
             and sign * entry.value <= sign * row.value
         ]
         if reached:
-            sentences.append(f"The sanity row {row.model!r} ties or beats {_listed(reached)}.")
+            text = f"The sanity row {row.model!r} ties or beats {_listed(reached)}."
+            sentences[row.run_id] = text
     return sentences
+
+
+def panel_splits(db: Session, boards: Iterable[str]) -> dict[str, float]:
+    """The share of divided answers of each run that a panel judged."""
+    query = select(PanelSplit).where(col(PanelSplit.board).in_(sorted(set(boards))))
+    return {row.run_id: row.split / row.questions for row in db.exec(query) if row.questions}
 
 
 def _listed(models: Sequence[str]) -> str:

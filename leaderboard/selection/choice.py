@@ -30,6 +30,7 @@ class Choice:
     q: str = ""
     sort: str = "best"
     hidden: str = ""
+    rows: str = ""
 
     @property
     def at(self) -> BoardAddress:
@@ -52,6 +53,7 @@ class Choice:
             "board": "",
             "sort": "best",
             "hidden": "",
+            "rows": "",
         }
         return {key: value for key, value in asdict(self).items() if silent.get(key) != value}
 

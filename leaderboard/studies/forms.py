@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-AskKind = Literal["choice", "scale", "tick", "letter"]
+AskKind = Literal["choice", "scale", "tick", "letter", "watched"]
 UNABLE = "unable"
 """The ask that says: this cannot be labelled. If it is ticked, nothing else is required."""
 
@@ -16,7 +16,8 @@ Answers = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class FormQuestion:
-    """One question. `about` is the letter of the medium it is asked of, empty for the whole."""
+    """One question. `about` is the letter of the medium it is asked of, empty for the whole; it is
+    asked only where the answer to `after` is yes."""
 
     id: str
     text: str
@@ -25,6 +26,11 @@ class FormQuestion:
     options: tuple[str, ...] = ()
     anchors: tuple[str, ...] = ()
     required: bool = True
+    after: str = ""
+
+    def is_open(self, answers: Answers) -> bool:
+        """Whether it is asked, by what was answered so far."""
+        return not self.after or answers.get(self.after) == "yes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,12 +44,16 @@ class Medium:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """One item as a rater sees it."""
+    """One item as a rater sees it; `context` are pictures that nothing is asked about."""
 
     text: str
     media: tuple[Medium, ...]
     asks: tuple[FormQuestion, ...]
     differ: tuple[tuple[str, str], ...] = ()
+    heading: str = ""
+    legend: tuple[str, ...] = ()
+    warning: str = ""
+    context: tuple[Medium, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
         """The form as JSON."""
@@ -66,6 +76,10 @@ def form_of(row: Mapping[str, Any]) -> Form:
             for fields in row["asks"]
         ),
         tuple((first, second) for first, second in row["differ"]),
+        row.get("heading", ""),
+        tuple(row.get("legend", ())),
+        row.get("warning", ""),
+        tuple(Medium(**fields) for fields in row.get("context", ())),
     )
 
 
@@ -85,7 +99,11 @@ def problems(form: Form, answers: Answers) -> list[str]:
     ]
     if answers.get(UNABLE) is True:
         return unknown
-    unanswered = [problem for ask in form.asks if (problem := _problem(ask, answers.get(ask.id)))]
+    unanswered = [
+        problem
+        for ask in form.asks
+        if ask.is_open(answers) and (problem := _problem(ask, answers.get(ask.id)))
+    ]
     texts = {ask.id: ask.text for ask in form.asks}
     same = [
         f"{texts[first]} and {texts[second]} cannot be the same."
@@ -96,6 +114,8 @@ def problems(form: Form, answers: Answers) -> list[str]:
 
 
 def _problem(ask: FormQuestion, answer: Any) -> str:
+    if ask.kind == "watched":
+        return "" if answer is True else f"{ask.about}: play it to the end first."
     if answer is None:
         return f"{ask.text}: no answer yet." if ask.required and ask.kind != "tick" else ""
     if ask.kind == "tick":
@@ -124,7 +144,7 @@ def lettered(form: Form, order: str) -> Form:
     )
     asks = [_relettered(ask, shown_letters) for ask in form.asks]
     asks.sort(key=lambda ask: ask.about or "Z")
-    return Form(form.text, tuple(media), tuple(asks), form.differ)
+    return replace(form, media=tuple(media), asks=tuple(asks))
 
 
 def _relettered(ask: FormQuestion, shown_letters: Mapping[str, str]) -> FormQuestion:

@@ -15,11 +15,14 @@ from infra.tables.study import Rater, Study
 from leaderboard.draw.words import escaped, plain
 from leaderboard.studies import desk
 from leaderboard.studies.desk import DeskItem, NotYours
-from leaderboard.studies.forms import FormQuestion, Medium, compared
+from leaderboard.studies.forms import Form, FormQuestion, Medium, compared
 from leaderboard.studies.protocols import protocol_named
+from leaderboard.studies.watching import KEY, watched
 from leaderboard.widgets.thumbnails import media
 
 PAUSED = "paused"
+A_ROW = 2
+"""Clips beside each other: four in a row are too small to see what goes wrong."""
 KEYS = (
     "Keys: 1, 2, 3 … answer the next open question, Ctrl+Enter hands in, Alt+Z takes the last one "
     "back, Alt+P pauses. "
@@ -88,7 +91,7 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: DeskItem) -> Non
             st.caption(KEYS)
         with st.popover("Examples", icon=":material/school:", width="content"):
             _examples(settings, study)
-    st.text(turn.form.text)
+    _task(settings, turn.form)
     answers = _compared(settings, turn) if compared(turn.form) else _beside(settings, turn)
     _next_by_key(turn, answers)
     comment = st.text_input(
@@ -98,26 +101,74 @@ def _item(settings: Settings, rater: Rater, study: Study, turn: DeskItem) -> Non
     _finish(settings, rater, turn, filled_in, comment)
 
 
+def _task(settings: Settings, form: Form) -> None:
+    """What the item is about: its name, the task, the picture it begins with, and what the points
+    of a scale mean."""
+    if not form.context:
+        _words(form)
+        return
+    left, right = st.columns([1, 2])
+    with left:
+        for picture in form.context:
+            _show(settings, picture, named=False)
+    with right:
+        _words(form)
+
+
+def _words(form: Form) -> None:
+    if form.heading:
+        st.caption(escaped(form.heading, 200))
+    st.text(form.text)
+    if form.legend:
+        st.markdown("  \n".join(escaped(line, 200) for line in form.legend))
+
+
 def _beside(settings: Settings, turn: DeskItem) -> dict[str, Any]:
     """What is looked at on the left, all questions on the right, so that both are in sight."""
     left, right = st.columns([3, 2])
     with left:
         for medium in turn.form.media:
             _show(settings, medium, len(turn.form.media) > 1)
+    answers: dict[str, Any] = {}
     with right:
-        return {ask.id: _ask(turn, ask) for ask in turn.form.asks}
+        for ask in turn.form.asks:
+            answers[ask.id] = _ask(turn, ask) if ask.is_open(answers) else None
+    return answers
 
 
 def _compared(settings: Settings, turn: DeskItem) -> dict[str, Any]:
-    """Each medium with its own questions below it, then those about all."""
-    answers: dict[str, Any] = {}
-    for column, medium in zip(st.columns(len(turn.form.media)), turn.form.media, strict=True):
-        with column:
-            _show(settings, medium, named=True)
-            answers |= {
-                ask.id: _ask(turn, ask) for ask in turn.form.asks if ask.about == medium.letter
-            }
+    """Each medium with its own questions below it, two beside each other, then those about all."""
+    answers = _watched(turn)
+    for start in range(0, len(turn.form.media), A_ROW):
+        row = turn.form.media[start : start + A_ROW]
+        for column, medium in zip(st.columns(A_ROW), row, strict=False):
+            with column:
+                answers |= _compared_one(settings, turn, medium)
     return answers | {ask.id: _ask(turn, ask) for ask in turn.form.asks if not ask.about}
+
+
+def _compared_one(settings: Settings, turn: DeskItem, medium: Medium) -> dict[str, Any]:
+    asks = [ask for ask in turn.form.asks if ask.about == medium.letter and ask.kind != "watched"]
+    with st.container(key=f"{KEY}{medium.letter}"):
+        _show(settings, medium, named=True)
+    ticks = [ask for ask in asks if ask.kind == "tick"]
+    if ticks and turn.form.warning:
+        st.warning(escaped(turn.form.warning, 300), icon=":material/warning:")
+    return {ask.id: _ask(turn, ask) for ask in asks}
+
+
+def _watched(turn: DeskItem) -> dict[str, Any]:
+    """Which clips were played to the end, where that is asked; it is kept like an answer."""
+    asks = {ask.about: ask.id for ask in turn.form.asks if ask.kind == "watched"}
+    if not asks:
+        return {}
+    before = [letter for letter, name in asks.items() if turn.answers.get(name) is True]
+    letters = watched(list(asks), before, f"{turn.item_id}-watching")
+    for letter in letters:
+        st.session_state[f"{turn.item_id}-{asks[letter]}"] = True
+    if len(letters) > len(before):
+        st.rerun()
+    return {asks[letter]: True for letter in letters}
 
 
 def _examples(settings: Settings, study: Study) -> None:
@@ -143,7 +194,11 @@ def _examples(settings: Settings, study: Study) -> None:
 
 def _next_by_key(turn: DeskItem, answers: Mapping[str, Any]) -> None:
     """The first question without an answer, its answers on the keys 1, 2, 3 and so on."""
-    open_ = [ask for ask in turn.form.asks if ask.kind != "tick" and answers.get(ask.id) is None]
+    open_ = [
+        ask
+        for ask in turn.form.asks
+        if ask.options and ask.is_open(answers) and answers.get(ask.id) is None
+    ]
     if not open_:
         return
     ask = open_[0]
@@ -173,7 +228,7 @@ def _show(settings: Settings, medium: Medium, named: bool) -> None:
     if path is None:
         st.warning("This cannot be shown just now. Come back in a few minutes.")
     elif medium.media_type.startswith("video/"):
-        st.video(path.read_bytes(), format=medium.media_type, loop=True, muted=True, autoplay=True)
+        st.video(path.read_bytes(), format=medium.media_type)
     else:
         st.image(path.read_bytes(), width="stretch")
 
@@ -184,6 +239,8 @@ def _ask(turn: DeskItem, ask: FormQuestion) -> Any:
     if ask.kind == "tick":
         return st.checkbox(escaped(ask.text, 500), value=bool(now), key=key)
     index = ask.options.index(now) if now in ask.options else None
+    if ask.kind == "letter" and ask.anchors:
+        st.caption(escaped(f"{ask.text}? {' '.join(ask.anchors)}", 300))
     chosen: str | None = st.radio(
         escaped(ask.text, 500),
         ask.options,

@@ -16,18 +16,19 @@ from infra.store import open_store
 from infra.tables import Metric
 from leaderboard.draw import charts
 from leaderboard.draw.words import escaped, name, number, plain, titled
-from leaderboard.queries import paired, ranking, samples
+from leaderboard.queries import comparison, paired, ranking, samples
 from leaderboard.queries.paired import SampleValue
+from leaderboard.queries.ranking import NotOnBoard
 from leaderboard.queries.samples import RunFacts
+from leaderboard.selection.settle import best_runs
 from leaderboard.widgets.common import ask, downloads, draw, link, pick
 from leaderboard.widgets.thumbnails import thumbnail
 
 MOST = 4
 HOW = (
-    "First minus second, over the samples that both have. The interval is a bootstrap over tasks, "
-    "p flips the sign of "
-    "whole tasks; with few tasks both say little. No correction is made for looking at several "
-    "pairs."
+    "First minus second, as both stand on the board. The interval and p are Student's t of what "
+    "each task adds to the difference, as the ranks are; with few tasks both say little. No "
+    "correction is made for looking at several pairs."
 )
 
 
@@ -36,7 +37,11 @@ def page() -> None:
     st.title("Compare")
     runs = {run.run_id: run for run in ask(samples.runs)}
     if len(runs) < 2:
-        st.info("There are not yet two entries judged by us to compare.", icon=":material/info:")
+        st.info(
+            "Here two to four entries stand side by side on the same samples. There are not yet "
+            "two entries judged by us: `armillary demo` makes some.",
+            icon=":material/info:",
+        )
         return
     chosen, beside = _chosen(runs)
     metrics = {metric.name: metric for metric in ask(ranking.metrics, chosen[0].suite)}
@@ -57,9 +62,9 @@ def page() -> None:
         run.run_id: ask(samples.scored, run.run_id, run.suite, run.version, metric.name)
         for run in chosen
     }
-    _differences(chosen, values, metric)
-    _tallies(chosen, values, metric)
     _side_by_side(chosen, values, metric)
+    _differences(chosen, metric)
+    _tallies(chosen, values, metric)
 
 
 def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
@@ -67,8 +72,10 @@ def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerato
     addressed = [
         runs[run_id] for run_id in st.query_params.get("runs", "").split(",") if run_id in runs
     ]
-    board = addressed[0].board if addressed else _fullest(list(runs.values()))
-    same = [run for run in runs.values() if run.board == board]
+    front = [runs[run_id] for run_id in ask(best_runs) if run_id in runs]
+    board = addressed[0].board if addressed else (front or list(runs.values()))[0].board
+    same = [run for run in (front or runs.values()) if run.board == board]
+    same += [run for run in runs.values() if run.board == board and run not in same]
     chosen = [run for run in addressed if run.board == board][:MOST] or same[:2]
     titles = {
         run.run_id: f"{name(run.model, 50)} · {name(run.judge_name, 30)}" for run in runs.values()
@@ -102,11 +109,6 @@ def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerato
     return chosen, row
 
 
-def _fullest(runs: Sequence[RunFacts]) -> str:
-    boards = [run.board for run in runs]
-    return max(boards, key=boards.count)
-
-
 def _write(key: str) -> None:
     st.query_params["runs"] = ",".join(st.session_state[key])
 
@@ -117,32 +119,30 @@ def _other_board(runs: Mapping[str, RunFacts], params: dict[str, str]) -> dict[s
     return {**remaining, "runs": ",".join(board_runs[:2])}
 
 
-def _differences(
-    chosen: Sequence[RunFacts], values: Mapping[str, Sequence[SampleValue]], metric: Metric
-) -> None:
-    st.subheader("Paired differences", anchor=False, help=HOW)
-    rows = []
+def _differences(chosen: Sequence[RunFacts], metric: Metric) -> None:
+    st.header("Paired differences", anchor=False, help=HOW)
+    rows, reasons = [], []
     for first, second in combinations(chosen, 2):
-        difference = paired.difference(values[first.run_id], values[second.run_id])
-        pair = f"{name(first.model, 40)} − {name(second.model, 40)}"
-        if difference:
-            rows.append(
-                {
-                    "pair": pair,
-                    "mean": difference.mean,
-                    "low": difference.low,
-                    "high": difference.high,
-                    "p": difference.p,
-                    "n": difference.n,
-                    "tasks": difference.clusters,
-                    "power": difference.note,
-                }
-            )
-    if not rows:
-        st.caption(
-            "These entries share fewer than two tasks, so nothing can be said about their "
-            "difference."
+        try:
+            compared = ask(comparison.compare, first.run_id, second.run_id, metric.name)
+        except NotOnBoard as reason:
+            reasons.append(str(reason))
+            continue
+        rows.append(
+            {
+                "pair": f"{name(first.model, 40)} − {name(second.model, 40)}",
+                "mean": compared.difference,
+                "low": compared.low,
+                "high": compared.high,
+                "p": compared.p,
+                "n": compared.samples,
+                "tasks": compared.tasks,
+                "power": compared.note,
+            }
         )
+    for text in dict.fromkeys(reasons):
+        st.caption(escaped(text, 300))
+    if not rows:
         return
     frame = pd.DataFrame(rows)
     draw(
@@ -184,7 +184,7 @@ def _tallies(
     ]
     if not rows:
         return
-    st.subheader(
+    st.header(
         "Won, tied, lost",
         anchor=False,
         help="Of the samples that both have, how often the first did better.",
@@ -197,7 +197,7 @@ def _tallies(
 def _side_by_side(
     chosen: Sequence[RunFacts], values: Mapping[str, Sequence[SampleValue]], metric: Metric
 ) -> None:
-    st.subheader("Where they differ most", anchor=False)
+    st.header("Where they differ most", anchor=False)
     store = open_store(Settings().objects, Settings().s3_endpoint)
     for sample, apart in paired.widest(values, 6):
         items = [ask(samples.item, run, metric.name, sample) for run in chosen]

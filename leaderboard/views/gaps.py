@@ -14,9 +14,17 @@ import streamlit as st
 from leaderboard.draw import charts, frames
 from leaderboard.draw.suite_charts import charts_of, fixed_of, table
 from leaderboard.draw.words import ARROW, digits, escaped, name, plain, titled
-from leaderboard.queries import entries, failures
+from leaderboard.queries import comparison, entries, failures
 from leaderboard.queries.addresses import FiguresAt, facet_order
-from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
+from leaderboard.queries.entries import Figure
+from leaderboard.queries.ranking import (
+    ALL,
+    FACETS,
+    PAPER,
+    BoardAddress,
+    RankedEntry,
+    ranking,
+)
 from leaderboard.selection import choice
 from leaderboard.selection.choice import ANY
 from leaderboard.selection.settle import Settled, settle
@@ -61,7 +69,7 @@ def _two_facets(settled: Settled, params: dict[str, str]) -> None:
     usable = {title: facet_grid for title, facet_grid in grids.items() if facet_grid.fields}
     if not usable:
         return
-    st.subheader("Two facets at once", anchor=False)
+    st.header("Two facets at once", anchor=False)
     chosen = usable.get(params.get("pair", "")) or max(
         usable.values(), key=lambda facet_grid: facet_grid.fields
     )
@@ -136,8 +144,10 @@ def _suite_charts(suite: str) -> None:
     if not suite_charts:
         return
     published = ask(entries.chart_figures, suite, fixed_of(suite), MOST_ENTRIES)
+    own_runs = tuple(sorted({figure.run_id for figure in published if figure.trust != "C"}))
     figures = table(published + ask(failures.figures, suite))
-    if len({figure.run_id for figure in published if figure.trust != "C"}) >= MOST_ENTRIES:
+    figures["recipe"] = figures["run_id"].map(ask(comparison.recipes, own_runs)).fillna("")
+    if len(own_runs) >= MOST_ENTRIES:
         st.caption(
             f"The charts below show the {MOST_ENTRIES} best entries of each board and what the "
             "papers print."
@@ -145,7 +155,7 @@ def _suite_charts(suite: str) -> None:
     for chart in suite_charts:
         drawing = chart.draw(figures)
         if drawing is not None:
-            st.subheader(chart.title, anchor=False)
+            st.header(chart.title, anchor=False)
             st.caption(chart.reads)
             draw(drawing, key=f"chart-{chart.name}")
 
@@ -206,15 +216,14 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
     address({**params, **{facet: getattr(at, facet) for facet in FACETS if facet != along}})
     order = ask(facet_order, suite.name)[along]
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
-    points = frames.along(
-        [figure for figure in figures if by in (ANY, figure.evaluator)], along, order
-    )
+    drawn = one_judge(figures, ask(ranking, suite.name, metric.name, at), by)
+    points = frames.along(drawn.figures, along, order)
     best = metric.direction == "higher"
     summary = (
         f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: "
         "people."
     )
-    st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals.")
+    st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals. {escaped(drawn.about, 300)}")
     chart, table = st.columns([3, 2])
     with chart:
         about = (titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
@@ -223,6 +232,41 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
         frame = frames.gap_table(points).round(digits(metric.unit))
         st.dataframe(frame, hide_index=True, placeholder="—")
         downloads(frame, f"armillary-{suite.name}-{metric.name}-{along}")
+
+
+@dataclass(frozen=True, slots=True)
+class OneJudge:
+    """What may stand on one axis: entries of one board, what papers print, and words about both."""
+
+    figures: list[Figure]
+    about: str
+
+
+def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str) -> OneJudge:
+    """Leave out what only measures, and every board but the fullest: another judge is another
+    scale."""
+    entered = [
+        entry
+        for entry in listed
+        if entry.trust != PAPER and entry.role == "entry" and by in (ANY, entry.evaluator)
+    ]
+    board = choice.fullest(entered)
+    runs = {entry.run_id: entry for entry in entered if entry.board == board}
+    shown = [
+        figure
+        for figure in figures
+        if figure.run_id in runs or (figure.trust == PAPER and by in (ANY, figure.evaluator))
+    ]
+    judge = next((entry.judge for entry in runs.values()), "")
+    others = len({entry.board for entry in entered} - {board})
+    words = [
+        f"Entries: one board, judged by {judge}." if judge else "",
+        f"{others} other boards are not drawn." if others else "",
+        "Figures of papers (trust C) have judges and data of their own."
+        if any(figure.trust == PAPER for figure in shown)
+        else "",
+    ]
+    return OneJudge(shown, " ".join(filter(None, words)))
 
 
 def _title(at: BoardAddress) -> str:

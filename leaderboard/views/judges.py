@@ -42,7 +42,7 @@ def page() -> None:
     }
     pick("judge", "Judge", list(titles), chosen.fingerprint, titles.__getitem__, width=420)
     _judge(chosen)
-    st.subheader("Judges as entries", anchor=False)
+    st.header("Judges as entries", anchor=False)
     st.markdown(
         "UNIVERSE ranks vision-language models by how well they see what happens in a rollout."
     )
@@ -92,7 +92,7 @@ def _exams(exams: dict[str, dict[str, Any]]) -> None:
     """How the judge did in the newest sitting of each suite's exam."""
     if not exams:
         return
-    st.subheader("Exam", anchor=False)
+    st.header("Exam", anchor=False)
     rows = [
         {
             "Suite": suite,
@@ -138,7 +138,7 @@ def _overlays(overlays: dict[str, float] | None) -> tuple[str, str]:
 
 
 def _agreement(result: JudgeAgreement) -> None:
-    st.subheader("Agreement with people", anchor=False)
+    st.header("Agreement with people", anchor=False)
     if not result.closed and not result.ratings:
         st.caption("People have not yet answered the same questions about the same outputs.")
         return
@@ -178,7 +178,7 @@ def _in_studies(judge: str) -> None:
         for place, comparison in places.items()
     ]  # fmt: skip
     if rows:
-        st.subheader("Beside people in studies", anchor=False)
+        st.header("Beside people in studies", anchor=False)
         frame = pd.DataFrame(rows)
         st.dataframe(frame, hide_index=True, placeholder="—")
         downloads(frame, "armillary-judge-and-people")
@@ -197,7 +197,7 @@ def _drift(judge: str) -> None:
     if not drifts:
         st.caption("No night has asked this judge again yet.")
         return
-    st.subheader("Drift", anchor=False)
+    st.header("Drift", anchor=False)
     st.caption(
         "Share of equal answers when asked again: anchors against known answers, drawn ones "
         "against themselves."

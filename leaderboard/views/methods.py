@@ -39,12 +39,12 @@ def page() -> None:
         no_board("No suites are loaded.")
         return
     st.title("Methods")
-    st.subheader("Rules for every suite", anchor=False)
+    st.header("Rules for every suite", anchor=False)
     st.markdown(RULES)
     st.markdown("\n".join(f"- **Trust {text}**" for text in TRUST.values()))
     suite_name = st.query_params.get("suite", "")
     suite = suites.get(suite_name, next(iter(suites.values())))
-    st.subheader("Metrics", anchor=False)
+    st.header("Metrics", anchor=False)
     press("suite", "Suite", list(suites), suite.name, lambda suite_name: suites[suite_name].title)
     counts = (
         ", ".join(f"{name}: {count} samples" for name, count in suite.subsets.items())
@@ -62,9 +62,9 @@ def _passages(suite: str, title: str) -> None:
     passages = ask(entries.passages)
     for passage in passages:
         if passage.kind == "exam" and passage.suite == suite:
-            st.subheader("Exam of judges", anchor=False)
+            st.header("Exam of judges", anchor=False)
             st.markdown(escaped(passage.text, 3000))
-    st.subheader("Prompts of the judges", anchor=False)
+    st.header("Prompts of the judges", anchor=False)
     st.caption(
         "Every judge that reads words is told these; a board's key holds their hash. $names are "
         "filled in."
@@ -74,13 +74,13 @@ def _passages(suite: str, title: str) -> None:
             _passage(passage)
     own = [passage for passage in passages if passage.kind == "suite" and passage.suite == suite]
     if own:
-        st.subheader(f"Prompts of {escaped(title)}", anchor=False)
+        st.header(f"Prompts of {escaped(title)}", anchor=False)
     for passage in own:
         _passage(passage)
     changelog = next((passage for passage in passages if passage.kind == "changelog"), None)
     if changelog:
-        st.subheader("Changelog", anchor=False)
-        st.markdown(changelog.text.partition("\n")[2].replace("\n## ", "\n#### "))
+        st.header("Changelog", anchor=False)
+        st.markdown(changelog.text.partition("\n")[2].replace("\n## ", "\n### "))
 
 
 def _passage(passage: Passage) -> None:

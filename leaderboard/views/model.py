@@ -12,10 +12,14 @@ import streamlit as st
 
 from infra.tables import Submission
 from leaderboard.draw import charts, frames
-from leaderboard.draw.words import TRUST, escaped, long_text, name, plain, titled
+from leaderboard.draw.words import TRUST, escaped, name, plain, titled
 from leaderboard.queries import addresses, entries, ranking, samples
 from leaderboard.queries.samples import RunFacts
-from leaderboard.widgets.common import ask, downloads, draw, link, pick
+from leaderboard.selection.settle import best_runs
+from leaderboard.widgets.citation import cite_entry
+from leaderboard.widgets.common import ask, downloads, draw, pick
+from leaderboard.widgets.remarks import remarks
+from leaderboard.widgets.result_card import result_card
 from leaderboard.widgets.standing import standing
 
 
@@ -26,11 +30,17 @@ def page() -> None:
         entry.id: f"{name(entry.model, 60)} · {name(entry.organisation, 40)} · {entry.suite}"
         for entry in ask(entries.recent_submissions)
     }
-    submission_id = st.query_params.get("id") or next(iter(titles), "")
+    best = (
+        run.submission_id for run_id in ask(best_runs) if (run := ask(samples.run_facts, run_id))
+    )
+    submission_id = st.query_params.get("id") or next(best, "") or next(iter(titles), "")
     submission = ask(entries.submission, submission_id) if submission_id else None
     if submission is None:
         st.info(
-            "There is no such entry. Choose one here." if titles else "Nothing was handed in yet.",
+            "There is no such entry. Choose one here."
+            if titles
+            else "Here stands one entry with its rank, figures, pictures, settings and how to cite "
+            "it. Nothing was handed in yet: the page Submit says how.",
             icon=":material/info:",
         )
     if titles:
@@ -46,19 +56,19 @@ def page() -> None:
 
 def _entry(submission: Submission) -> None:
     st.header(escaped(submission.model), anchor=False)
-    about = (
-        submission.organisation,
-        f"team {submission.team}",
-        f"suite {submission.suite}",
-        f"state {submission.state}",
-    )
+    about = (submission.organisation, f"team {submission.team}", f"suite {submission.suite}")
+    state = "" if submission.state == "published" else f" · state {submission.state}"
     st.markdown(
-        f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[submission.trust]}"
+        f"{escaped(' · '.join(filter(None, about)), 400)} · trust {TRUST[submission.trust]}{state}"
     )
     if submission.reason:
         st.caption(escaped(submission.reason, 500))
-    _everywhere(submission)
     runs = ask(samples.runs, None, submission.id)
+    for run in runs[:1]:
+        result_card(run)
+    remarks(submission.id)
+    cite_entry(submission, runs)
+    _everywhere(submission)
     for run in runs:
         _run(run)
     _history(submission)
@@ -69,7 +79,6 @@ def _entry(submission: Submission) -> None:
     with origin:
         st.subheader("Provenance", anchor=False)
         _facts(_origin(submission, runs))
-    _citation(submission)
 
 
 def _everywhere(submission: Submission) -> None:
@@ -135,9 +144,6 @@ def _run(run: RunFacts) -> None:
                 charts.profile(points[points["metric"] == title], title),
                 key=f"profile-{run.run_id}-{title}",
             )
-    with st.container(horizontal=True):
-        link("samples", "Samples", {"run": run.run_id}, ":material/image_search:")
-        link("compare", "Compare", {"runs": run.run_id}, ":material/compare_arrows:")
     downloads(frames.cell_table(figures), f"armillary-{run.run_id}-cells")
     standing(run)
 
@@ -210,15 +216,3 @@ def _facts(facts: dict[str, Any]) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
     else:
         st.caption("Nothing was declared.")
-
-
-def _citation(submission: Submission) -> None:
-    st.subheader("Citation", anchor=False)
-    lines = (
-        f"@misc{{armillary-{submission.id},",
-        f"  title = {{{name(submission.model)} on {submission.suite} {submission.suite_version}}},",
-        f"  year = {{{submission.created_at:%Y}}},",
-        f"  note = {{Armillary, entry {submission.id}, bundle {submission.bundle_sha256[:16]}}}",
-        "}",
-    )
-    st.code(long_text("\n".join(lines)), language=None)

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 import streamlit as st
 
-from leaderboard.draw.words import escaped, name, number, plain, titled
+from infra.store import open_store
+from leaderboard.cache.reader import NoBoard
+from leaderboard.draw.front_table import front_table
+from leaderboard.draw.trust_strip import label
+from leaderboard.draw.words import escaped, name, plain, titled
 from leaderboard.queries import entries, nights
 from leaderboard.queries.entries import Newcomer
+from leaderboard.queries.glance.headlines import shown_outputs
+from leaderboard.queries.glance.strip import TrustStrip
 from leaderboard.queries.ranking import RankedEntry
-from leaderboard.selection.settle import Leaders, leaders
-from leaderboard.widgets.common import ask, link, no_board
+from leaderboard.selection.settle import Leaders, Settled, leaders
+from leaderboard.widgets.common import ask, link, no_board, settings
+from leaderboard.widgets.result_card import CANDIDATES, spread
+from leaderboard.widgets.thumbnails import row_addresses
 
 INTRO = (
     "World models are judged here on what they show: does a picture or a clip keep to the prompt, "
@@ -27,7 +36,7 @@ def page() -> None:
     if not fronts:
         no_board("No suites are loaded.")
         return
-    st.title("The open leaderboard for visual world models")
+    st.title("The open leaderboard for visual world models", anchor=False)
     st.markdown(INTRO)
     for pair in (fronts[start : start + 2] for start in range(0, len(fronts), 2)):
         for column, suite in zip(st.columns(2), pair, strict=False):
@@ -43,58 +52,64 @@ def page() -> None:
 
 def _suite(front: Leaders) -> None:
     suite, metric, choice = front.settled.suite, front.settled.metric, front.settled.choice
-    st.subheader(escaped(suite.title), anchor=False)
+    st.header(escaped(suite.title), anchor=False)
     st.markdown(escaped(suite.sentence, 400))
-    where = " · ".join(
-        plain(value)
-        for value in (choice.scenario, choice.task, choice.setting, choice.modality)
-        if value != "*"
-    )
-    st.caption(
-        f"{escaped(titled(metric.title, metric.unit))}{': ' + escaped(where, 200) if where else ''}"
-    )
+    ours = front.ours or front.unranked
+    if front.facts and (words := label(front.facts)):
+        st.html(f'<span class="arm-label">{escape(words)}</span>')
+    if ours:
+        st.caption(escaped(_measured(front.settled, front.facts), 300))
+        st.html(front_table(ours, metric))
     if front.notice:
-        st.warning(escaped(front.notice, 600), icon=":material/visibility_off:")
-    if front.ours:
-        st.markdown("\n".join(_line(entry, metric.unit) for entry in front.ours))
-    if front.papers and not front.ours:
-        st.markdown(
-            "\n".join(
-                f"- {escaped(entry.model, 60)}: **{number(entry.value, metric.unit)}**"
-                for entry in front.papers
-            )
+        st.caption(escaped(BLIND if not front.ours else front.notice, 400))
+    if front.example:
+        _pictures(front.example)
+    if front.printed and front.papers:
+        st.caption(
+            f"Not ranked: figures from {escaped(front.papers[0].source, 120)}. "
+            f"{escaped(_measured(front.printed, None), 300)}"
         )
-        st.caption(f"Not ranked: figures from {escaped(front.papers[0].source, 120)}.")
-    if not front.ours and not front.papers and (front.unranked or not front.notice):
-        _unranked(front.unranked, metric.unit)
+        st.html(front_table(front.papers, front.printed.metric))
+    if not front.example and not front.papers:
+        st.caption(
+            "No figures yet. Here the leaders will stand as soon as somebody enters: "
+            f"`armillary new {suite.name}` makes a folder to begin with."
+        )
     link("ranking", "Open the ranking", choice.params(), ":material/leaderboard:")
 
 
-def _unranked(entries: Sequence[RankedEntry], unit: str) -> None:
-    """List baselines and partial entries of a suite that has no ranked entry."""
-    if not entries:
-        st.caption("No figures yet.")
+def _pictures(example: RankedEntry) -> None:
+    """A few outputs of one entry, so that a reader sees what is judged."""
+    try:
+        outputs = spread(ask(shown_outputs, example.submission_id, CANDIDATES))
+    except NoBoard:
         return
-    st.markdown(
-        "\n".join(
-            f"- {escaped(entry.model, 60)}: **{number(entry.value, unit)}**" for entry in entries
-        )
+    store = open_store(settings().objects, settings().s3_endpoint)
+    pictures = row_addresses(store, {output.sample_id: output for output in outputs})
+    images = "".join(
+        f'<img src="{picture}" alt="Output for {escape(name(sample, 100))}">'
+        for sample, picture in pictures.items()
     )
-    st.caption("Not ranked: to measure by. Nobody has entered to be ranked here yet.")
+    if images:
+        caption = escape(f"Shown: {name(example.model, 60)}")
+        st.html(f'<div class="arm-pictures">{images}</div><small>{caption}</small>')
 
 
-def _line(entry: RankedEntry, unit: str) -> str:
-    between = (
-        f"{entry.best_rank} to {entry.worst_rank}"
-        if entry.best_rank != entry.worst_rank
-        else f"{entry.rank}"
-    )
-    ranks = f", rank {between}"
-    span = (
-        f" [{number(entry.low, unit)}, {number(entry.high, unit)}]" if entry.low is not None else ""
-    )
-    who = f"{escaped(entry.model, 60)}, trust {entry.trust}"
-    return f"- {who}: **{number(entry.value, unit)}**{escaped(span)}{ranks}"
+BLIND = (
+    "No judge that can see is connected here, so nobody is ranked: set ARMILLARY_JUDGE=… and "
+    "evaluate again."
+)
+
+
+def _measured(settled: Settled, facts: TrustStrip | None) -> str:
+    """What the figures are, where on the board they stand, and by whom they are judged."""
+    metric, choice = settled.metric, settled.choice
+    facets = (choice.scenario, choice.task, choice.setting, choice.modality)
+    where = " · ".join(plain(value) for value in facets if value != "*")
+    judge = f"judge {facts.judge}" if facts else ""
+    title = titled(metric.title, metric.unit)
+    better = "higher is better" if metric.direction == "higher" else "lower is better"
+    return ", ".join(part for part in (title, better, where, judge) if part)
 
 
 def _last_night() -> None:
@@ -103,7 +118,7 @@ def _last_night() -> None:
     if not last_nights:
         return
     last = last_nights[0]
-    st.subheader("Last night", anchor=False)
+    st.header("Last night", anchor=False)
     summary = (
         f"{last.submissions} entries, {last.recomputed} computed again, {last.moved} figures moved"
     )
@@ -124,7 +139,7 @@ def _last_night() -> None:
 
 
 def _news(news: Sequence[Newcomer]) -> None:
-    st.subheader("New on the board", anchor=False)
+    st.header("New on the board", anchor=False)
     if not news:
         st.caption("Nothing has come on the board yet beside the figures that the papers print.")
     for newcomer in news:
@@ -138,11 +153,16 @@ def _news(news: Sequence[Newcomer]) -> None:
 
 
 def _door() -> None:
-    st.subheader("Take part", anchor=False)
+    st.header("Take part", anchor=False)
     st.markdown(
         "Hand in a bundle of outputs, or a model and we generate. Nothing that you hand in is "
         "executed."
     )
-    st.code("armillary check bundle.zip\narmillary submit bundle.zip", language=None)
+    st.code(
+        "armillary new tailor --subset demo my-entry\n"
+        "armillary pack my-entry\n"
+        "armillary submit my-entry.zip",
+        language=None,
+    )
     link("submit", "Submit and status", icon=":material/upload:")
     link("methods", "How the numbers are made", icon=":material/function:")

@@ -61,7 +61,7 @@ def page() -> None:
 def _facts(suite: Suite) -> None:
     """Sizes, ranges and agreement, as the paper states them."""
     if suite.facts:
-        st.subheader("What the paper states about itself", anchor=False)
+        st.header("What the paper states about itself", anchor=False)
         st.caption("Trust C: as printed.")
         facts = [
             {plain(key): plain(text) if key == "quantity" else text for key, text in fact.items()}

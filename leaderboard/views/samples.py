@@ -17,6 +17,7 @@ from leaderboard.panels import Picture, SampleView, input_picture, output_pictur
 from leaderboard.queries import addresses, ranking, samples
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
 from leaderboard.queries.samples import PAGE, SHOWS, JudgeAnswer, RunFacts, ScoredSample, Show
+from leaderboard.selection.settle import best_runs
 from leaderboard.widgets.common import ask, downloads, press
 from leaderboard.widgets.menus import menu
 from leaderboard.widgets.thumbnails import media, thumbnail
@@ -39,12 +40,15 @@ def page() -> None:
     runs = {run.run_id: run for run in ask(samples.runs)}
     if not runs:
         st.info(
-            "No entry judged by us is on the board yet, so there are no samples to look at.",
+            "Here stand the outputs of an entry, one tile a sample, with every question and the "
+            "judge's answer. No entry judged by us is on the board yet: `armillary demo` makes "
+            "some, and the page Submit says how to hand one in.",
             icon=":material/info:",
         )
         return
     params = st.query_params.to_dict()
-    run = runs.get(params.get("run", ""), next(iter(runs.values())))
+    front = (runs[run_id] for run_id in ask(best_runs) if run_id in runs)
+    run = runs.get(params.get("run", "")) or next(front, next(iter(runs.values())))
     suite_metrics, scored = ask(ranking.metrics, run.suite), ask(samples.scored_metrics, run.run_id)
     metrics = {candidate.name: candidate for candidate in suite_metrics if candidate.name in scored}
     if not metrics:
@@ -264,7 +268,7 @@ def _show(item: ScoredSample) -> None:
 
 
 def _answers(answers: Sequence[JudgeAnswer]) -> None:
-    st.subheader("Questions and answers", anchor=False)
+    st.header("Questions and answers", anchor=False)
     if not answers:
         st.caption(
             "Nobody was asked about this output as a whole: a rule scores it, or its pieces are "

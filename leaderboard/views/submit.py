@@ -11,6 +11,7 @@ from infra.store import open_store
 from leaderboard.draw.words import escaped, name, plain, spell
 from leaderboard.queries import entries
 from leaderboard.queries.entries import SubmissionRow
+from leaderboard.queries.glance.waiting import waiting_sentence
 from leaderboard.widgets.common import ask_now, link, pick, table
 from leaderboard.widgets.uploader import uploader
 from submissions.gates.report import finding_rows, load_results, worst_lines
@@ -23,11 +24,22 @@ WHOSE = {
     "submitter": "This can be mended by you.",
 }
 STEPS = """
-armillary check bundle.zip      # every problem at once, before anything is sent
-armillary submit bundle.zip     # on the machine of the board
-armillary submit bundle.zip --server ADDRESS --token TOKEN
-armillary status                # where it stands
+armillary new tailor --subset demo my-entry   # manifest, prompts, media, a place for your files
+armillary check my-entry                      # every problem at once, before anything is sent
+armillary pack my-entry                       # the bundle my-entry.zip
+armillary submit my-entry.zip --server ADDRESS --token TOKEN
+armillary status SUBMISSION --server ADDRESS --token TOKEN --watch
 """.strip()
+FORMAT = """
+A bundle is a zip with `manifest.json` at its top and one file a sample under `outputs/`, called by
+the sample's id; or a model that we run. `armillary new` writes the manifest and lists the names.
+The subset `demo` is small, has a board of its own and costs no quota. Nothing in a bundle is
+executed.
+"""
+ASKING = """
+A team hands in with its token (`arm_…`). The people who run this board enter the team and give the
+token out once; ask them by the contact they publish.
+"""
 
 
 def page() -> None:
@@ -46,11 +58,13 @@ def page() -> None:
 
 
 def _door(chosen: SubmissionRow | None) -> None:
-    st.markdown(
-        "A bundle is a zip with `manifest.json` and the outputs, or a model that we run. Nothing "
-        "in it is executed. "
-        "It goes from your browser to the store in parts; after a cut, hand it in again and only "
-        "the rest is sent."
+    st.markdown(FORMAT)
+    st.caption(ASKING)
+    with st.expander("From nothing to the board by the command line", expanded=not chosen):
+        st.code(STEPS, language="bash")
+    st.caption(
+        "A bundle goes from your browser to the store in parts, after its manifest was checked; "
+        "after a cut, hand it in again and only the rest is sent."
     )
     submission_id = uploader(
         chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED)
@@ -60,12 +74,6 @@ def _door(chosen: SubmissionRow | None) -> None:
         st.success(
             f"{escaped(submission_id)}: see its way under **Status**.", icon=":material/check:"
         )
-    st.caption(
-        "“Take back” is for the submission chosen under Status. The token opens only what is your "
-        "team's."
-    )
-    with st.expander("The same by the command line"):
-        st.code(STEPS, language="bash")
 
 
 def _status(submissions: Sequence[SubmissionRow], chosen: SubmissionRow | None) -> None:
@@ -80,7 +88,7 @@ def _status(submissions: Sequence[SubmissionRow], chosen: SubmissionRow | None) 
     going = chosen.state not in TERMINAL
     st.fragment(_timeline, run_every=REFRESH if going else None)(chosen.id, going)
     _validation(chosen.id)
-    st.subheader("All submissions", anchor=False)
+    st.header("All submissions", anchor=False)
     rows = [
         {
             "Model": name(submission.model),
@@ -107,14 +115,9 @@ def _timeline(submission_id: str, going: bool) -> None:
         st.error(
             f"{escaped(chosen.code)} {escaped(chosen.reason, 600)} {whose}", icon=":material/error:"
         )
-    ahead = ask_now(entries.ahead_of, chosen.id)
-    usual = ask_now(entries.usual_seconds, chosen.suite)
-    if ahead is not None:
-        when = f" Expected in about {spell(usual * (ahead + 1))}." if usual else ""
-        st.info(
-            f"Waiting: {ahead} before it in the queue.{when}", icon=":material/hourglass_empty:"
-        )
-    elif usual and chosen.state not in TERMINAL:
+    if waits := ask_now(waiting_sentence, chosen.id):
+        st.info(escaped(waits, 300), icon=":material/hourglass_empty:")
+    elif chosen.state not in TERMINAL and (usual := ask_now(entries.usual_seconds, chosen.suite)):
         st.caption(
             f"The last ones of this suite took about {spell(usual)} from their first step to the "
             "board."

@@ -97,11 +97,12 @@ def press(
     key = f"pick-{name}"
     st.session_state[key] = value if value in options else options[0]
     st.segmented_control(
-        label,
+        label or plain(name),
         options,
         key=key,
         format_func=words,
         required=True,
+        label_visibility="visible" if label else "collapsed",
         on_change=put_in_address,
         args=(name, key, then),
     )
@@ -122,7 +123,7 @@ def search(name: str, label: str, value: str, placeholder: str = "", width: int 
     )
 
 
-def columns(name: str, label: str, options: Sequence[str], hidden: Sequence[str]) -> None:
+def choose_columns(name: str, label: str, options: Sequence[str], hidden: Sequence[str]) -> None:
     """Which columns of a table to show; those that are not go to the page's address."""
     key = f"pick-{name}"
     st.session_state[key] = [option for option in options if option not in hidden]

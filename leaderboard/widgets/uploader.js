@@ -21,7 +21,7 @@ export default function (component) {
     return body;
   };
   const guarded = (work) => async () => {
-    if (!token.value.trim()) return tell("Give your team's token first: armillary operate token create TEAM", true);
+    if (!token.value.trim()) return tell("Give your team's token first; the people who run this board give it out.", true);
     sessionStorage.setItem("armillary-token", token.value.trim());
     for (const button of parentElement.querySelectorAll("button")) button.disabled = true;
     try {
@@ -32,6 +32,25 @@ export default function (component) {
       for (const button of parentElement.querySelectorAll("button")) button.disabled = false;
     }
   };
+
+  // Another bundle begins anew: what was said of the one before is gone, and its manifest is read here
+  // before anything is sent.
+  file.onchange = async () => {
+    bar.value = 0;
+    tell("");
+    if (!file.files[0]) return;
+    try {
+      const manifest = await manifestOf(file.files[0]);
+      const count = (manifest.files || []).length;
+      const name = (manifest.model || {}).name || "a model without a name";
+      tell(`${name}: ${count} files for ${manifest.suite} ${manifest.suite_version}, subset ${manifest.subset || "full"}.`);
+    } catch (error) {
+      tell(error.message, true);
+    }
+  };
+  const back = find("withdraw");
+  back.hidden = !data.submission;
+  back.textContent = `Take back ${data.submission}`;
 
   send.onclick = guarded(async () => {
     const bundle = file.files[0];
@@ -105,7 +124,7 @@ async function manifestOf(bundle) {
   const tail = await bytes(tailStart, bundle.size);
   let end = tail.byteLength - 22;
   while (end >= 0 && tail.getUint32(end, true) !== 0x06054b50) end--;
-  if (end < 0) throw new Error("This is no zip file. Pack manifest.json and the outputs into one.");
+  if (end < 0) throw new Error("This is no zip file. `armillary pack FOLDER` makes one of your folder.");
   let start = tail.getUint32(end + 16, true), size = tail.getUint32(end + 12, true);
   if (start === 0xffffffff || size === 0xffffffff) {
     const wide = await bytes(Number(tail.getBigUint64(end - 20 + 8, true)), bundle.size);
@@ -113,10 +132,12 @@ async function manifestOf(bundle) {
     size = Number(wide.getBigUint64(40, true));
   }
   const directory = await bytes(start, start + size);
+  let deeper = "";
   for (let at = 0; at + 46 <= directory.byteLength; ) {
     const [packed, name, extra, note] = [20, 28, 30, 32].map((o) =>
       o === 20 ? directory.getUint32(at + o, true) : directory.getUint16(at + o, true));
     const text = new TextDecoder().decode(new Uint8Array(directory.buffer, at + 46, name));
+    if (text.endsWith("/manifest.json")) deeper = text;
     if (text === "manifest.json") {
       const where = directory.getUint32(at + 42, true), method = directory.getUint16(at + 10, true);
       const head = await bytes(where, where + 30);
@@ -127,6 +148,7 @@ async function manifestOf(bundle) {
     }
     at += 46 + name + extra + note;
   }
+  if (deeper) throw new Error(`Found ${deeper}. Zip what is in the folder, not the folder.`);
   throw new Error("The zip holds no manifest.json at its top level.");
 }
 

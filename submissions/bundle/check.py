@@ -12,6 +12,7 @@ from pathlib import Path
 
 from submissions.bundle.answers import MOST_BYTES, SUFFIXES, AnswerRule, value_facts
 from submissions.bundle.listing import listing_problems
+from submissions.bundle.sampling_bounds import sampling_problems
 from submissions.format import manifest as manifests
 from submissions.format.archive import Archive, Span, open_archive
 from submissions.format.errors import IntakeError, Problem, refusal, shown, too_slow
@@ -79,15 +80,13 @@ def check(
 
 def read(path: Path, catalogue: Catalogue, limits: BundleLimits | None = None) -> Contents:
     """Read all of a bundle but its media; whoever takes in a stranger's does so in a child
-    (submissions/bundle/reader_pool.py)."""
+    (submissions/bundle/reader_pool.py). One that only names a model on a hub has a manifest and
+    nothing else."""
     with open_archive(path, limits) as archive:
         manifest = _manifest(archive)
         suite, expected = expected_of(manifest, catalogue)
         if manifest.on_hub:
-            hint = "Hand it in: the model is fetched from the hub then."
-            raise refusal(
-                "E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint
-            )
+            return Contents(manifest, archive.ignored, {}, {})
         _raise_if(list(listing_problems(manifest, archive, expected, suite.rules)))
         if manifest.kind == "model":
             warnings = tuple(_model_warnings(manifest, archive))
@@ -107,6 +106,11 @@ def settle(
     """Have the media decoded, each file in a child, and say what came of the whole by a time of
     `time.monotonic`."""
     manifest = contents.manifest
+    if manifest.on_hub:
+        hint = "Hand it in: the model is fetched from the hub then."
+        raise refusal(
+            "E_FILE_MISSING", "manifest.files", "The bundle only names a model on a hub.", hint
+        )
     suite, expected = expected_of(manifest, catalogue)
     looked = _look(contents, suite, decoders, deadline)
     _raise_if(list(_output_problems(manifest, looked)))
@@ -116,23 +120,30 @@ def settle(
 
 
 def declared(path: Path) -> Manifest:
-    """What a bundle says of itself, before its files are looked at."""
+    """What one's own bundle says of itself, for whoever only sends it."""
     with open_archive(path) as archive:
         return _manifest(archive)
 
 
 def _manifest(archive: Archive) -> Manifest:
     if manifests.NAME not in archive.members:
-        raise refusal(
-            "E_MANIFEST_MISSING",
-            "bundle",
-            "There is no manifest.json at the top.",
-            "See submissions/README.md.",
-        )
+        raise _no_manifest(archive)
     size = archive.members[manifests.NAME].file_size
     if size > manifests.MOST_BYTES:
         raise manifests.too_large(size)
     return manifests.parse(archive.read(manifests.NAME, manifests.MOST_BYTES))
+
+
+def _no_manifest(archive: Archive) -> IntakeError:
+    """Say where a manifest lies if it lies deeper, as zipping a folder makes it."""
+    deeper = [name for name in archive.members if name.endswith(f"/{manifests.NAME}")]
+    message = "There is no manifest.json at the top."
+    if deeper:
+        message += f" Found {shown(min(deeper, key=len))}."
+        hint = "Zip what is in the folder, not the folder; or `armillary pack FOLDER`."
+    else:
+        hint = "`armillary new SUITE FOLDER` writes one; submissions/README.md explains it."
+    return refusal("E_MANIFEST_MISSING", "bundle", message, hint)
 
 
 def _raise_if(problems: Sequence[Problem]) -> None:
@@ -178,6 +189,7 @@ def _model_warnings(manifest: Manifest, archive: Archive) -> list[Problem]:
 
 
 def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
+    yield from sampling_problems(manifest)
     declared_model = DeclaredModel(manifest.model.base, tuple(manifest.modalities))
     for file, actual, problems in read_model(manifest.files, archive, declared_model):
         if actual != file.sha256 and all(problem.code.startswith("W_") for problem in problems):

@@ -44,7 +44,8 @@ def listing_problems(
 ) -> Iterator[Problem]:
     """Everything in which the list and the zip differ."""
     listed: set[str] = set()
-    hints = _Hints(list(archive.members))
+    named = {file.path for file in manifest.files}
+    hints = _Hints([name for name in archive.members if name not in named])
     for number, file in enumerate(manifest.files):
         where = f"manifest.files[{number}]"
         if file.path in listed:
@@ -67,7 +68,7 @@ def listing_problems(
         archive, listed, tuple(end for end in FORBIDDEN if end not in accepted)
     )
     if manifest.kind == "outputs":
-        yield from _item_problems(manifest, expected, rules)
+        yield from item_problems(manifest, expected, rules)
 
 
 def _member_problems(
@@ -91,11 +92,13 @@ def _member_problems(
             )
 
 
-def _item_problems(
+def item_problems(
     manifest: Manifest, expected: Sequence[str], rules: Mapping[str, AnswerRule]
 ) -> Iterator[Problem]:
+    """Everything in which the listed samples and the expected ones differ."""
     expected_ids, listed_ids = set(expected), set[str]()
-    hints = _Hints(expected)
+    named = {file.sample for file in manifest.files}
+    hints = _Hints([name for name in expected if name not in named])
     for number, file in enumerate(manifest.files):
         where = f"manifest.files[{number}].sample"
         if file.sample is None or file.sample not in expected_ids:

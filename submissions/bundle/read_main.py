@@ -75,10 +75,7 @@ def _answer(job: dict[str, Any], read: Read) -> dict[str, Any]:
 def _found(job: dict[str, Any], read: Read) -> Any:
     if job["task"] == "manifest":
         return manifests.parse(job["text"].encode()).model_dump_json()
-    path = Path(job["path"])
-    if job["task"] == "declared":
-        return check.declared(path).model_dump_json()
-    return _plain(read(path, _catalogue(job["catalogue"])))
+    return _plain(read(Path(job["path"]), _catalogue(job["catalogue"])))
 
 
 @lru_cache(maxsize=1)

@@ -10,7 +10,7 @@ import signal
 import sys
 import time
 from base64 import b64encode
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from operator import is_not
@@ -51,6 +51,16 @@ class ReaderBounds:
         return self.wall_seconds + size / WALL_BYTES_A_SECOND
 
 
+@dataclass(frozen=True, slots=True)
+class ReadBundle:
+    """A bundle that was read and whose media are not decoded yet; they must be by a time of
+    `time.monotonic`."""
+
+    path: Path
+    contents: Contents
+    deadline: float
+
+
 class ReaderFault(RuntimeError):
     """A fault of ours in the child, with where it came up there."""
 
@@ -72,16 +82,26 @@ class Readers:
         self, path: Path, catalogue: Catalogue, decoders: Decoders | None = None
     ) -> CheckedBundle:
         """Read a bundle completely; IntakeError lists every problem, and nothing is kept."""
+        return self.decode(self.read(path, catalogue), catalogue, decoders)
+
+    def read(
+        self, path: Path, catalogue: Catalogue, fetch: Callable[[Manifest], Path] | None = None
+    ) -> ReadBundle:
+        """Read all of a bundle but its media; of one that only names a model on a hub, the bundle
+        that `fetch` brings."""
         size, start = path.stat().st_size, time.monotonic()
         job = {"task": "read", "path": str(path.resolve()), "catalogue": self._spelled(catalogue)}
         contents = _contents(self._ask(self._bundles, job, size))
-        seconds = self.bounds.wall(size)
-        return settle(contents, catalogue, decoders or shared_decoders(), start + seconds)
+        if contents.manifest.on_hub and fetch:
+            return self.read(fetch(contents.manifest), catalogue)
+        return ReadBundle(path, contents, start + self.bounds.wall(size))
 
-    def declared(self, path: Path) -> Manifest:
-        """What a bundle says of itself, before its files are looked at."""
-        job = {"task": "declared", "path": str(path.resolve())}
-        return Manifest.model_validate_json(self._ask(self._bundles, job, path.stat().st_size))
+    def decode(
+        self, bundle: ReadBundle, catalogue: Catalogue, decoders: Decoders | None = None
+    ) -> CheckedBundle:
+        """Have the media of a bundle decoded that was read, within the time that is left of it."""
+        media_decoders = decoders or shared_decoders()
+        return settle(bundle.contents, catalogue, media_decoders, bundle.deadline)
 
     def manifest(self, text: str) -> Manifest:
         """A manifest that comes before its bundle."""
@@ -118,11 +138,6 @@ def readers_of(settings: Settings) -> Readers:
             settings.intake_memory, settings.intake_cpu_seconds, settings.intake_wall_seconds
         )
     )
-
-
-def shared() -> Readers:
-    """The readers of this process within the usual bounds."""
-    return _readers(ReaderBounds())
 
 
 @lru_cache(maxsize=4)

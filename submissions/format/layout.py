@@ -28,6 +28,9 @@ TRAJECTORY = ".npz"
 NESTED = (".zip", ".tar", ".gz", ".tgz", ".7z", ".rar", ".bz2", ".xz", ".zst")
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 LOCAL_HEADER = 30
+DESCRIPTORS = (12, 16, 20, 24)
+"""How long sizes and checksum behind a member are: with or without a signature, of 32 or 64
+bits."""
 IMPOSSIBLE = 1 << 62
 AGAIN = "Make the bundle again."
 
@@ -110,19 +113,30 @@ def _size_problems(info: zipfile.ZipInfo, size: int, limits: BundleLimits) -> It
 
 
 def _layout_problems(file: zipfile.ZipFile, stream: BinaryIO) -> Iterator[Problem]:
-    """Members that share bytes with each other or with the table of contents, or whose own header
-    says another name."""
-    reported, end = 0, 0
+    """Members that share bytes with each other or with the table of contents, whose own header
+    says another name, or between which bytes lie that belong to none."""
+    reported, end, described, hidden = 0, 0, False, False
     for info in sorted(file.infolist(), key=lambda info: info.header_offset):
         start = data_offset(stream, info)
         if reported < MOST_PROBLEMS and (start is None or info.header_offset < end):
             reported += 1
             yield _shared(info) if info.header_offset < end else _disagrees(info)
+        hidden |= not _joins(end, info.header_offset, described)
         end = max(end, (start or info.header_offset) + info.compress_size)
+        described = bool(info.flag_bits & 0x8)
     if file.start_dir < end and not reported:
         yield Problem(
             "E_ZIP_BROKEN", "bundle", "The table of contents is not where it should be.", AGAIN
         )
+    elif not reported and (hidden or not _joins(end, file.start_dir, described)):
+        message = "Bytes lie in the file that no member names, as when two zips are joined."
+        yield Problem("E_ZIP_EXTRA_DATA", "bundle", message, "Hand in one zip alone.")
+
+
+def _joins(end: int, start: int, described: bool) -> bool:
+    """Whether what begins at `start` follows at once, or behind the sizes that some programs write
+    after a member."""
+    return start <= end or (described and start - end in DESCRIPTORS)
 
 
 def _disagrees(info: zipfile.ZipInfo) -> Problem:

@@ -64,11 +64,15 @@ def build_result(
     return Result(gate, len(rows), passed, tuple(broken), tuple(lines))
 
 
+AS_EXPECTED = (None, "scored", "not_applicable")
+"""Outcomes that are nobody's fault: a question that does not apply to a sample is none to mend."""
+
+
 def _line(key: str, row: Row, notes: list[str], wrong: set[str]) -> ReportLine:
     outcome = row.get("outcome")
-    if outcome not in (None, "scored"):
+    if outcome not in AS_EXPECTED:
         notes = [f"outcome: {outcome}", *notes]
-    state = WRONG if key in wrong or outcome not in (None, "scored") else WARNED if notes else GOOD
+    state = WRONG if key in wrong or outcome not in AS_EXPECTED else WARNED if notes else GOOD
     return ReportLine(key, state, tuple(notes))
 
 

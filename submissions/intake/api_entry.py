@@ -12,17 +12,15 @@ from pydantic import Field, ValidationError
 from sqlmodel import Session
 
 from infra.db import claim
-from infra.store import Store
+from infra.store import Store, bundle_key, report_key
 from infra.tables import Submission
 from submissions.bundle.check import expected_of
 from submissions.format.manifest import Manifest, StrictModel, refused
 from submissions.intake.entry import check_entry
 from submissions.intake.intake import (
     Received,
-    bundle_key,
     catalogue,
     new_row,
-    report_key,
     submission_key,
 )
 from submissions.teams.lifecycle import State, record

@@ -15,7 +15,6 @@ from pydantic import ValidationError
 
 from infra.store import Unreachable
 from submissions.bundle.pack import pack_model
-from submissions.bundle.reader_pool import Readers
 from submissions.format.errors import refusal, shown
 from submissions.format.manifest import Hub, Manifest
 from submissions.model_files.model_folder import ALLOWED
@@ -53,16 +52,10 @@ def hub_of(declaration: Mapping[str, Any]) -> Hub | None:
     return _hub(reference, "manifest.model.hub") if reference else None
 
 
-def brought(bundle: Path, folder: Path, max_bytes: int, readers: Readers) -> Path:
-    """The bundle; one that only names a commit on a hub becomes the bundle of that model, made in
-    `folder`."""
-    manifest = readers.declared(bundle)
-    return bundle_of(manifest, manifest.on_hub, folder, max_bytes) if manifest.on_hub else bundle
-
-
-def bundle_of(manifest: Manifest, hub: Hub, folder: Path, max_bytes: int) -> Path:
-    """The bundle of a model on a hub, fetched and packed in `folder`."""
-    fetch(hub, folder / "fetched", max_bytes)
+def fetched_bundle(manifest: Manifest, folder: Path, max_bytes: int) -> Path:
+    """The bundle of the model on a hub that a manifest names, fetched and packed in `folder`."""
+    assert manifest.on_hub
+    fetch(manifest.on_hub, folder / "fetched", max_bytes)
     declaration = manifest.model_dump(mode="json", exclude={"files"})
     return pack_model(folder / "fetched.zip", declaration, folder / "fetched")
 

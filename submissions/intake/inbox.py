@@ -12,7 +12,7 @@ import json
 import tempfile
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path, PurePosixPath
 
 from sqlmodel import Session, select
@@ -27,9 +27,9 @@ from submissions.bundle.pack import pack_model
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import remote
-from submissions.intake.hub import brought, hub_of
 from submissions.intake.hub import fetch as fetch_from_hub
-from submissions.intake.intake import Received, receive
+from submissions.intake.hub import fetched_bundle, hub_of
+from submissions.intake.intake import Received, accept, catalogue
 from submissions.teams.quotas import check_quota
 
 REPORTS = (".report.json", ".report.txt")
@@ -170,9 +170,16 @@ def _hand_in(settings: Settings, found: InboxItem) -> Received:
             else _bundle(settings, found, Path(folder))
         )
         with session(settings.database) as db:
-            check_quota(db, settings, found.team, readers.declared(path).suite)
-            store = open_store(settings.objects, settings.s3_endpoint)
-            return receive(db, store, path, found.team, settings.closes, readers=readers)
+            suites = catalogue(db)
+        fetch_named = partial(fetched_bundle, folder=Path(folder), max_bytes=settings.upload_bytes)
+        read = readers.read(path, suites, fetch_named)
+        with session(settings.database) as db:
+            manifest = read.contents.manifest
+            check_quota(db, settings, found.team, manifest.suite, manifest.subset)
+        checked = readers.decode(read, suites)
+        store = open_store(settings.objects, settings.s3_endpoint)
+        with session(settings.database) as db:
+            return accept(db, store, read.path, checked, found.team, settings.closes)
 
 
 def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
@@ -180,7 +187,7 @@ def _bundle(settings: Settings, found: InboxItem, folder: Path) -> Path:
     remote.fetch(
         found.uri, settings.inbox, found.team, path, settings.s3_endpoint, settings.upload_bytes
     )
-    return brought(path, folder, settings.upload_bytes, readers_of(settings))
+    return path
 
 
 def _model(settings: Settings, drop: InboxItem, folder: Path) -> Path:

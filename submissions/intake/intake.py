@@ -13,11 +13,10 @@ from typing import Any
 from sqlmodel import Session, col, select
 
 from infra.db import claim
-from infra.store import Store
+from infra.store import Store, bundle_key, report_key
 from infra.tables import Sample, Submission, Suite, now
 from submissions.bundle.answers import SUFFIXES, AnswerRule
 from submissions.bundle.check import Catalogue, CheckedBundle, SuiteFacts
-from submissions.bundle.reader_pool import Readers, shared
 from submissions.format.errors import Problem
 from submissions.format.manifest import Manifest
 from submissions.intake.entry import check_entry, contents_key, note_same_bytes
@@ -38,26 +37,6 @@ class Received:
     warnings: tuple[Problem, ...]
 
 
-def receive(
-    db: Session,
-    store: Store,
-    bundle: Path,
-    team: str | None = None,
-    closes: Mapping[str, datetime] | None = None,
-    role: Role = "entry",
-    readers: Readers | None = None,
-) -> Received:
-    """Check a bundle, keep it, and open a submission; the same bundle of the same team is the same
-    submission.
-
-    `team` is whose token brought it, if one did; `closes` says until when suites take submissions;
-    `role` is ours to give, no manifest names it; `readers` are the children that read it, the
-    process's own if none are named.
-    """
-    checked = (readers or shared()).check(bundle, catalogue(db))
-    return accept(db, store, bundle, checked, team, closes, role)
-
-
 def accept(
     db: Session,
     store: Store,
@@ -67,7 +46,12 @@ def accept(
     closes: Mapping[str, datetime] | None = None,
     role: Role = "entry",
 ) -> Received:
-    """Keep a bundle that was checked, and open its submission."""
+    """Keep a bundle that was checked and open its submission; the same bundle of the same team is
+    the same submission.
+
+    `team` is whose token brought it, if one did; `closes` says until when suites take submissions;
+    `role` is ours to give, no manifest names it.
+    """
     check_entry(db, checked.manifest, team, closes or {})
     sha256 = store.put_file(_staged(bundle), bundle)
     submission_id = submission_key(checked.manifest, sha256)
@@ -149,16 +133,6 @@ def submission_key(manifest: Manifest, sha256: str) -> str:
     """One id for one bundle of one team."""
     seed = json.dumps([manifest.team, manifest.suite, manifest.suite_version, sha256])
     return f"sub-{hashlib.sha256(seed.encode()).hexdigest()[:12]}"
-
-
-def bundle_key(sha256: str) -> str:
-    """Where a bundle lies in the store."""
-    return f"bundles/{sha256}.zip"
-
-
-def report_key(submission_id: str) -> str:
-    """Where the door's findings about a bundle lie in the store."""
-    return f"reports/{submission_id}.json"
 
 
 def _staged(bundle: Path) -> str:

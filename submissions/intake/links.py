@@ -10,6 +10,7 @@ from typing import Any
 
 from infra.settings import Settings
 from infra.store import open_store
+from infra.store.boto import credentials
 from infra.store.s3 import S3Store
 from infra.tables import Upload
 from submissions.intake.uploads import UploadPart, part_key
@@ -57,4 +58,4 @@ def _signer(endpoint: str | None) -> Any:
     config = Config(
         signature_version="s3v4", s3=style, request_checksum_calculation="when_required"
     )
-    return boto3.session.Session().client("s3", endpoint_url=endpoint, config=config)
+    return boto3.session.Session(**credentials()).client("s3", endpoint_url=endpoint, config=config)

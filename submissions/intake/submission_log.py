@@ -30,9 +30,15 @@ def log_lines(db: Session, submission_id: str) -> list[LogLine]:
     return sorted(entries, key=lambda line: line.at)
 
 
+def log_subject(submission_id: str) -> str:
+    """Under which events stand that only a submission's team reads."""
+    return f"{submission_id}:log"
+
+
 def _events(db: Session, submission_id: str) -> Iterator[LogLine]:
-    for event in timeline(db, submission_id):
-        yield LogLine(event.at, event.kind, event.text)
+    for subject in (submission_id, log_subject(submission_id)):
+        for event in timeline(db, subject):
+            yield LogLine(event.at, event.kind, event.text)
 
 
 def _shards(db: Session, owners: list[str]) -> Iterator[LogLine]:

@@ -12,22 +12,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import update
+from sqlalchemy import func, update
 from sqlmodel import Session, col, select
 
 from infra.db import claim, session
 from infra.settings import Settings
 from infra.store import Store, open_store
-from infra.tables import Submission, Upload, now
+from infra.tables import Submission, Team, Upload, now
+from submissions.bundle.check import expected_of
+from submissions.bundle.listing import item_problems
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal
 from submissions.format.manifest import Manifest
 from submissions.intake.entry import check_entry
-from submissions.intake.hub import brought
-from submissions.intake.intake import Received, catalogue, receive
+from submissions.intake.hub import fetched_bundle
+from submissions.intake.intake import Received, accept, catalogue
 from submissions.teams.quotas import check_quota
 
 PART = 8 << 20
@@ -116,17 +119,34 @@ def _request_hash(promise: Promise) -> str:
 
 
 def _check_promise(db: Session, settings: Settings, team: str, promise: Promise) -> None:
+    """Everything that can be said before a byte travels: version, subset, kind, samples, quota."""
     manifest = promise.manifest
-    suites = catalogue(db)
-    if manifest.suite not in suites:
-        raise refusal(
-            "E_SUITE",
-            "manifest.suite",
-            "There is no such suite.",
-            f"Use one of {', '.join(suites)}.",
-        )
+    suite, expected = expected_of(manifest, catalogue(db))
+    if manifest.kind == "outputs":
+        problems = list(item_problems(manifest, expected, suite.rules))
+        if problems:
+            raise IntakeError(problems)
     check_entry(db, manifest, team, settings.closes)
-    check_quota(db, settings, team, manifest.suite)
+    check_quota(db, settings, team, manifest.suite, manifest.subset)
+    _check_room(db, settings, team, promise.size)
+
+
+def _check_room(db: Session, settings: Settings, team: str, size: int) -> None:
+    """Refuse a promise that, with the team's other open uploads, would fill the store."""
+    # Two promises at once are counted one after the other.
+    db.connection().execute(update(Team).where(col(Team.name) == team).values(name=team))
+    unfinished = (
+        Upload.team == team,
+        col(Upload.state).in_(("open", "checking")),
+        Upload.expires_at > now(),
+    )
+    promised, until = db.exec(
+        select(func.sum(Upload.size), func.min(Upload.expires_at)).where(*unfinished)
+    ).one()
+    if promised and promised + size > settings.uploads_bytes:
+        message = f"Uploads of {promised} bytes are open; with this one it is over the limit."
+        hint = f"Finish them first; the oldest is dropped at {until:%Y-%m-%d %H:%M} UTC."
+        raise refusal("E_QUOTA", "size", message, hint, settings.uploads_bytes)
 
 
 def find(db: Session, team: str, upload_id: str) -> Upload:
@@ -273,9 +293,13 @@ def _hand_in(settings: Settings, store: Store, row: Upload) -> Received:
                 "E_CHECKSUM", "upload", message, "Open a new upload and send the bundle again."
             )
         readers = readers_of(settings)
-        path = brought(path, Path(folder), settings.upload_bytes, readers)
         with session(settings.database) as db:
-            received = receive(db, store, path, row.team, settings.closes, readers=readers)
+            suites = catalogue(db)
+        fetch_named = partial(fetched_bundle, folder=Path(folder), max_bytes=settings.upload_bytes)
+        read = readers.read(path, suites, fetch_named)
+        checked = readers.decode(read, suites)
+        with session(settings.database) as db:
+            received = accept(db, store, read.path, checked, row.team, settings.closes)
             values = {
                 "state": "finished",
                 "submission_id": received.submission_id,
@@ -325,7 +349,8 @@ def clear(store: Store, upload_id: str) -> None:
 
 def expire(db: Session, store: Store) -> int:
     """Drop uploads that were not finished in time, with what came of them; how many. For the
-    watchdog to call."""
+    watchdog to call. A link holds a while longer than its upload: what came by one is dropped
+    too."""
     abandoned = (col(Upload.state) == "checking") & (col(Upload.updated_at) < now() - STALE)
     late = (Upload.expires_at < now(), (col(Upload.state) == "open") | abandoned)
     rows = db.exec(
@@ -334,4 +359,17 @@ def expire(db: Session, store: Store) -> int:
     for row in rows:
         clear(store, row.id)
         row.state, row.updated_at = "expired", now()
+    db.flush()
+    _drop_late_parts(db, store)
     return len(rows)
+
+
+def _drop_late_parts(db: Session, store: Store) -> None:
+    """Remove parts of uploads that are closed, or of none."""
+    uploads_with_parts = {stored.key.split("/")[1] for stored in store.list("uploads/")}
+    if not uploads_with_parts:
+        return
+    under_way = col(Upload.state).in_(("open", "checking"))
+    kept = set(db.exec(select(Upload.id).where(under_way)))
+    for upload_id in uploads_with_parts - kept:
+        clear(store, upload_id)

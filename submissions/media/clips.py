@@ -24,6 +24,7 @@ from submissions.media.facts import (
     check_size,
     extra,
 )
+from submissions.media.webm import check_elements
 
 CODECS = ("h264", "hevc", "vp8", "vp9", "av1")
 BOXES = {
@@ -81,6 +82,7 @@ def _check_container(data: bytes, container: str) -> None:
                 "The name says webm, the bytes are Matroska.",
                 "Save it as webm or mp4.",
             )
+        check_elements(data)
         return
     if data[4:8] != b"ftyp":
         raise _no_clip()

@@ -17,7 +17,8 @@ TRAJECTORY_TYPE = "application/x-npz"
 VIEWS = ("view_top", "view_front", "view_wrist")
 FLOATS = ("actions", "recovered", "u_chunk")
 NAMES = frozenset({"views", "line", *FLOATS, *VIEWS})
-ACTION_WIDTH = 7
+MOST_WIDTH, MOST_VIEWS = 64, 8
+"""Robots differ; what a suite's own robot has is checked when its rollouts are read."""
 MOST_UNPACKED = 512 << 20
 MOST_HEADER = 10_000
 HINT = "Write it with numpy.savez_compressed; the suite's README names the arrays."
@@ -90,9 +91,11 @@ def _check_kinds(headers: Mapping[str, Header]) -> None:
                 f"The array {name} is {header.dtype}; asked: {np.dtype(expected_dtype)}."
             )
     shape = headers["actions"].shape
-    if len(shape) != 2 or shape[1] != ACTION_WIDTH:
+    if len(shape) != 2 or not 1 <= shape[1] <= MOST_WIDTH:
         raise Refused(
-            "E_ACTIONS", f"The actions have shape {shape}.", f"Give {ACTION_WIDTH} numbers a step."
+            "E_ACTIONS",
+            f"The actions have shape {shape}.",
+            "Give as many numbers a step as the robot takes: 7 on the suite's own table.",
         )
 
 
@@ -108,10 +111,8 @@ def _frames(headers: Mapping[str, Header]) -> tuple[int, ...]:
     else:
         raise _refused("There are no views.")
     steps = headers["actions"].shape[0]
-    if len(shape) != 5 or shape[0] != len(VIEWS) or shape[-1] != 3 or min(shape) < 1:
-        raise _refused(
-            f"The views have shape {shape}; asked: [{len(VIEWS)}, frames, height, width, 3]."
-        )
+    if len(shape) != 5 or shape[0] > MOST_VIEWS or shape[-1] != 3 or min(shape) < 1:
+        raise _refused(f"The views have shape {shape}; asked: [views, frames, height, width, 3].")
     if shape[1] != steps + 1:
         raise _refused(
             f"{shape[1]} frames for {steps} actions; asked: the first frame and one an action."

@@ -24,7 +24,7 @@ BASES = frozenset(
             "google/paligemma2-3b-mix-448",
             "google/paligemma2-3b-pt-224",
         ),
-        "armillary/arena-reader",
+        "armillary/drawn-reader",
     }
 )
 """The models that an adapter's own config may name; the manifest may name any that an operator put

@@ -31,6 +31,10 @@ TYPE_KEYS = (
     *("slow_tokenizer_class", "fast_image_processor_class"),
 )
 """Settings by which transformers looks for a class of its own."""
+KNOWN_JUDGES = (
+    *("PaliGemmaForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration"),
+    *("Gemma3ForConditionalGeneration", "InternVLForConditionalGeneration"),
+)
 PART_NAME = re.compile(r"[A-Za-z]\w*")
 DIFFUSERS_HINT = (
     "Hand in a diffusers folder as save_pretrained wrote it (on hubs often called -Diffusers)."
@@ -111,7 +115,11 @@ def entry_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterat
     """A whole model of transformers, or of our own, is one that a suite here can run."""
     named = config.get("architectures")
     names = named if isinstance(named, list) and named else [config.get("_class_name")]
-    runs = ", ".join(sorted(rules["architectures"]))
+    hint = (
+        "These have: models of transformers that are shown pictures and talked to in turns "
+        f"({len(rules['architectures'])} classes, such as {', '.join(KNOWN_JUDGES)}), and "
+        "ArmillaryDynamics for a world model."
+    )
     for name in names:
         if name is None:
             message = "It names no class, so nobody can tell what model this is."
@@ -121,7 +129,19 @@ def entry_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterat
                 f"{shown(name)} is a part of a pipeline, or a model that has no form as a judge "
                 "here."
             )
-            yield Problem("E_ARCHITECTURE", shown(path), message, f"These have: {runs}.")
+            yield Problem("E_ARCHITECTURE", shown(path), message, hint)
+
+
+def is_talked_to(config: Mapping[str, Any], rules: Rules) -> bool:
+    """Whether a whole model is a judge that needs a chat template; PaliGemma is asked in one
+    line."""
+    named = config.get("architectures")
+    name = named[0] if isinstance(named, list) and named else None
+    return (
+        isinstance(name, str)
+        and name in rules["architectures"]
+        and not name.startswith(("PaliGemma", "Armillary"))
+    )
 
 
 def unknown_class(path: str, name: object) -> Problem:

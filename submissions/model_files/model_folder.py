@@ -18,7 +18,7 @@ from submissions.format.pickles import is_pickle
 from submissions.format.strict_json import BadJson
 from submissions.model_files.adapters import adapter_problems, layout_of, weights_problems
 from submissions.model_files.chat_templates import template_problems
-from submissions.model_files.classes import entry_problems, rules
+from submissions.model_files.classes import entry_problems, is_talked_to, rules
 from submissions.model_files.configs import (
     config_problems,
     index_problems,
@@ -49,6 +49,12 @@ class DeclaredModel:
     modalities: tuple[str, ...] = ()
 
 
+NO_TEMPLATE = Problem(
+    "W_TEMPLATE",
+    TOP,
+    "No chat template came with it, so nobody can tell how to talk to this model.",
+    "Add its chat_template.jinja, or save its processor again with save_pretrained.",
+)
 UNDECLARED = DeclaredModel()
 
 
@@ -61,6 +67,7 @@ class ModelFolder:
     shapes: ShapesByFolder = field(default_factory=ShapesByFolder)
     top_config: dict[str, Any] | None = None
     top_tensors: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    has_template: bool = False
 
 
 def read_model(
@@ -123,6 +130,7 @@ def _small_problems(path: str, suffix: str, data: bytes, folder: ModelFolder) ->
     elif not _is_text(data):
         yield Problem("E_FORBIDDEN_TYPE", shown(path), "This is not plain text.", HINT)
     elif suffix == ".jinja":
+        folder.has_template = True
         yield from template_problems(path, data.decode())
 
 
@@ -145,6 +153,7 @@ def _json_problems(path: str, data: bytes, folder: ModelFolder) -> Iterator[Prob
         yield from sight_problems(path, value)
     else:
         folder.shapes.add_config(path, value)
+        folder.has_template |= bool(value.get("chat_template"))
         if path == f"{TOP}/config.json":
             folder.top_config = value
         yield from config_problems(path, value, rules(), folder.declared.modalities)
@@ -168,6 +177,8 @@ def _whole_problems(folder: ModelFolder) -> Iterator[Problem]:
         yield from weights_problems(adapters, folder.declared.base)
     elif folder.top_config is not None:
         yield from entry_problems(f"{TOP}/config.json", folder.top_config, rules())
+        if not folder.has_template and is_talked_to(folder.top_config, rules()):
+            yield NO_TEMPLATE
     elif f"{TOP}/config.json" not in folder.names:
         hint = (
             "Hand in the folder that save_pretrained wrote, or a LoRA with its base in the "

@@ -48,8 +48,17 @@ def allowance(db: Session, settings: Settings, team: str, suite: str) -> Allowan
     return Allowance(len(counted), limit, len(running), renews, limited)
 
 
-def check_quota(db: Session, settings: Settings, team: str, suite: str) -> None:
+def is_free(settings: Settings, subset: str) -> bool:
+    """Whether submissions of a subset are counted at all: trying the path costs nothing."""
+    return bool(settings.quota_free) and subset == settings.quota_free
+
+
+def check_quota(
+    db: Session, settings: Settings, team: str, suite: str, subset: str = "full"
+) -> None:
     """Refuse a submission that could not be scored now; the message says when it could."""
+    if is_free(settings, subset):
+        return
     quota = allowance(db, settings, team, suite)
     if not quota.left:
         raise over_quota(quota, settings)
@@ -82,6 +91,8 @@ def start(db: Session, settings: Settings, submission_id: str) -> bool:
     # Two workers that start at once must count one after the other.
     db.connection().execute(update(Team).where(col(Team.name) == row.team).values(name=row.team))
     quota = allowance(db, settings, row.team, row.suite)
+    if is_free(settings, row.subset):
+        return True
     if not quota.left:
         raise over_quota(quota, settings)
     if quota.running >= settings.quota_running and quota.limited:

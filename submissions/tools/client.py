@@ -8,7 +8,7 @@ import http.client
 import json
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,30 @@ POLL_SECONDS = 600
 Answer = tuple[int, bytes]
 Progress = Callable[[int, int], None]
 """Called with the bytes that the server has and the bytes there are."""
+
+
+PREFIXES = ("", "/api")
+FINAL = ("published", "rejected", "failed", "withdrawn")
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteEvent:
+    """One line of a timeline, as the server tells it."""
+
+    at: str
+    what: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteStatus:
+    """Where a submission stands, as the server tells it; `waits` says for what, if it waits."""
+
+    submission_id: str
+    state: str
+    reason: str
+    waits: str
+    events: tuple[RemoteEvent, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +80,50 @@ class Server:
                 "E_ARGUMENTS", "server", f"{shown(address)} is no address.", "Write https://host."
             )
         self._parts, self._token = parts, token
+        self._prefix: str | None = None
+
+    def page_of(self, submission_id: str) -> str:
+        """Where people follow a submission; empty where the address is an API without pages."""
+        base = f"{self._parts.scheme}://{self._parts.netloc}{self._parts.path.rstrip('/')}"
+        if self._found_prefix():
+            return f"{base}/submit?id={submission_id}"
+        return f"{base.removesuffix('/api')}/submit?id={submission_id}" * base.endswith("/api")
+
+    def status(self, submission_id: str) -> RemoteStatus:
+        """Where a submission of the team stands, and its timeline."""
+        row = self.ask("GET", f"/v1/submissions/{submission_id}", b"", {})
+        events = self.ask("GET", f"/v1/submissions/{submission_id}/timeline", b"", {})
+        lines = tuple(
+            RemoteEvent(event["at"][:19].replace("T", " "), event["kind"], event["text"])
+            for event in events
+        )
+        return RemoteStatus(submission_id, row["state"], row["reason"], row["waits"], lines)
+
+    def watch(self, submission_id: str, seconds: float = 3.0) -> Iterator[RemoteStatus]:
+        """The status whenever it changes, until it is final."""
+        before: RemoteStatus | None = None
+        while before is None or before.state not in FINAL:
+            current = self.status(submission_id)
+            if current != before:
+                yield current
+            before = current
+            if before.state not in FINAL:
+                time.sleep(seconds)
+
+    def _found_prefix(self) -> str:
+        """What leads from the address to the API: nothing for the API itself, `/api` for a
+        board's own address."""
+        if self._prefix is None:
+            self._prefix = next((p for p in PREFIXES if self._answers(p)), PREFIXES[0])
+        return self._prefix
+
+    def _answers(self, prefix: str) -> bool:
+        try:
+            path = f"{prefix}/v1/openapi.json"
+            status, answer = _request(self._parts, "GET", path, b"", {})
+            return status == 200 and "openapi" in json.loads(answer)
+        except (OSError, http.client.HTTPException, ValueError, _Failing):
+            return False
 
     def hand_in(self, bundle: Path, progress: Progress = lambda _sent, _size: None) -> HandedIn:
         """Send a bundle and have it checked; what the server has already is not sent again."""
@@ -107,7 +175,8 @@ class Server:
     def ask(self, method: str, path: str, body: bytes, headers: Mapping[str, str]) -> Any:
         """One request, tried again while the line or the server fails; a refusal is IntakeError."""
         sent = {"Authorization": f"Bearer {self._token}", **headers}
-        status, answer = _retried(lambda: _request(self._parts, method, path, body, sent))
+        whole = self._found_prefix() + path
+        status, answer = _retried(lambda: _request(self._parts, method, whole, body, sent))
         if status >= 400:
             raise _refused(status, answer)
         return json.loads(answer) if answer else None

@@ -129,9 +129,12 @@ def test_what_a_team_reads_of_its_own_is_kept_by_no_cache(prefix: str, desk: Des
     assert (wrong.status_code, wrong.headers["allow"]) == (405, "GET, POST")
 
 
-@pytest.fixture
-def board(tmp_path: Path) -> Iterator[tuple[str, psutil.Process, str]]:
+@pytest.fixture(scope="module")
+def board(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[str, psutil.Process, str]]:
     """Page and API at one address, as `armillary serve` starts them, and a team's token."""
+    tmp_path = tmp_path_factory.mktemp("board")
     settings = stock(Settings(home=tmp_path / "home", database_url=""))
     with session(settings.database) as db:
         tokens.add_team(db, TEAM)
@@ -162,6 +165,17 @@ def test_the_board_itself_does_not_grow_by_what_strangers_send(
     assert _resident(server) - before < MOST_GROWTH
 
 
+def test_routes_of_streamlit_that_no_page_uses_are_closed(
+    board: tuple[str, psutil.Process, str],
+) -> None:
+    statuses = {}
+    for path in ("/_stcore/upload_file/any/one", "/_stcore/metrics", "/_stcore/agent/interact"):
+        with request(board[0], "PUT", path, CHUNKED) as line:
+            statuses[path] = line.status()
+
+    assert set(statuses.values()) == {404}
+
+
 def test_the_board_answers_before_a_body_is_sent(board: tuple[str, psutil.Process, str]) -> None:
     address, _, secret = board
     bearer = {"Authorization": f"Bearer {secret}"}
@@ -172,6 +186,18 @@ def test_the_board_answers_before_a_body_is_sent(board: tuple[str, psutil.Proces
         too_long = line.status()
 
     assert (without, too_long) == (401, 413)
+
+
+def test_the_board_believes_no_forwarded_address_that_no_proxy_vouches_for(
+    board: tuple[str, psutil.Process, str],
+) -> None:
+    statuses = set()
+    for number in range(30):
+        wrong = {"Authorization": "Bearer arm_wrong", "X-Forwarded-For": f"203.0.113.{number}"}
+        with request(board[0], "GET", "/api/v1/teams/me", wrong) as line:
+            statuses.add(line.status())
+
+    assert 429 in statuses
 
 
 def _pour(line: Line, count: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fastapi.testclient import TestClient
+from pydantic import SecretStr
 
 from infra import leases
 from infra.db import session
@@ -32,7 +33,7 @@ def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
         leases.acquire(db, "sub-1", "evaluate", "other:1:1:x", -1)
         record(db, "sub-1", "lease_expired", "gone")
 
-    found = TestClient(create(ready)).get("/metrics")
+    found = TestClient(create(ready), client=("127.0.0.1", 1)).get("/metrics")
 
     lines = found.text.splitlines()
     assert found.headers["content-type"].startswith("text/plain")
@@ -57,3 +58,21 @@ def test_ready_names_what_does_not_answer(ready: Settings) -> None:
         "answers",
     )
     assert TestClient(create(away)).get("/health/live").status_code == 200
+
+
+def test_metrics_are_for_operators_only(ready: Settings) -> None:
+    asked = {
+        "outside": TestClient(create(ready)).get("/metrics"),
+        "behind a proxy here": TestClient(create(ready), client=("127.0.0.1", 1)).get(
+            "/metrics", headers={"X-Forwarded-For": "192.0.2.1"}
+        ),
+    }
+    locked = ready.model_copy(update={"metrics_token": SecretStr("instruments")})
+    client = TestClient(create(locked), client=("127.0.0.1", 1))
+    asked["no token"] = client.get("/metrics")
+    asked["wrong token"] = client.get("/metrics", headers={"Authorization": "Bearer x"})
+    right = client.get("/metrics", headers={"Authorization": "Bearer instruments"})
+
+    assert {name: answer.status_code for name, answer in asked.items()} == dict.fromkeys(asked, 403)
+    assert all("armillary_" not in answer.text for answer in asked.values())
+    assert right.status_code == 200 and "armillary_queue" in right.text

@@ -3,14 +3,16 @@ size."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 from sqlmodel import select
 
 from infra.db import session
-from infra.tables import Output, Submission, Upload
+from infra.tables import Output, Submission, Upload, now
 from tests.submissions.bad.case import bundle, pictures
 
 from .conftest import ON_BOTH, Desk
@@ -42,6 +44,23 @@ def test_a_size_beyond_the_limit_is_refused_by_the_limit(size: int, desk: Desk, 
     answer = create(desk, {**promise(bundle(spot, pictures(2))), "size": size})
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (413, "E_TOO_LARGE")
+
+
+def test_what_a_team_promises_at_once_is_bounded_and_what_is_dropped_counts_no_more(
+    desk: Desk, spot: Path
+) -> None:
+    bundle(spot, pictures(2))
+
+    def promised(number: int) -> tuple[int, str]:
+        answer = create(desk, promise(spot, size=2 << 30), f"key-number-{number}")
+        return answer.status_code, answer.json().get("error", {}).get("code", "")
+
+    answers = [promised(number) for number in range(60)]
+    assert answers == [(201, "")] * 32 + [(429, "E_QUOTA")] * 28
+
+    with session(desk.settings.database) as db:
+        db.connection().execute(update(Upload).values(expires_at=now() - timedelta(seconds=1)))
+    assert promised(60) == (201, "")
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, 10**30])

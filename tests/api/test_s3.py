@@ -20,7 +20,7 @@ from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import bundle, pictures
 
 from .conftest import TEAM, Desk
-from .handing_in import create, promise
+from .handing_in import create, finish, promise
 from .served import served
 
 
@@ -67,6 +67,27 @@ def test_a_link_takes_its_part_and_nothing_longer_shorter_elsewhere_or_other(
 
     assert {why: status for why, status in refused.items() if status < 400} == {}
     assert put(url, data, headers) == 200
+
+
+def test_what_comes_by_a_link_when_its_upload_is_closed_does_not_stay(
+    bucket: Desk, spot: Path
+) -> None:
+    data = bundle(spot, pictures(2)).read_bytes()
+    upload = create(bucket, promise(spot, own=True)).json()["upload"]
+    asked = {"sha256": hashlib.sha256(data).hexdigest()}
+    part = upload["parts"][0]["link"]
+    link = bucket.client.get(part, params=asked, headers=bucket.headers()).json()
+    store = open_store(bucket.settings.objects, bucket.settings.s3_endpoint)
+    assert put(link["url"], data, link["headers"]) == 200
+    with session(bucket.settings.database) as db:
+        uploads.expire(db, store)
+    assert finish(bucket, upload["id"]).status_code == 202
+
+    put(link["url"], data, link["headers"])
+    with session(bucket.settings.database) as db:
+        uploads.expire(db, store)
+
+    assert not list(store.list("uploads/"))
 
 
 def test_the_client_sends_to_s3_in_parts_and_hands_in(

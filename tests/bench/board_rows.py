@@ -23,6 +23,7 @@ from infra.db import add_new, engine, migrate, session
 from infra.tables.board import Declared
 from infra.tables.standing import AttemptRow, Roster, Standing
 from leaderboard.cache import on_publish
+from tests.boards import seen_by
 
 METRICS = 18
 CARD = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
@@ -76,6 +77,7 @@ def enter(db: Session, number: int) -> None:
     )
     add_new(db, tables.Submission, [row.model_dump()])
     add_new(db, tables.Run, [run.model_dump()])
+    seen_by(db, run.board, run.judge)
     add_new(db, Declared, [on_publish.declared(row)])
 
 

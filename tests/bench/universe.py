@@ -1,8 +1,8 @@
-"""What adaptation brings on the simulated arena: strategies, frames, samples and masks, in CPU
-seconds.
+"""What adaptation brings on recorded play: strategies, frames, samples, LoRA ranks, mixtures,
+environments and masks, in CPU seconds.
 
 `python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does
-one seed of the main table, smaller.
+one seed of the main table, smaller; `--tables a,b` only some.
 """
 
 from __future__ import annotations
@@ -30,9 +30,13 @@ from evaluators.models.adapt.strategies import Strategy
 from evaluators.models.adapt.train import TrainingPlan, TrainingStep, adapt
 from evaluators.models.vlm.adapter import packaged_base
 from evaluators.models.vlm.judge import read_folder
+from evaluators.suites.universe.bank import FILE, SPACE, read_rows
+from evaluators.suites.universe.bank_making import labelled
+from evaluators.suites.universe.course.reader import shrunk
 from evaluators.suites.universe.questions import FORMATS, TASKS, QuestionAnswer, pairs
-from evaluators.suites.universe.reader import SPACE, Clips, draw_clips
-from evaluators.worlds.arena.looks import HOME
+from evaluators.worlds.doom.engine import running
+from evaluators.worlds.doom.places import HOME, PLACES
+from evaluators.worlds.doom.sessions import SessionOrder
 from tests.bench.report import FOLDER
 
 Cells = Mapping[str, float]
@@ -40,23 +44,39 @@ SHORT = {"action_recognition": "actions", "character_recognition": "characters"}
 CELLS = tuple(f"{SHORT[task]}, {form}" for task in TASKS for form in FORMATS)
 RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 5e-3, "full": 1e-3}
 MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "full", "lora")
-SHARES = {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}
+ACTION_SHARE = 0.6
+MIXTURES = {
+    "ours": (ACTION_SHARE, {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}),
+    "paper": (0.8, {"binary": 0.075, "multiple_choice": 0.05, "open_ended": 0.8}),
+    "even": (0.5, {"binary": 1 / 6, "multiple_choice": 1 / 3, "open_ended": 1 / 3}),
+}
+"""The share of actions, and the weight of one question of each format."""
+HELD_SESSION = 80_000
+"""Sessions from here on are held out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clips:
+    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB."""
+
+    frames: Pixels
+    labels: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
     """How much of everything."""
 
-    train: int = 800
+    train: int = 1200
     held: int = 240
-    steps: int = 200
+    steps: int = 300
     batch: int = 16
     questions: int = 3
     frames: int = 4
     seeds: tuple[int, ...] = (0, 1, 2)
 
 
-QUICK = Size(train=240, held=104, steps=60, frames=2, seeds=(0,))
+QUICK = Size(train=120, held=60, steps=40, seeds=(0,))
 
 
 @dataclass(frozen=True)
@@ -67,28 +87,37 @@ class Bench:
     train: Clips
     held: Clips
 
-    def lessons(self, frames: int, policy: Policy, seed: int) -> list[Lesson]:
+    def lessons(self, job: Job) -> list[Lesson]:
         """A lesson a training clip, its questions drawn by seed."""
-        rng = np.random.default_rng([seed, 18])
+        rng = np.random.default_rng([job.seed, 18])
         return [
-            Lesson(_seen(self.train.frames[i], frames, policy), self._drawn(i, rng))
-            for i in range(self.size.train)
+            Lesson(_seen(self.train.frames[i], job.frames, job.policy), self._drawn(i, job, rng))
+            for i in range(len(self.train.labels))
         ]
 
-    def examine(self, model: Any, processor: Any, mask: Mask, frames: int, policy: Policy) -> Cells:
-        """Exact match of every cell on the held-out clips, all eight questions each."""
-        asked = [pairs(*labels, SPACE, number) for number, labels in enumerate(self.held.labels)]
-        lessons = [Lesson(_seen(clip, frames, policy), tuple((p.question, p.answer) for p in eight))
-                   for clip, eight in zip(self.held.frames, asked, strict=True)]  # fmt: skip
+    def examine(self, model: Any, processor: Any, job: Job, held: Clips | None = None) -> Cells:
+        """Exact match of every cell on held-out clips, all eight questions each."""
+        held = held or self.held
+        asked = [pairs(*labels, SPACE, number) for number, labels in enumerate(held.labels)]
+        lessons = [
+            Lesson(
+                _seen(clip, job.frames, job.policy), tuple((p.question, p.answer) for p in eight)
+            )
+            for clip, eight in zip(held.frames, asked, strict=True)
+        ]
         found: dict[str, list[bool]] = {name: [] for name in CELLS}
-        for eight, right in zip(asked, exam(Teacher(model, processor, mask), lessons), strict=True):
+        for eight, right in zip(
+            asked, exam(Teacher(model, processor, job.mask), lessons), strict=True
+        ):
             for pair, good in zip(eight, right, strict=True):
                 found[f"{SHORT[pair.task]}, {pair.format}"].append(good)
         return {name: 100 * mean(right) for name, right in found.items()}
 
-    def _drawn(self, number: int, rng: np.random.Generator) -> tuple[tuple[str, str], ...]:
+    def _drawn(
+        self, number: int, job: Job, rng: np.random.Generator
+    ) -> tuple[tuple[str, str], ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
-        weights = np.array([_weight(pair) for pair in eight])
+        weights = np.array([_weight(pair, job.mixture) for pair in eight])
         chosen = rng.choice(
             len(eight), self.size.questions, replace=False, p=weights / weights.sum()
         )
@@ -107,6 +136,9 @@ class Job:
     mask: Mask = "image_first"
     steps: int = 0
     look: tuple[int, ...] = ()
+    rank: int = 8
+    mixture: str = "ours"
+    elsewhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +151,7 @@ class Ran:
     training: float
     examining: float
     samples: Mapping[int, Cells]
+    elsewhere: Mapping[str, Cells]
 
 
 def run(bench: Bench, job: Job) -> Ran:
@@ -130,6 +163,7 @@ def run(bench: Bench, job: Job) -> Ran:
         batch=bench.size.batch,
         accumulate=1,
         rate=RATES.get(job.strategy, 0.0),
+        rank=job.rank,
         mask=job.mask,
         seed=job.seed,
         every=10**9,
@@ -137,7 +171,7 @@ def run(bench: Bench, job: Job) -> Ran:
     on_the_way: dict[int, Cells] = {}
 
     def examine(model: Any) -> Cells:
-        return bench.examine(model, processor, job.mask, job.frames, job.policy)
+        return bench.examine(model, processor, job)
 
     def told(step: TrainingStep) -> None:
         if step.number in job.look:
@@ -145,10 +179,14 @@ def run(bench: Bench, job: Job) -> Ran:
             on_the_way[step.number * bench.size.batch] = examine(model)
             model.train()
 
-    lessons = bench.lessons(job.frames, job.policy, job.seed)
+    lessons = bench.lessons(job)
     made, training = _cpu(lambda: adapt(model, processor, lessons, plan, report=told))
     cells, examining = _cpu(lambda: examine(made.model))
-    return Ran(cells, made.parameters, training, examining, on_the_way)
+    names = [place.name for place in PLACES[1:]] if job.elsewhere else []
+    elsewhere = {
+        name: bench.examine(made.model, processor, job, bank_clips(name)) for name in names
+    }
+    return Ran(cells, made.parameters, training, examining, on_the_way, elsewhere)
 
 
 def strategies(size: Size) -> list[Job]:
@@ -178,6 +216,22 @@ def samples(size: Size) -> list[Job]:
     """Exact match after so many clips, full tuning, one seed."""
     look = tuple(round(size.steps * share) for share in (0.125, 0.25, 0.5, 1.0))
     return [Job("full", 0, size.frames, steps=size.steps, look=look)]
+
+
+def ranks(size: Size) -> list[Job]:
+    """LoRA at the paper's ranks, one seed."""
+    return [Job("lora", 0, size.frames, steps=size.steps, rank=r) for r in (8, 16, 32, 48, 64)]
+
+
+def mixtures(size: Size) -> list[Job]:
+    """Full tuning on three mixtures of tasks and formats, one seed."""
+    return [Job("full", 0, size.frames, steps=size.steps, mixture=name) for name in MIXTURES]
+
+
+def environments(size: Size) -> list[Job]:
+    """Adapted to environment 1, examined in all, one seed."""
+    kinds: tuple[Strategy, ...] = ("projector", "full")
+    return [Job(kind, 0, size.frames, steps=size.steps, elsewhere=True) for kind in kinds]
 
 
 def masks(size: Size) -> list[Job]:
@@ -224,10 +278,32 @@ def masks_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, An
         }
 
 
+def ranks_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """A row a rank."""
+    for job, one in zip(jobs, ran, strict=True):
+        yield {"rank": job.rank, "parameters": one.parameters, **one.cells}
+
+
+def mixtures_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """A row a mixture."""
+    for job, one in zip(jobs, ran, strict=True):
+        yield {"mixture": job.mixture, **one.cells}
+
+
+def environments_rows(jobs: Sequence[Job], ran: Sequence[Ran]) -> Iterator[dict[str, Any]]:
+    """A row an environment and strategy."""
+    for job, one in zip(jobs, ran, strict=True):
+        for name, cells in {HOME: one.cells, **one.elsewhere}.items():
+            yield {"strategy": job.strategy, "environment": name, **cells}
+
+
 TABLES = {
     "strategies": (strategies, strategies_rows),
+    "environments": (environments, environments_rows),
     "frames": (frames, frames_rows),
     "samples": (samples, samples_rows),
+    "ranks": (ranks, ranks_rows),
+    "mixtures": (mixtures, mixtures_rows),
     "masks": (masks, masks_rows),
 }
 
@@ -235,13 +311,15 @@ TABLES = {
 def main(arguments: Sequence[str]) -> int:
     """Run the tables, print them and write them; each is written as soon as it is there."""
     quick = "--quick" in arguments
+    named = arguments[arguments.index("--tables") + 1].split(",") if "--tables" in arguments else []
+    chosen = named or (["strategies"] if quick else list(TABLES))
     size, began = QUICK if quick else Size(), time.monotonic()
     found: dict[str, Any] = {}
     with ProcessPoolExecutor(2, get_context("spawn"), _begin, (size,)) as pool:
         going = {
             name: [(job, pool.submit(_run, job)) for job in wanted(size)]
             for name, (wanted, _) in TABLES.items()
-            if name == "strategies" or not quick
+            if name in chosen
         }
         for name, asked in going.items():
             jobs, ran = zip(
@@ -274,16 +352,40 @@ def _told(name: str, job: Job, ran: Ran) -> Ran:
 
 
 def make(size: Size) -> Bench:
-    """Draw the clips; training and held-out ones have seeds of their own."""
-    return Bench(size, draw_clips([HOME], size.train, 300), draw_clips([HOME], size.held, 301))
+    """Record the clips; those held out are of other sessions."""
+    with running() as engine:
+        train = _recorded(engine.record, size.train, 0)
+        return Bench(size, train, _recorded(engine.record, size.held, HELD_SESSION))
+
+
+def bank_clips(environment: str) -> Clips:
+    """The open bank's clips of an environment."""
+    rows = [row for row in read_rows(FILE) if row.clip.environment == environment]
+    frames = np.stack([shrunk(row.clip.frames()) for row in rows])
+    return Clips(frames, tuple((row.action, row.character) for row in rows))
+
+
+def _recorded(record: Any, number: int, first: int) -> Clips:
+    frames: list[Pixels] = []
+    labels: list[tuple[str, str]] = []
+    for seed in range(first, first + 10 * number):
+        session = record(SessionOrder(HOME, seed))
+        for row in labelled(session):
+            frames.append(shrunk(session.clip(row.clip.take)))
+            labels.append((row.action, row.character))
+        if len(frames) >= number:
+            return Clips(np.stack(frames[:number]), tuple(labels[:number]))
+    raise ValueError(f"{HOME} gave {len(frames)} clips of {number}.")
 
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
     return clip[list(choose_frames(len(clip), frames, policy))]
 
 
-def _weight(pair: QuestionAnswer) -> float:
-    return SHARES[pair.format]
+def _weight(pair: QuestionAnswer, mixture: str) -> float:
+    actions, formats = MIXTURES[mixture]
+    share = actions if pair.task == "action_recognition" else 1 - actions
+    return share * formats[pair.format]
 
 
 def _cpu(work: Callable[[], Any]) -> tuple[Any, float]:

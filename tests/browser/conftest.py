@@ -10,6 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from infra.settings import Settings
 from tests.browser.visit import Visit
-from tests.leaderboard.made_board import settings_in, shared
+from tests.leaderboard.made_board import MODELS, Model, make, settings_in, shared
 
 CHROMIUM = Path("/usr/bin/chromium")
 FLAGS = [
@@ -28,6 +29,20 @@ FLAGS = [
     "--no-first-run",
 ]
 ARTEFACTS = Path(__file__).parent / "artefacts"
+CROWD = (
+    *MODELS,
+    *(
+        Model(
+            f"sub-crowd{number:02d}",
+            f"Crowd {number:02d} with a name that is rather long for a table",
+            f"Laboratory {number % 9}",
+            "AB"[number % 2],
+            0.45 + 0.05 * (number % 8),
+        )
+        for number in range(36)
+    ),
+)
+"""Forty entries, most with names that want room."""
 SIZES = {"desktop": (1400, 950), "phone": (390, 844)}
 
 
@@ -36,6 +51,22 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settin
     """The page as `armillary serve` starts it, over a board of its own that tests may write to."""
     home = tmp_path_factory.mktemp("site") / "home"
     shutil.copytree(shared(tmp_path_factory).home, home)
+    with serving(home) as address:
+        yield address, settings_in(home)
+
+
+@pytest.fixture(scope="session")
+def crowd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The page over a board with forty entries."""
+    home = tmp_path_factory.mktemp("crowd") / "home"
+    make(settings_in(home), CROWD)
+    with serving(home) as address:
+        yield address
+
+
+@contextmanager
+def serving(home: Path) -> Iterator[str]:
+    """A page server of its own over a home; gives its address."""
     port = _free_port()
     environment = {**os.environ, "ARMILLARY_HOME": str(home), "ARMILLARY_PORT": str(port)}
     code = (
@@ -48,7 +79,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Settin
         )
         try:
             _wait(f"http://127.0.0.1:{port}/_stcore/health", home / "server.log")
-            yield f"http://127.0.0.1:{port}", settings_in(home)
+            yield f"http://127.0.0.1:{port}"
         finally:
             server.terminate()
             server.wait(10)
@@ -87,6 +118,12 @@ def phone(chromium: Browser, site: tuple[str, Settings]) -> Iterator[Visit]:
     """A reader with a phone, in a fresh browser."""
     for context in _context(chromium, "phone"):
         yield from _visit(context, site[0], "phone")
+
+
+@pytest.fixture
+def at_crowd(desk: BrowserContext, crowd: str) -> Iterator[Visit]:
+    """A reader at a desk, before a board with forty entries."""
+    yield from _visit(desk, crowd, "crowd")
 
 
 def _context(chromium: Browser, size: str) -> Iterator[BrowserContext]:

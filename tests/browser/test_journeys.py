@@ -93,22 +93,47 @@ def test_the_back_button_takes_a_choice_back(visit: Visit) -> None:
     expect(visit.page.get_by_text("Long-tail tool use")).to_be_visible(timeout=PATIENCE)
 
 
-def test_a_click_on_a_head_sorts_the_table(visit: Visit) -> None:
-    visit.go(
-        "ranking?suite=sc3&metric=pearson_r&scenario=in_distribution&task=pooled"
-        "&setting=online&modality=video"
+def test_a_click_on_a_head_sorts_the_table_and_the_address_follows(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&metric=index&scenario=*&setting=*&modality=*&task=*")
+    best_first = visit.ranked_names()
+    head = visit.page.locator("table.arm-table thead th", has_text="Physical realism")
+
+    head.locator("a").click()
+    visit.page.wait_for_url("**metric=physical_realism**", timeout=PATIENCE)
+    expect(head).to_have_attribute("aria-sort", "descending", timeout=PATIENCE)
+    by_realism = visit.ranked_names()
+    head.locator("a").click()
+    visit.page.wait_for_url("**sort=worst**", timeout=PATIENCE)
+    expect(head).to_have_attribute("aria-sort", "ascending", timeout=PATIENCE)
+
+    assert sorted(by_realism) == sorted(best_first) and len(by_realism) > 3
+    assert visit.ranked_names() == by_realism[::-1]
+
+
+def test_a_name_in_the_ranking_opens_its_model(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&scenario=*")
+
+    visit.page.get_by_role("link", name="Aurora Video 2").first.click()
+
+    visit.page.wait_for_url("**/model?id=sub-aurora", timeout=PATIENCE)
+    expect(visit.page.get_by_role("heading", name="Aurora Video 2")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.locator(".arm-card")).to_contain_text("#1")
+
+
+def test_the_ranking_is_reached_and_sorted_by_keyboard(visit: Visit) -> None:
+    visit.go("ranking?suite=tailor&scenario=*")
+    link = visit.page.locator("table.arm-table thead th", has_text="Perceptual quality").locator(
+        "a"
     )
-    before = visit.cells()
-    table = visit.page.locator("[data-testid=stDataFrame]").first
 
-    table.locator(".dvn-scroller").click(position={"x": 240, "y": 15})
+    link.focus()
+    visit.page.keyboard.press("Enter")
 
-    expect(table.locator("[role=gridcell]").first).not_to_have_text(before[0], timeout=PATIENCE)
-    assert sorted(visit.cells()) == sorted(before)
+    visit.page.wait_for_url("**metric=perceptual_quality**", timeout=PATIENCE)
 
 
 def test_the_view_can_be_taken_along_as_csv(visit: Visit) -> None:
-    visit.go("ranking?suite=tailor&scenario=*")
+    visit.go("ranking?suite=tailor&metric=instruction_adherence&scenario=*")
 
     with visit.page.expect_download(timeout=PATIENCE) as waiting:
         visit.page.locator("[data-testid=stDownloadButton] button", has_text="CSV").first.click()
@@ -215,9 +240,9 @@ def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(
 
 
 def _bundle(settings: Settings) -> Path:
-    from flows.cli.demo import _outputs_bundle
+    from flows.cli.demos.tailor import outputs_bundle
 
-    return _outputs_bundle(settings)
+    return outputs_bundle(settings)
 
 
 def _token(settings: Settings, bundle: Path) -> str:

@@ -32,6 +32,8 @@ from tests.studies.test_four_protocols import independent_alpha, independent_kap
 pytestmark = pytest.mark.xdist_group("browser")
 NAMES = {"Glassbead-7B": "Team Petrel", "Northwind-XL": "Team Skua"}
 SUITES = ("tailor", "liva", "universe", "sc3")
+MOST_QUESTIONS = 60
+"""A question may open others, so they are not counted at the start."""
 SAMPLES = {"tailor": 1, "liva": 2, "universe": 1, "sc3": 1}
 
 
@@ -41,7 +43,10 @@ def raters(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, Sett
     settings = board(tmp_path_factory.mktemp("rating") / "home")
     port = _free_port()
     environment = {**os.environ, "ARMILLARY_HOME": str(settings.home)}
-    code = f"from flows.cli.serve import run_app; run_app('rating.py', {port})"
+    code = (
+        "from flows.cli.serve import run_app; from infra.settings import Settings; "
+        f"run_app('rating_app.py', Settings(), {port})"
+    )
     log = settings.home / "rating.log"
     with log.open("wb") as stream:
         server = subprocess.Popen(
@@ -194,11 +199,26 @@ def _leave_in_the_middle(page: Page) -> int:
     return 1
 
 
+def watch_all(page: Page, rate: float = 1.0) -> None:
+    """Play the clips to their end, where they are compared."""
+    play = page.get_by_role("button", name="Play all together")
+    if play.is_visible():
+        play.click()
+        page.evaluate(
+            "rate => document.querySelectorAll('video').forEach(v => v.playbackRate = rate)", rate
+        )
+        expect(
+            page.get_by_role("status").filter(has_text="Watched to the end")
+        ).not_to_contain_text("–", timeout=2 * PATIENCE)
+        _settled(page)
+
+
 def _rate(page: Page, number: int, suite: str) -> None:
     """One item: every open question by its key, then hand in by keys too."""
     before = _done(page)
+    watch_all(page)
     groups = page.get_by_role("radiogroup")
-    for at in range(groups.count() + 1):
+    for at in range(MOST_QUESTIONS):
         checked = page.get_by_role("radio", checked=True).count()
         if checked == groups.count():
             break

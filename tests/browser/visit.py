@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,12 +48,20 @@ class Visit:
         return [text.strip() for text in table.locator("[role=gridcell]").all_text_contents()]
 
     def leads_with(self, *words: str) -> bool:
-        """Whether the first table comes to begin with these words; a page may still be drawing
-        it."""
-        cells = self.page.locator("[data-testid=stDataFrame]").first.locator("[role=gridcell]")
+        """Whether the ranking comes to begin with these words, each in its cell; a page may still
+        be drawing it."""
+        cells = self.page.locator("table.arm-table tbody tr").first.locator("td, th")
         for number, word in enumerate(words):
-            expect(cells.nth(number)).to_have_text(word, timeout=PATIENCE)
+            expect(cells.nth(number)).to_have_text(
+                re.compile(f"^{re.escape(word)}"), timeout=PATIENCE
+            )
         return True
+
+    def ranked_names(self) -> list[str]:
+        """The models of the ranking, top to bottom."""
+        expect(self.page.locator("table.arm-table").first).to_be_visible(timeout=PATIENCE)
+        names = self.page.locator("table.arm-table tr.ranked a.model > span")
+        return [text.strip() for text in names.all_inner_texts()]
 
     def shot(self, name: str) -> Visit:
         """Keep a picture of the whole page."""

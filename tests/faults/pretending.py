@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +13,7 @@ from flows.durable.shard_results import ShardResult
 from flows.evaluate import outputs
 from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
+from flows.operate import deployments
 from flows.workers.specs import OutputsWork, WorkerPlace
 from infra import leases
 from infra.settings import Settings
@@ -44,3 +47,11 @@ def asleep() -> None:
         raise AssertionError(f"nobody killed {work} at {place}")
 
     outputs.make_outputs = outputs.shard_task(sleep)
+
+
+def begin_forked(fork: str) -> None:
+    """With runs that begin as forks of one process instead of importing everything anew."""
+    deployments.RUN_COMMAND = (
+        *(sys.executable, "-I", "-S", str(Path(__file__).parents[1] / "forked.py")),
+        *("run", fork, "flows.operate.run_main"),
+    )

@@ -25,7 +25,7 @@ from tests.servers.postgres import PostgresServer
 from tests.servers.process import answers, free_ports, running, wait_until
 
 FORKED = ROOT / "tests" / "forked.py"
-RUN = "prefect.engine"
+RUN = "flows.operate.run_main"
 IMPORTED = (
     *(
         "great_expectations",
@@ -39,11 +39,14 @@ IMPORTED = (
     *(
         "prefect.cli",
         "prefect.cli.server",
-        "prefect.cli.worker",
         "prefect.flow_engine",
         "prefect.task_engine",
     ),
-    *("prefect.workers.process", "prefect.server.api.server", "tests.faults.pretending:elsewhere"),
+    *(
+        "flows.operate.pool_worker",
+        "prefect.server.api.server",
+        "tests.faults.pretending:elsewhere",
+    ),
 )
 
 
@@ -75,7 +78,8 @@ class Stack:
 
 def _is_run(process: psutil.Process) -> bool:
     try:
-        return bool(process.name() == RUN)
+        # The kernel keeps fifteen characters of a name.
+        return bool(process.name() == RUN[:15])
     except psutil.NoSuchProcess:
         return False
 
@@ -159,7 +163,7 @@ def at_work(
             600,
         )
         stack.enter_context(prefect)
-        deploy(slots, forking)
+        register(Settings(), slots, print)
         worker = Again([forking.start(*worker_command("gpu", slots, "worker")[2:])])
         watchdog = Again([forking.start("flows.cli.app", "operate", "watchdog")])
         for part in (worker, watchdog):
@@ -192,21 +196,10 @@ class Forking:
 def _forking(
     folder: Path, environment: Mapping[str, str], more: Sequence[str]
 ) -> Iterator[Forking]:
-    command = [sys.executable, "-P", str(FORKED), "serve", str(folder / "fork"), *IMPORTED, *more]
+    forked = f"tests.faults.pretending:begin_forked:{folder / 'fork'}"
+    imported = (*IMPORTED, forked, *more)
+    command = [sys.executable, "-P", str(FORKED), "serve", str(folder / "fork"), *imported]
     path = {**environment, "PYTHONPATH": str(ROOT)}
     with running(command, folder / "forking.log", environment=path, folder=ROOT) as process:
         wait_until((folder / "fork").exists, [process], 600)
         yield Forking(folder, path, psutil.Process(process.pid))
-
-
-def deploy(slots: int, forking: Forking) -> None:
-    """Register our deployments as `armillary operate deploy` does; evaluations begin as forked
-    processes."""
-    from prefect.client.orchestration import get_client
-    from prefect.client.schemas.actions import DeploymentUpdate
-
-    register(Settings(), slots, print)
-    with get_client(sync_client=True) as client:
-        found = client.read_deployment_by_name("evaluate/evaluate")
-        command = " ".join(forking.command(RUN))
-        client.update_deployment(found.id, DeploymentUpdate(job_variables={"command": command}))

@@ -23,6 +23,9 @@ class Made:
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         for sample in samples:
+            if self.deed == "slows down":
+                self.made += 1
+                time.sleep(0.6 * self.made)
             said = _do(self.deed, folder) if sample.id.endswith(".1.predictive.image") else ""
             file = folder / f"{sample.id}.txt"
             file.write_text(said or "fine")
@@ -46,6 +49,9 @@ def _do(deed: str, folder: Path) -> str:
     if deed == "sleeps":
         time.sleep(600)
     if deed == "raises":
+        raise ValueError("no such layer")
+    if deed == "complains":
+        sys.stderr.write("warning " * 20_000 + "\x1b[31mthe layer is missing\n")
         raise ValueError("no such layer")
     if deed == "fills":
         with (folder / "big").open("wb") as file:

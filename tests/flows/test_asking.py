@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from flows.durable.lease import RUN, hold_lease
 from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.operate import prefect_runs, queue
-from flows.operate.watchdog import look, watch
+from flows.operate.attend import DUTIES, Duty, empty_inbox, repeat
+from flows.operate.watchdog import look
 from infra import leases
 from infra.db import session
 from infra.settings import Settings
+from infra.tables.operations import Lease
 from submissions.teams.lifecycle import State, advance
 from tests.bundles import drawn_outputs
 from tests.servers.prefect import PrefectServer
@@ -71,20 +74,32 @@ def test_a_run_that_died_before_it_took_its_lease_is_an_attempt_and_another_is_s
     assert len(to_come(submission)) == 1 and to_come(submission) != [first]
 
 
-def test_the_watchdog_outlives_an_absent_database(
-    home: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_watchdog_outlives_an_absent_database(home: Settings) -> None:
     gone = home.model_copy(
         update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
     )
     said: list[str] = []
 
-    def third_time_enough(_seconds: float) -> None:
-        if len(said) == 3:
-            raise KeyboardInterrupt
+    repeat(DUTIES[0], gone, said.append, lambda _seconds: len(said) == 3)
 
-    monkeypatch.setattr("flows.operate.watchdog.time.sleep", third_time_enough)
-    with pytest.raises(KeyboardInterrupt):
-        watch(gone, said.append)
+    assert said == ["watchdog: the database does not answer; the next look tries again"] * 3
 
-    assert said == ["the database does not answer; the next look tries again"] * 3
+
+def test_a_duty_that_fails_is_told_and_comes_round_again(home: Settings) -> None:
+    said: list[str] = []
+
+    def fail(_settings: Settings) -> str:
+        raise RuntimeError("the disk is full")
+
+    repeat(Duty("inbox", 60, fail), home, said.append, lambda _seconds: len(said) == 2)
+
+    assert said == ["inbox: RuntimeError: the disk is full"] * 2
+
+
+def test_of_two_who_attend_one_empties_the_inbox(here: Settings) -> None:
+    with hold_lease(here, "intake", RUN):
+        assert empty_inbox(here) == ""
+    with session(here.database) as db:
+        lease = db.get(Lease, "intake")
+
+    assert lease is not None and lease.attempts == 0

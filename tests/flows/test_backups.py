@@ -3,6 +3,7 @@ not."""
 
 from __future__ import annotations
 
+import json
 import zipfile
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
@@ -93,7 +94,7 @@ def test_a_zip_that_is_no_backup_is_refused_before_the_database_is_touched(
     assert not (home.home / "armillary.db").exists()
 
 
-def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(
+def test_a_drill_finds_the_export_of_the_backups_moment_whatever_happened_since(
     board: Settings, tmp_path: Path
 ) -> None:
     dump(board, tmp_path / "backup.zip")
@@ -102,10 +103,28 @@ def test_a_drill_finds_the_same_export_and_notices_a_number_that_changed(
     with session(board.database) as db:
         for cell in db.exec(select(Cell)):
             cell.value = 0.5
-    changed = drill(board, tmp_path / "backup.zip")
+    receive(board, str(drawn_outputs(tmp_path / "later.zip", shift=1)), None, None)
+    later = drill(board, tmp_path / "backup.zip")
 
     assert (same.different, same.files > 10) == ((), True)
-    assert any("cells.csv" in path for path in changed.different)
+    assert later == same
+
+
+def test_a_drill_notices_a_number_that_is_not_what_it_was(board: Settings, tmp_path: Path) -> None:
+    dump(board, tmp_path / "backup.zip")
+    with (
+        zipfile.ZipFile(tmp_path / "backup.zip") as sound,
+        zipfile.ZipFile(tmp_path / "changed.zip", "w") as changed,
+    ):
+        for name in sound.namelist():
+            lines = sound.read(name).splitlines()
+            if name == "tables/cell.jsonl":
+                lines = [json.dumps({**json.loads(line), "value": 0.5}).encode() for line in lines]
+            changed.writestr(name, b"\n".join(lines))
+
+    found = drill(board, tmp_path / "changed.zip")
+
+    assert any("cells.csv" in path for path in found.different)
 
 
 def test_objects_are_copied_once(board: Settings, tmp_path: Path) -> None:

@@ -8,16 +8,19 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from fastapi.testclient import TestClient
 from PIL import Image
+from sqlalchemy import delete, update
 from sqlmodel import col, select
 
 from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge, by_hash
 from evaluators.suites import suite_named
+from flows.audit.audit import audit
 from flows.durable.shard_results import ShardResult
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
@@ -29,11 +32,11 @@ from flows.workers.specs import ExamWork, WorkerPlace
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Judge
-from infra.tables.standing import BoardSight, JudgeExam
+from infra.tables.standing import BoardSight, JudgeExam, PanelSplit
 from leaderboard.api.app import create
 from leaderboard.export import static_site
 from leaderboard.queries.ranking import BoardAddress, RankedEntry, ranking
-from leaderboard.queries.trust import notices, too_good
+from leaderboard.queries.trust import notices
 from leaderboard.selection.settle import leaders
 from tests.bundles import declaration, drawn_outputs
 from tests.command import Machine
@@ -184,6 +187,29 @@ def test_the_random_paligemma_is_found_blind_and_has_no_ranks_anywhere(
     has_no_ranks_anywhere(tmp_path, "kappa")
 
 
+def test_an_adapted_judge_of_rollouts_sits_the_exam_before_it_judges_another_suite(
+    judge: Behaviour, tmp_path: Path
+) -> None:
+    from evaluators.models.adapt.batches import Lesson
+    from evaluators.models.adapt.folder import base_of, save_adapted
+    from evaluators.models.adapt.train import TrainingPlan, adapt
+    from evaluators.models.vlm.adapter import PACKAGED, packaged_base
+    from evaluators.models.vlm.judge import read_folder
+
+    reader, plan = packaged_base(), TrainingPlan(steps=1, batch=1, accumulate=1)
+    lesson = Lesson(np.zeros((2, 32, 32, 3), np.uint8), (("What does it do?", "walk"),))
+    taught = adapt(*read_folder(reader, "cpu", "fp32"), [lesson], plan)
+    base = base_of(reader, PACKAGED)
+    folder = save_adapted(tmp_path / "adapter", taught, base, plan, "uniform-2")
+
+    publish(tmp_path, judge=f"vlm:{folder}")
+
+    row = sitting()
+    assert (row.suite, row.sitting, row.n_answered) == ("tailor", "first", row.n)
+    assert row.kappa_low is not None and row.kappa_low < 0.4
+    has_no_ranks_anywhere(tmp_path, "kappa")
+
+
 def test_a_judge_that_reads_the_text_card_passes_the_exam_and_fails_on_the_sanity_rows(
     judge: Behaviour, tmp_path: Path
 ) -> None:
@@ -198,10 +224,129 @@ def test_a_judge_that_reads_the_text_card_passes_the_exam_and_fails_on_the_sanit
     assert before == [("sees", True)]
     assert (sitting().verdict, verdicts()) == ("sees", [("blind", False)])
     assert entry.rank is None and "'Text card with the prompt (picture)'" in entry.why_no_ranks
-    assert any("Text card" in sentence for sentence in too_good(judged_here(), True))
+    assert any("Text card" in row.alarm for row in judged_here())
     page = opened("ranking", suite="tailor")
-    assert [box.value for box in page.warning if "Not ranked" in box.value]
-    assert [box.value for box in page.error if "Text card" in box.value]
+    (box,) = (html.proto.body for html in page.get("html") if "arm-warn" in html.proto.body)
+    assert "Nobody is ranked here" in box and "Text card with the prompt" in box
+
+
+def test_what_a_sanity_row_ties_or_beats_stands_in_api_export_and_command_line(
+    judge: Behaviour, tmp_path: Path
+) -> None:
+    judge.answer = reads_text_cards
+    publish(tmp_path)
+    list(stand(Settings()))
+    settings = Settings()
+
+    rows = TestClient(create(settings)).get("/v1/suites/tailor/ranking").json()
+    with session(settings.database) as db:
+        static_site.write(db, tmp_path / "site")
+
+    files = json.loads((tmp_path / "site" / "tailor" / "ranking.json").read_text())
+    for listed in (rows, files):
+        alarms = {row["model"]: row["alarm"] for row in listed if row["alarm"]}
+        assert "Text card with the prompt (picture)" in alarms
+        assert all("ties or beats Painter 0" in text for text in alarms.values())
+    assert "ties or beats" in (tmp_path / "site" / "tailor" / "ranking.csv").read_text()
+    assert "ties or beats" in Machine(settings.home).run("board", "tailor")
+
+
+def test_a_board_without_a_verdict_is_not_ranked(judge: Behaviour, tmp_path: Path) -> None:
+    publish(tmp_path)
+    ranked = judged_here()[0].rank
+    with session(Settings().database) as db:
+        db.connection().execute(delete(BoardSight))
+
+    (entry,) = judged_here()
+
+    assert ranked == 1
+    assert entry.rank is None and "not examined" in entry.why_no_ranks
+    (board,) = TestClient(create(Settings())).get("/v1/suites/tailor/boards").json()
+    assert (board["sight"]["verdict"], board["sight"]["ranked"]) == ("not examined", False)
+
+
+def test_the_audit_finds_a_verdict_or_an_exam_that_was_touched(
+    judge: Behaviour, tmp_path: Path
+) -> None:
+    judge.answer = always_yes
+    publish(tmp_path)
+    with session(Settings().database) as db:
+        clean = audit(db).findings
+        db.connection().execute(update(BoardSight).values(ranked=True, verdict="sees"))
+        db.connection().execute(update(JudgeExam).values(kappa=1.0))
+
+    with session(Settings().database) as db:
+        findings = audit(db).findings
+
+    assert clean == ()
+    assert any(text.startswith("board_sight") and "edited" in text for text in findings)
+    assert any(text.startswith("judge_exam") and "edited" in text for text in findings)
+
+
+def test_a_night_that_changes_a_verdict_leaves_the_audit_clean(
+    judge: Behaviour, tmp_path: Path
+) -> None:
+    publish(tmp_path)
+    judge.answer = always_yes
+
+    run_night(Settings(), lambda: datetime(2026, 11, 16, 3, 5, tzinfo=UTC))
+
+    with session(Settings().database) as db:
+        assert audit(db).findings == ()
+
+
+@pytest.fixture
+def panel(judge: Behaviour, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Three judges that know the exam; of outputs the third says the opposite of the others."""
+
+    def member(folder: Path, *_: object) -> ScriptedJudge:
+        def rule(request: Request, question: Question) -> str:
+            if request.sample_id in ITEMS:
+                return judge(request, question)
+            agreed = by_hash(request, question) if question.options else "4"
+            return "no" if folder.name == "c" and agreed == "yes" else agreed
+
+        return ScriptedJudge(rule, name=folder.name)
+
+    for name in "abc":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "config.json").write_text("{}")
+    monkeypatch.setattr("flows.workers.judges._local", member)
+    names = [f"vlm:{tmp_path / name}" for name in "abc"]
+    file = tmp_path / "panel.toml"
+    file.write_text(f"judges = {json.dumps(names)}\n")
+    return f"panel:{file}"
+
+
+def test_a_panel_sits_the_exam_ranks_its_own_board_and_its_disagreement_is_a_column(
+    panel: str, tmp_path: Path
+) -> None:
+    assert publish(tmp_path, judge=panel) == "published"
+
+    (entry,) = judged_here()
+    row = sitting()
+    with session(Settings().database) as db:
+        split = db.exec(select(PanelSplit)).one()
+        card = db.get_one(Judge, row.judge).card
+    assert (row.verdict, entry.rank) == ("sees", 1)
+    assert entry.judge == "Panel of 3 by majority: a, b, c" and card["code"] == "panel-1"
+    assert 0 < split.split < split.questions
+    assert entry.disagreement == pytest.approx(split.split / split.questions)
+    (told,) = TestClient(create(Settings())).get("/v1/suites/tailor/ranking").json()[:1]
+    assert told["disagreement"] == entry.disagreement
+    page = opened("ranking", suite="tailor")
+    assert f"{100 * split.split / split.questions:.1f} %" in _html(
+        page
+    ) and "Disagreement" in _html(page)
+
+
+def test_a_board_of_one_judge_has_no_such_column(judge: Behaviour, tmp_path: Path) -> None:
+    publish(tmp_path)
+
+    page = opened("ranking", suite="tailor")
+
+    assert judged_here()[0].disagreement is None
+    assert "Disagreement" not in _html(page)
 
 
 def test_a_judge_that_is_broken_at_night_loses_its_ranks_in_the_morning_and_gets_them_back(
@@ -253,6 +398,7 @@ def test_a_judge_sits_the_exam_under_the_instruction_that_it_judges_under(
         return ScriptedJudge(judge)
 
     monkeypatch.setattr("flows.workers.judging.open_judge", noting)
+    monkeypatch.setattr("flows.workers.judging.check_card", lambda *_: None)
     suite, item = suite_named("liva"), EXAMS["liva"].items()[0]
     work = ExamWork("liva", "scripted", "fingerprint", "items", (item.id,), "first")
     place = WorkerPlace(ready.objects, None, str(ready.work), "cpu")
@@ -279,3 +425,7 @@ def test_an_exam_that_is_switched_off_is_said_on_the_board(
 
 def test_suites_that_are_scored_by_rule_have_no_exam() -> None:
     assert {name for name in ("sc3", "universe") if suite_named(name).exam} == set()
+
+
+def _html(page: Any) -> str:
+    return " ".join(block.proto.body for block in page.get("html"))

@@ -7,14 +7,17 @@ import json
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from flows.workers.executor import dearest_first, finish
 from flows.workers.specs import OutputsWork
+from infra.settings import Settings
 from tests.bundles import drawn_outputs
 from tests.command import Machine
+from tests.flows.long_shard import endless
 from tests.servers import dask
 from tests.servers.prefect import PrefectServer
 from tests.servers.unavailable import needs
@@ -31,7 +34,7 @@ def test_a_run_goes_over_the_cluster_and_survives_the_death_of_a_worker(
     submission = calm.submit(bundle)
     calm.run("evaluate", submission)
     nowhere = {"ARMILLARY_DATABASE_URL": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
-    bare = Machine(tmp_path / "bare", {**prefect_server.environment, **nowhere})
+    bare = Machine(tmp_path / "bare", nowhere)
     with needs(dask.serve(tmp_path, 2, bare.environment)) as cluster:
         spread = {
             "ARMILLARY_SHARD_SIZE": "6",
@@ -81,7 +84,59 @@ def test_a_cluster_that_is_not_there_is_named(tmp_path: Path) -> None:
     from flows.workers.dask_cluster import NoCluster, check
 
     with pytest.raises(NoCluster, match="dask://127.0.0.1:1 does not answer"):
-        check("dask://127.0.0.1:1", 1)
+        check(Settings(engine="dask://127.0.0.1:1"), 1)
+
+
+def test_a_cluster_on_another_machine_wants_certificates(tmp_path: Path) -> None:
+    from flows.workers.dask_cluster import NoCluster, check, scheduler_command
+
+    with pytest.raises(NoCluster, match="armillary operate certificates"):
+        check(Settings(engine="dask://10.0.0.5:8786"), 1)
+    with pytest.raises(NoCluster, match="armillary operate certificates"):
+        scheduler_command("0.0.0.0", 8786, None)
+    with pytest.raises(NoCluster, match="has no ca.pem"):
+        check(Settings(engine="dask://10.0.0.5:8786", certificates=tmp_path), 1)
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.xdist_group("servers")
+def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stops(
+    tmp_path: Path,
+) -> None:
+    from prefect import task
+
+    from flows.workers.dask_cluster import NoCluster, check, dask_runner
+
+    machine = Machine(tmp_path / "home")
+    machine.run("operate", "certificates", str(tmp_path / "tls"))
+    machine.run("operate", "certificates", str(tmp_path / "foreign"))
+    shard = task(retries=2, retry_delay_seconds=[0, 0])(endless)
+    with needs(dask.serve(tmp_path, 1, machine.environment, tmp_path / "tls")) as cluster:
+        ours = Settings(engine=cluster.engine, certificates=cluster.certificates)
+        for stranger in (None, tmp_path / "foreign" / "flows"):
+            with pytest.raises(NoCluster, match="does not answer, or takes no certificate"):
+                check(Settings(engine=cluster.engine, certificates=stranger), 3)
+        with dask_runner(ours) as runner:
+            future = runner.submit(shard, {"folder": str(tmp_path)})
+            until((tmp_path / "begun").exists, 60)
+            runner.cancel([future])
+            until((tmp_path / "stopped").exists, 10)
+            (tmp_path / "stopped").unlink()
+            (tmp_path / "begun").unlink()
+            runner.submit(shard, {"folder": str(tmp_path)})
+            until((tmp_path / "begun").exists, 60)
+        until((tmp_path / "stopped").exists, 10)
+        slots = cluster.slots()
+
+    assert slots == 1
+    assert (tmp_path / "tls" / "workers" / "key.pem").stat().st_mode & 0o777 == 0o600
+
+
+def until(happened: Callable[[], bool], seconds: float) -> None:
+    deadline = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < deadline, happened
+        time.sleep(0.1)
 
 
 def test_the_dearest_shards_first_lets_workers_finish_together() -> None:

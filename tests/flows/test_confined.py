@@ -3,6 +3,7 @@ are."""
 
 from __future__ import annotations
 
+import logging
 import subprocess
 import sys
 import time
@@ -13,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from evaluators.contracts import CannotProduce, Outcome, Output, Production
-from flows.workers.confined.child import ChildLimits, ModelBroke
-from flows.workers.confined.fault_rules import WorkerFault
+from flows.workers.confined.child import MOST_STDERR, ChildLimits, ModelBroke
+from flows.workers.confined.fault_rules import MachineFault, OutOfTime, WorkerFault
 from flows.workers.confined.model import Confined, confined, plain
 from infra.sandbox.confinement import network_can_be_cut
 from infra.sandbox.fence import version
@@ -89,24 +90,42 @@ def test_a_killed_child_and_a_lost_device_are_faults_of_ours(
         run(deed)
 
 
-def test_a_model_that_hangs_is_ended_in_time(run: Run) -> None:
-    found = run(
-        "sleeps",
-        replace(LIMITS, seconds=3, memory=None, file_bytes=1 << 20),
-    )
+def test_a_model_that_hangs_is_ended_in_time_and_that_limit_is_ours(run: Run) -> None:
+    with pytest.raises(OutOfTime, match="over 3 seconds"):
+        run("sleeps", replace(LIMITS, seconds=3, memory=None, file_bytes=1 << 20))
 
-    assert "over 3 seconds" in next(
-        one.reason for one in found if one.outcome is Outcome.MODEL_FAILED
-    )
-    assert len(found) == len(SAMPLES)
+
+def test_a_model_that_is_measured_to_be_slow_gets_longer(run: Run) -> None:
+    """The first three samples take 0.4 seconds each; the limit alone would end the fourth."""
+    found = run("slows down", replace(LIMITS, seconds=0.9))
+
+    assert [output.outcome for output in found] == [Outcome.SCORED] * len(SAMPLES)
 
 
 @pytest.mark.parametrize(
-    ("deed", "says"), [("raises", "no such layer"), ("fills", "File too large"), ("eats", "Memory")]
+    ("deed", "says"), [("raises", "no such layer"), ("fills", "File too large")]
 )
 def test_errors_and_limits_are_told_with_their_words(run: Run, deed: str, says: str) -> None:
     with pytest.raises(ModelBroke, match=says):
         run(deed)
+
+
+def test_a_model_that_wants_more_memory_than_we_give_is_our_fault(run: Run) -> None:
+    with pytest.raises(MachineFault, match="MemoryError"):
+        run("eats")
+
+
+def test_what_a_model_writes_before_it_ends_is_kept_in_the_log_of_its_submission(
+    run: Run, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(logging.getLogger("armillary"), "propagate", True)
+
+    with caplog.at_level("WARNING"), pytest.raises(ModelBroke):
+        run("complains")
+
+    assert "the layer is missing" in caplog.text and "ESC" not in caplog.text
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines and all(len(line) < MOST_STDERR + 200 for line in lines)
 
 
 def test_a_model_that_cannot_be_loaded_is_said_to_be_so(run: Run) -> None:

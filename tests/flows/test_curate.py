@@ -271,7 +271,8 @@ def test_edits_and_drops_of_round_two_reach_the_bank_and_an_unsound_bank_is_not_
     ]
     assert unsound.folder is None
     assert sound.folder == place.home / "bank"
-    assert "Does this place look like a garden?" in read(sound.folder).tasks[0]["scene"]
+    texts = [row["text"] for row in read(sound.folder).tasks[0]["questions"]]
+    assert "Does this place look like a garden?" in texts
 
 
 def test_what_the_checks_say_stands_beside_the_draft_for_the_reviewer(

@@ -107,8 +107,11 @@ def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_tim
 
     entries = json.loads(embedded.run("board", "tailor", "--format", "json"))
     assert first.count("30 outputs made, 30 judged") == 2
-    assert second.count("0 outputs made, 0 judged") == 2
+    assert first.count(": 4 outputs made, 4 judged") == 1
+    assert "24 outputs made, 24 judged" in first
+    assert second.count(" 0 outputs made, 0 judged") == 4
     assert embedded.run("board", "tailor", "--format", "csv") == board
+    assert "Everything is as it was published" in embedded.run("audit", "run")
     assert sorted(entry["trust"] for entry in entries if entry["rank"]) == ["A", "B"]
     assert all("random" in entry["judge"] for entry in entries if entry["rank"])
 

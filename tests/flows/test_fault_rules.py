@@ -9,6 +9,8 @@ import pytest
 from flows.workers.confined.fault_rules import (
     RULES,
     ChildEnd,
+    MachineFault,
+    OutOfTime,
     WorkerFault,
     fault_of,
     reason_or_raise,
@@ -25,11 +27,11 @@ ROWS = [
     ("lost device", "ours", ChildEnd(error="AcceleratorError: CUDA error: ECC error")),
     ("lost device", "ours", ChildEnd(error="RuntimeError: No CUDA GPUs are available")),
     ("full disk", "ours", ChildEnd(error="OSError: [Errno 28] No space left on device")),
-    ("memory limit", "submitter", ChildEnd(error="MemoryError: ", memory=4 << 30)),
+    ("memory limit", "ours", ChildEnd(error="MemoryError: ", memory=4 << 30)),
     ("machine memory", "ours", ChildEnd(error="MemoryError: ")),
     ("model error", "submitter", ChildEnd(error="ValueError: no such layer")),
     ("model error", "submitter", ChildEnd(error="OSError: [Errno 27] File too large")),
-    ("too slow", "submitter", ChildEnd(seconds=3)),
+    ("too slow", "ours", ChildEnd(seconds=3)),
     ("limit signal", "submitter", ChildEnd(-signal.SIGXCPU)),
     ("killed", "ours", ChildEnd(-signal.SIGKILL)),
     ("killed", "ours", ChildEnd(128 + signal.SIGKILL)),
@@ -55,4 +57,15 @@ def test_a_fault_of_ours_is_raised_and_one_of_the_submitter_is_a_reason() -> Non
     with pytest.raises(WorkerFault, match="ended by SIGKILL"):
         reason_or_raise(ChildEnd(-9))
 
-    assert reason_or_raise(ChildEnd(seconds=3)) == "It took over 3 seconds."
+    assert reason_or_raise(ChildEnd(0)) == "The model ended its own process."
+
+
+def test_memory_devices_and_our_own_limit_are_never_the_model_s_to_pay() -> None:
+    never = {rule.name for rule in RULES if issubclass(rule.raises, MachineFault)}
+    ours = {rule.name for rule in RULES if rule.side == "ours"}
+
+    assert ours - never == {"killed"}
+    with pytest.raises(OutOfTime, match="over 3 seconds, which is our limit"):
+        reason_or_raise(ChildEnd(seconds=3))
+    with pytest.raises(MachineFault, match="wants more memory than this machine gives"):
+        reason_or_raise(ChildEnd(error="MemoryError: ", memory=4 << 30))

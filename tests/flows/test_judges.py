@@ -15,8 +15,10 @@ from evaluators.models.small import make_paligemma
 from evaluators.suites import all_suites
 from flows.workers.agents import UnknownAgent, open_talker
 from flows.workers.judges import (
+    AnotherJudge,
     JudgeOptions,
     UnknownJudge,
+    check_card,
     check_judge,
     judge_of,
     open_judge,
@@ -43,6 +45,20 @@ def test_frames_precision_and_mask_of_a_local_judge_come_from_the_settings_and_m
     assert len({fingerprint(card) for card in (plain, image_first, other)}) == 3
     assert (plain.frames, other.frames) == ("uniform-8", "first-2")
     assert plain.precision.startswith("fp32") and other.precision.startswith("bf16")
+
+
+def test_a_worker_whose_settings_make_another_judge_does_not_answer_for_the_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = make_paligemma(tmp_path / "judge")
+    wanted = fingerprint(opened(f"vlm:{folder}").card)
+    check_card(opened(f"vlm:{folder}"), wanted)
+    check_card(opened(f"vlm:{folder}"), f"{wanted}-2026-11-18")
+
+    monkeypatch.setenv("ARMILLARY_JUDGE_FRAMES", "first-2")
+
+    with pytest.raises(AnotherJudge, match=f"opened with {wanted}.*same ARMILLARY_JUDGE"):
+        check_card(opened(f"vlm:{folder}"), wanted)
 
 
 def test_a_setting_that_names_no_judge_is_answered_with_the_ways(tmp_path: Path) -> None:
@@ -87,7 +103,7 @@ def test_a_file_that_is_not_there_or_names_nobody_is_refused_before_anything_sta
         open_talker(f"http:{path}", "cpu")
 
 
-def test_liva_alone_has_an_instruction_of_its_own_and_cards_by_it(
+def test_a_suite_with_an_instruction_of_its_own_has_cards_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "judge.toml"
@@ -96,13 +112,14 @@ def test_liva_alone_has_an_instruction_of_its_own_and_cards_by_it(
     suites = {suite.name: suite for suite in all_suites()}
     own = suites["liva"].judging
 
-    assert [suite.name for suite in suites.values() if suite.judging] == ["liva"]
+    assert [suite.name for suite in suites.values() if suite.judging] == ["tailor", "liva"]
     for name in (f"http:{path}", "http:m@r1"):
         general, liva = opened(name).card, opened(name, own).card
-        assert judge_of(Settings(), suites["tailor"], name) == fingerprint(general)
+        tailor = opened(name, suites["tailor"].judging).card
+        assert judge_of(Settings(), suites["tailor"], name) == fingerprint(tailor)
         assert judge_of(Settings(), suites["liva"], name) == fingerprint(liva)
         assert replace(liva, prompt_sha256="") == replace(general, prompt_sha256="")
-        assert liva.prompt_sha256 != general.prompt_sha256
+        assert len({card.prompt_sha256 for card in (general, liva, tailor)}) == 3
     assert opened("scripted", own) is opened("scripted")
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from evaluators.contracts import Generator, Outcome, Output, Sample
 from flows.workers import outputs as worker
-from flows.workers.confined.fault_rules import WorkerFault
+from flows.workers.confined.fault_rules import MachineFault, OutOfTime, WorkerFault
 from infra.db import session
 from infra.settings import Settings
 from infra.store import open_store
-from infra.tables import Run
+from infra.tables import Run, Submission
 from submissions.intake.api_entry import enter
+from submissions.intake.submission_log import log_lines
 from submissions.teams.lifecycle import timeline
 from tests.bundles import declaration, demo_samples, picture
 
@@ -27,12 +28,13 @@ class Failing:
 
     def __init__(self, left: int) -> None:
         self.left, self.bad = left, demo_samples()[4].id
+        self.fault = WorkerFault("the model's process was ended by SIGKILL")
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         for number, sample in enumerate(samples):
             if sample.id == self.bad and self.left:
                 self.left -= 1
-                raise WorkerFault("the model's process was ended by SIGKILL")
+                raise self.fault
             file = folder / f"{sample.id}.png"
             file.write_bytes(picture(number, (64, 64)))
             yield Output(sample.id, Outcome.SCORED, file)
@@ -45,7 +47,7 @@ def failing(monkeypatch: pytest.MonkeyPatch) -> Failing:
     def open_model(*_arguments: object) -> Generator:
         return model
 
-    monkeypatch.setattr(worker, "open_image_api", open_model)
+    monkeypatch.setattr(worker, "open_api", open_model)
     return model
 
 
@@ -56,11 +58,7 @@ def test_an_entry_whose_machine_failed_three_times_is_whole_and_says_so(
     from flows.evaluate.flow import run_here
 
     monkeypatch.setenv("ARMILLARY_ENGINE", engine)
-    endpoint = {"model": "painter-1", "snapshot": "2026-11-01"}
-    with session(here.database) as db:
-        entry = enter(
-            db, open_store(here.objects), declaration(kind="api", endpoint=endpoint)
-        ).submission_id
+    entry = entered(here)
 
     finished = run_here(entry, Settings())
 
@@ -71,3 +69,60 @@ def test_an_entry_whose_machine_failed_three_times_is_whole_and_says_so(
     assert failing.left == 0 and len(events) == FAULTS
     assert all(event.text.startswith(failing.bad) for event in events)
     assert "SIGKILL" in events[0].text and "our fault" in events[0].text
+
+
+@pytest.mark.parametrize(
+    ("fault", "most"),
+    [
+        (MachineFault("the accelerator had too little memory left (OutOfMemoryError)"), 4),
+        (OutOfTime("it took over 1800 seconds, which is our limit"), 3),
+    ],
+)
+def test_a_model_that_no_machine_of_ours_can_run_is_given_back_and_can_be_taken_up_again(
+    here: Settings, failing: Failing, fault: MachineFault, most: int
+) -> None:
+    from flows.evaluate.flow import run_here
+    from flows.run.case import Stopped
+
+    failing.left, failing.fault = 10**6, fault
+    entry = entered(here)
+
+    with pytest.raises(Stopped, match="No machine of ours could make an output of this model"):
+        run_here(entry, Settings())
+
+    with session(here.database) as db:
+        submission = db.get_one(Submission, entry)
+    assert (submission.state, submission.fault) == ("failed", "ours")
+    assert 10**6 - failing.left == most
+    failing.left = 0
+    finished = run_here(entry, Settings())
+    with session(here.database) as db:
+        run = db.get_one(Run, finished.run_id)
+    assert (finished.state, run.n_scored, run.n_expected) == ("published", 30, 30)
+
+
+def test_a_team_reads_what_its_model_wrote_and_the_public_does_not(
+    here: Settings, failing: Failing
+) -> None:
+    from flows.evaluate.flow import run_here
+    from leaderboard.queries.entries import timeline as public_timeline
+
+    entry = entered(here)
+    key = f"{worker.STDERR}/{entry}/00000000000000000001"
+    open_store(here.objects).put(key, b"Traceback: the layer is missing")
+
+    run_here(entry, Settings())
+
+    with session(here.database) as db:
+        lines = [line.text for line in log_lines(db, entry) if line.stage == worker.STDERR]
+        public = [event.text for event in public_timeline(db, entry)]
+    assert lines == ["Traceback: the layer is missing"]
+    assert not any("layer" in text for text in public)
+    assert not open_store(here.objects).exists(key)
+
+
+def entered(here: Settings) -> str:
+    endpoint = {"model": "painter-1", "snapshot": "2026-11-01"}
+    with session(here.database) as db:
+        declared = declaration(kind="api", endpoint=endpoint)
+        return enter(db, open_store(here.objects), declared).submission_id

@@ -13,9 +13,8 @@ from flows.cli.app import app
 from flows.evaluate.door import receive
 from infra.db import session
 from infra.settings import Settings
-from infra.store import open_store
+from infra.store import bundle_key, open_store
 from infra.tables import Output, Submission
-from submissions.intake.intake import bundle_key
 from tests.bundles import of_several_teams
 
 
@@ -86,10 +85,10 @@ def test_a_yardstick_that_cannot_be_made_keeps_no_other_from_its_place(
 
     assert said.exit_code == 1
     assert "Another prompt's picture is not made: E_STORE" in said.output
-    assert "3 of 4 rows stand beside the ranking, 1 failed by our fault." in said.output
+    assert "5 of 6 rows stand beside the ranking, 1 failed by our fault." in said.output
     with session(ready.database) as db:
         states = db.exec(select(Submission.state).where(col(Submission.role) == "sanity")).all()
-    assert states == ["published"] * 3
+    assert states == ["published"] * 5
 
 
 def _publish() -> Result:

@@ -55,7 +55,7 @@ def test_rollouts_by_the_command_line_are_kept_and_can_be_handed_in_as_a_bundle(
     )
     manifest.write_text(json.dumps(said(partial=True)))
 
-    told = machine.run("sc3", "rollout", str(model), str(to), "--starts", "1")
+    told = machine.run("sc3", "rollout", str(to), "--world", str(model), "--starts", "1")
     before = {path.name: path.stat().st_mtime_ns for path in to.glob("*.npz")}
     roll_out(RolloutRequest(model, to, 1, ("offline",), {}, clips=True), lambda _done: None)
     machine.run(
@@ -73,11 +73,11 @@ def test_rollouts_by_the_command_line_are_kept_and_can_be_handed_in_as_a_bundle(
 @pytest.mark.xdist_group("embedded")
 def test_mistakes_end_in_words_by_the_command_line(model: Path, tmp_path: Path) -> None:
     machine, to = Machine(tmp_path / "home"), str(tmp_path / "made")
-    other = ("sc3", "rollout", str(model), to, "--policy-url", "8=http://localhost")
+    other = ("sc3", "rollout", to, "--world", str(model), "--policy-url", "no=http://localhost")
 
     assert "names no policy" in machine.run(*other, status=2)
-    assert "There is no folder" in machine.run(
-        "sc3", "rollout", str(tmp_path / "nothing"), to, status=2
+    assert "names no world" in machine.run(
+        "sc3", "rollout", to, "--world", str(tmp_path / "nothing"), status=2
     )
 
 

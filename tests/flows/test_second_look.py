@@ -9,9 +9,11 @@ import pytest
 from fastapi.testclient import TestClient
 from sqlmodel import select
 
+from evaluators.suites import suite_named
 from evaluators.suites.tailor.failures import IMAGE, needs_a_look
 from flows.evaluate.door import receive
 from flows.evaluate.failure_modes import decide
+from flows.suites.tailor_items import compute
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Score
@@ -21,12 +23,18 @@ from leaderboard.queries.ranking import NotOnBoard
 from tests.bundles import drawn_outputs
 
 
-def low_samples(settings: Settings, run_id: str) -> set[str]:
-    """What the scores themselves say."""
+def values_of(settings: Settings, run_id: str) -> dict[str, dict[str, float | None]]:
+    """The scores of each sample."""
     values: dict[str, dict[str, float | None]] = {}
     with session(settings.database) as db:
         for row in db.exec(select(Score).where(Score.run_id == run_id)):
             values.setdefault(row.sample_id, {})[row.metric] = row.value
+    return values
+
+
+def low_samples(settings: Settings, run_id: str) -> set[str]:
+    """What the scores themselves say."""
+    values = values_of(settings, run_id)
     return {sample for sample, found in values.items() if needs_a_look(found)}
 
 
@@ -64,6 +72,20 @@ def test_weak_outputs_are_looked_at_once_and_a_persons_word_stands(
     assert [row["sample_id"] for row in rows] == list(after)
     assert sum(one.n_scored or 0 for one in figures) == len(found)
     assert verify(here, submission).differences == ()
+    items = compute(here)
+    with session(here.database) as db:
+        rows_of_items = failures.item_statistics(db, "tailor")
+        assert failures.suites_with_items(db) == ["tailor"]
+        assert failures.item_statistics(db, "tailor", "no_such_task") == []
+    answered = sum(one.n for one in items)
+    assert [one.question for one in rows_of_items] == [one.question for one in items][:1000]
+    assert answered == sum(
+        question.kind == "yes_no"
+        for sample in suite_named("tailor").samples()
+        if sample.id in values_of(here, run_id)
+        for question in sample.questions
+    )
+    assert all(one.text for one in rows_of_items)
 
 
 def test_a_word_about_nothing_says_what_there_is(ready: Settings) -> None:

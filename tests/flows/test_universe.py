@@ -13,8 +13,10 @@ import pytest
 from evaluators.models.adapt.train import TrainingPlan
 from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
-from evaluators.suites.universe.construction import build
-from evaluators.worlds.arena.sessions import draw_sessions, write_session
+from evaluators.suites.universe.construction import build, of_session
+from evaluators.worlds.doom.engine import running
+from evaluators.worlds.doom.sessions import SessionOrder
+from flows.cli.demos import universe as demo_universe
 from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.run.catalogue import from_code
@@ -25,6 +27,7 @@ from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import session
 from infra.settings import Settings
+from leaderboard.queries.comparison import recipes
 from leaderboard.queries.ranking import BoardAddress, ranking
 from submissions.bundle.check import check
 from submissions.format.errors import IntakeError
@@ -45,10 +48,9 @@ def about(**changes: Any) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("data")
-    plays = enumerate(draw_sessions("environment_1", 3, 1, seed=2, idle=0))
-    build(
-        [write_session(folder / "sessions" / f"s-{number}", play) for number, play in plays], folder
-    )
+    with running() as engine:
+        orders = [SessionOrder("environment_1", seed, 4) for seed in (6, 7, 8)]
+        build([of_session(engine.record(order)) for order in orders], folder)
     return folder
 
 
@@ -71,11 +73,13 @@ def test_an_adapter_folder_lands_on_the_board_with_its_own_row(
     evaluate.fn(received.submission_id)
     with session(ready.database) as db:
         (row,) = [row for row in ranking(db, "universe", None, BoardAddress()) if row.trust != "C"]
+        recipe = recipes(db, [row.run_id])[row.run_id]
 
     assert done.parameters == 96 * 128 + 128
     assert "action_recognition, open_ended" in done.held_out
-    assert (row.model, row.rank, row.trust) == ("Owl judge", 1, "A")
-    assert row.n_scored == row.n_expected == 32
+    assert (row.model, row.rank, row.trust) == ("Owl judge, seed 0", 1, "A")
+    assert row.n_scored == row.n_expected == 24
+    assert "strategy projector" in recipe and "seed" not in recipe
 
 
 def test_a_worker_adapts_a_judge_as_a_run_of_its_own(
@@ -93,14 +97,27 @@ def test_a_worker_adapts_a_judge_as_a_run_of_its_own(
     assert "action_recognition, open_ended" in found
     assert (
         json.loads((tmp_path / "judge" / "armillary.json").read_text())["model"]["name"]
-        == "Owl judge"
+        == "Owl judge, seed 0"
     )
+
+
+def test_the_demo_hands_in_a_reader_that_nobody_adapted_once(ready: Settings) -> None:
+    (bundle,) = demo_universe.bundles(ready)
+    first = receive(ready, str(bundle), None, None)
+    again = receive(ready, str(demo_universe.zero_shot(ready)), None, None)
+
+    with session(ready.database) as db:
+        row = db.get_one(tables.Submission, first.submission_id)
+
+    assert again.submission_id == first.submission_id
+    assert (row.role, row.kind, row.subset) == ("entry", "model", "demo")
+    assert "never seen the game" in row.manifest["disclosure"]["statement"]
 
 
 def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
     found = dict(hand_in_baselines(ready, "demo", None))
 
-    assert set(found) == {"Chance", "Majority class", "Small arena reader, zero-shot"}
+    assert set(found) == {"Chance", "Majority class", "Small drawn reader, zero-shot"}
     with session(ready.database) as db:
         rows = [db.get(tables.Submission, name) for name in found.values()]
     assert {row.role for row in rows if row} == {"baseline"}
@@ -131,19 +148,19 @@ def test_finished_answers_become_a_bundle_and_bad_lines_are_named(tmp_path: Path
 
     made = check(import_answers(bundle, about(), answers, known), from_code())
     answers.write_text(
-        "\n".join([*lines, "{", lines[0], '{"sample": "environment_1.000.ar_o", "answer": "x"}'])
+        "\n".join([*lines, "{", lines[0], json.dumps({"sample": f"{demo[0]}0", "answer": "x"})])
     )
     with pytest.raises(IntakeError) as told:
         import_answers(bundle, about(), answers, known)
 
-    assert len(made.media) == len(made.expected) == 32
+    assert len(made.media) == len(made.expected) == 24
     found = [(problem.code, problem.where) for problem in told.value.problems]
     assert found == [
-        ("E_ANSWERS", "line 33"),
-        ("E_ITEM_DUPLICATE", "line 34"),
-        ("E_ITEM_UNKNOWN", "line 35"),
+        ("E_ANSWERS", "line 25"),
+        ("E_ITEM_DUPLICATE", "line 26"),
+        ("E_ITEM_UNKNOWN", "line 27"),
     ]
-    assert "Did you mean 'environment_1.000.ar_oe'?" in told.value.problems[2].hint
+    assert f"Did you mean '{demo[0]}'?" in told.value.problems[2].hint
 
 
 @pytest.mark.parametrize(
@@ -183,7 +200,7 @@ def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     )
     machine.run("init")
 
-    machine.run("universe", "data", str(data), "--sessions", "3", "--turns", "2")
+    machine.run("universe", "data", str(data), "--sessions", "3", "--takes", "6")
     told = machine.run(
         "universe", "adapt", str(adapter), "--data", str(data), "--team", "Owls", *plan
     )

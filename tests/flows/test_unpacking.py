@@ -8,9 +8,8 @@ import json
 from pathlib import Path
 
 from flows.workers.bundle_cache import declared_base, unpack_model
-from infra.store import open_store
+from infra.store import bundle_key, open_store
 from submissions.bundle.pack import pack_model
-from submissions.intake.intake import bundle_key
 from tests.bundles import declaration
 
 BASE = {"id": "somebody/base", "revision": "3" * 40}

@@ -17,6 +17,8 @@ ROWS = {
     "Black (picture)",
     "Uniform noise (picture)",
     "Text card with the prompt (picture)",
+    "Idle scene: things by name, nothing happens (picture)",
+    "Success drawn, also for the impossible (picture)",
     "Another prompt's picture",
 }
 
@@ -45,4 +47,4 @@ def test_sanity_rows_stand_beside_the_ranking_and_are_made_once(
     assert [(one.model, one.rank) for one in entries if one.role == "entry"] == [("Painter", 1)]
     assert len({one.board for one in entries}) == 1
     assert {one.made for one in first} == {30}
-    assert [(one.made, one.judged) for one in second] == [(0, 0)] * 4
+    assert [(one.made, one.judged) for one in second] == [(0, 0)] * 6

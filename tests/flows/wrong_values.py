@@ -25,6 +25,7 @@ MARKS = (
     "intentions.csv",
     "armillary.json",
     "rollouts.json",
+    "kit.json",
     "kitchen_case01.yaml",
     "holiday.png",
 )
@@ -100,6 +101,8 @@ def _wrong(kind: Any, files: Files) -> Iterator[str]:
         case cli_paths.ExistingFolder():
             paths = (files.missing, files.words, files.empty, files.folder)
             yield from (*UNREADABLE, LONG, *map(str, paths))
+        case cli_paths.Either():
+            yield from (*UNREADABLE, LONG, str(files.missing), str(files.empty))
         case cli_paths.NewFile():
             yield from (
                 *UNREADABLE,
@@ -160,7 +163,7 @@ def right(command: Command, parameter: Parameter, home: Home, files: Files) -> s
             return kind.words[0]
         case names.NameInCode():
             return next(iter(kind.names()))
-        case cli_paths.ExistingFile():
+        case cli_paths.ExistingFile() | cli_paths.Either():
             return str(files.words)
         case cli_paths.ExistingFolder():
             return str(files.folder)
@@ -191,11 +194,14 @@ RIGHT: dict[Any, Callable[[Home], str]] = {
     names.NameWithin("failure mode"): lambda _: full_home.MODE,
     names.NameWithin("task"): lambda _: full_home.TASK,
     names.SCENARIO: lambda _: "kitchen",
+    names.WORLD: lambda _: "http://127.0.0.1:9",
+    values.IMAGE_API: lambda _: "painter-1@2026-11-01",
     values.NEW_STUDY: lambda _: "second",
     cli_paths.MANIFEST: lambda home: str(home.manifest),
 }
 COMPANIONS: dict[tuple[str, str], Callable[[Files], tuple[str, ...]]] = {
     ("submit", "manifest"): lambda files: ("--model", str(files.empty)),
+    ("invent", "image_api"): lambda files: ("--image-model", str(files.empty)),
     ("submit", "hub"): lambda files: ("--manifest", str(files.words)),
 }
 """By function and parameter: options without which the command does not look at the value."""

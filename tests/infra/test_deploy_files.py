@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +21,13 @@ from tests.command_lines import named
 DEPLOY = Path(__file__).parents[2] / "infra" / "deploy"
 MANIFESTS = sorted((DEPLOY / "kubernetes").glob("*.yaml"))
 PROBES = ("readinessProbe", "livenessProbe")
-FOREIGN = {
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_DEFAULT_REGION",
-    "PREFECT_API_AUTH_STRING",
-}
+FOREIGN = {"AWS_DEFAULT_REGION"}
+PROCESSES = (
+    *("board", "api", "rating", "watchdog", "cpu", "evaluations", "scheduler", "gpu"),
+    "init",
+)
+"""What a deployment consists of beside databases, store and Prefect's own server."""
+KEPT_ALIVE = {"watchdog", "cpu", "evaluations", "gpu"}
 
 
 def documents() -> Iterator[dict[str, Any]]:
@@ -110,14 +112,8 @@ def test_every_variable_is_a_setting_or_a_librarys() -> None:
     assert ours <= {f"ARMILLARY_{name.upper()}" for name in Settings.model_fields}
     assert prefects <= {name.upper() for name in prefect_settings()}
     assert names - ours - prefects <= FOREIGN | {
-        *(
-            "POSTGRES_USER",
-            "POSTGRES_PASSWORD",
-            "POSTGRES_DB",
-            "MINIO_ROOT_USER",
-            "MINIO_ROOT_PASSWORD",
-        ),
-        "MC_HOST_board",
+        *("POSTGRES_USER", "POSTGRES_PASSWORD_FILE", "POSTGRES_DB"),
+        *("MINIO_ROOT_USER_FILE", "MINIO_ROOT_PASSWORD_FILE"),
     }
 
 
@@ -136,12 +132,13 @@ def test_ports_are_where_the_programs_listen() -> None:
 
     assert ports["board"] == [Settings.model_fields["port"].default]
     assert ports["api"] == [8502]
+    assert ports["rating"] == [8503]
     assert ports["scheduler"] == [8786]
     assert ports["prefect"] == [4200]
     assert all(port.startswith("127.0.0.1:") for some in published.values() for port in some)
 
 
-def test_probes_and_scrapes_ask_for_paths_that_the_api_has(ready: Settings) -> None:
+def test_probes_ask_for_paths_that_the_api_has(ready: Settings) -> None:
     from fastapi.testclient import TestClient
 
     from leaderboard.api.app import create
@@ -152,14 +149,9 @@ def test_probes_and_scrapes_ask_for_paths_that_the_api_has(ready: Settings) -> N
         if name == "api"
         for probe in PROBES
     }
-    scraped = {
-        pod["metadata"].get("annotations", {}).get("prometheus.io/path") for _, pod in pods()
-    } - {None}
     client = TestClient(create(ready))
 
-    assert {path: client.get(path).status_code for path in asked | scraped} == dict.fromkeys(
-        asked | scraped, 200
-    )
+    assert {path: client.get(path).status_code for path in asked} == dict.fromkeys(asked, 200)
     assert asked == {"/health/ready", "/health/live"}
 
 
@@ -174,6 +166,7 @@ def test_every_pod_is_locked_down_and_bounded() -> None:
         }, name
         assert "memory" in one["resources"]["limits"], name
         assert not one.get("ports") or {"readinessProbe", "livenessProbe"} <= one.keys(), name
+        assert one["name"] == "init" or "livenessProbe" in one, name
 
 
 def test_who_generates_has_a_gpu_and_neither_the_database_nor_the_internet() -> None:
@@ -184,13 +177,20 @@ def test_who_generates_has_a_gpu_and_neither_the_database_nor_the_internet() -> 
         for one in documents()
         if one["kind"] == "NetworkPolicy" and one["metadata"]["name"] == "generation"
     )
-    secrets = {one["secretRef"]["name"] for one in container["envFrom"] if "secretRef" in one}
     reached = {port["port"] for rule in policy["spec"]["egress"] for port in rule.get("ports", [])}
 
     assert gpu["spec"]["nodeSelector"] == {"nvidia.com/gpu.present": "true"}
     assert container["resources"]["limits"]["nvidia.com/gpu"] == "1"
-    assert secrets == {"armillary-store"}
-    assert 5432 not in reached
+    assert kubernetes_secrets("gpu") == {
+        *("armillary_s3_key", "armillary_s3_secret", "armillary_agent_key")
+    }
+    assert not {5432, 4200} & reached
+    assert services()["gpu"]["networks"] == ["shards"]
+    assert "shards" not in {
+        network
+        for name in ("postgres", "prefect")
+        for network in services()[name].get("networks", [])
+    }
     assert all(
         "ipBlock" not in target for rule in policy["spec"]["egress"] for target in rule["to"]
     )
@@ -200,15 +200,15 @@ def test_who_generates_has_a_gpu_and_neither_the_database_nor_the_internet() -> 
 def test_no_policy_reaches_a_pod_that_is_not_there() -> None:
     labels = [set(pod["metadata"]["labels"].items()) for _, pod in pods()]
     for document in documents():
-        if document["kind"] == "NetworkPolicy" and document["spec"]["podSelector"]:
+        if document["kind"] == "NetworkPolicy" and "matchLabels" in document["spec"]["podSelector"]:
             wanted = set(document["spec"]["podSelector"]["matchLabels"].items())
             assert any(wanted <= one for one in labels), document["metadata"]["name"]
 
 
 def test_no_secret_stands_in_a_file() -> None:
-    for path in [*DEPLOY.glob("*.yaml"), *MANIFESTS]:
+    for path in [*DEPLOY.glob("*.yaml"), *DEPLOY.glob("env.*"), *MANIFESTS]:
         assert not re.search(
-            r"(password|secret|key)\"?:\s*[\"']?[a-z0-9]{8,}", path.read_text(), re.I
+            r"(password|secret|key)\"?[:=]\s*[\"']?[a-z0-9]{8,}", path.read_text(), re.I
         ), path.name
 
 
@@ -218,6 +218,158 @@ def test_compose_depends_on_services_that_exist() -> None:
     for name, one in known.items():
         assert set(one.get("depends_on", {})) <= set(known), name
         assert "image" in one or (DEPLOY.parents[1] / one["build"]["dockerfile"]).is_file(), name
+
+
+def kubernetes_environment(name: str) -> dict[str, str]:
+    """What a container is told, from its config maps and its own lines."""
+    maps = {
+        one["metadata"]["name"]: one["data"] for one in documents() if one["kind"] == "ConfigMap"
+    }
+    container = kubernetes_container(name)
+    told: dict[str, str] = {}
+    for source in container.get("envFrom", []):
+        assert "secretRef" not in source, f"{name} has secrets in its environment"
+        told |= maps[source["configMapRef"]["name"]]
+    return told | {one["name"]: one["value"] for one in container.get("env", [])}
+
+
+def kubernetes_container(name: str) -> dict[str, Any]:
+    return next(one for _, one in containers() if one["name"] == name)
+
+
+SECRET_FILES = {
+    "armillary-database": {"armillary_database_password"},
+    "armillary-store": {"armillary_s3_key", "armillary_s3_secret"},
+    "armillary-prefect": {"armillary_prefect_auth"},
+    "armillary-judge": {"armillary_judge_key"},
+    "armillary-agent": {"armillary_agent_key"},
+    "armillary-metrics": {"armillary_metrics_token"},
+}
+
+
+def kubernetes_secrets(name: str) -> set[str]:
+    """The files of secrets that a process finds."""
+    pod = next(pod for _, pod in pods() if any(one["name"] == name for one in all_containers(pod)))
+    projected = [one["projected"] for one in pod["spec"]["volumes"] if "projected" in one]
+    return {
+        file
+        for volume in projected
+        for source in volume["sources"]
+        for file in SECRET_FILES[source["secret"]["name"]]
+    }
+
+
+def all_containers(pod: dict[str, Any]) -> list[dict[str, Any]]:
+    return [*pod["spec"].get("initContainers", []), *pod["spec"]["containers"]]
+
+
+PLACES = ("ARMILLARY_DATABASE_URL", "ARMILLARY_S3_ENDPOINT", "ARMILLARY_SECRETS")
+"""What is called otherwise on another platform."""
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_compose_and_kubernetes_start_the_same_processes_with_the_same_surroundings(
+    name: str,
+) -> None:
+    service, container = services()[name], kubernetes_container(name)
+    plain = {
+        variable: re.sub(r"^\$\{\w+:-(.*)\}$", r"\1", value)
+        for variable, value in service["environment"].items()
+    }
+    ours = kubernetes_environment(name)
+    secrets = {one["source"] for one in service["secrets"]}
+
+    assert service["command"] == container["command"]
+    assert plain.keys() == ours.keys()
+    assert {n: v for n, v in plain.items() if n not in PLACES} == {
+        n: v for n, v in ours.items() if n not in PLACES
+    }
+    assert secrets == kubernetes_secrets(name)
+    assert service["image"].partition(":")[0] == container["image"]
+    assert ("healthcheck" in service) == (name in KEPT_ALIVE)
+
+
+def test_no_secret_of_ours_stands_in_an_environment() -> None:
+    secret = {f"ARMILLARY_{name.upper()}" for name in secret_settings()}
+    for name in PROCESSES:
+        assert not secret & services()[name].get("environment", {}).keys(), name
+        assert not secret & kubernetes_environment(name).keys(), name
+
+
+def secret_settings() -> set[str]:
+    from pydantic import SecretStr
+
+    return {name for name, field in Settings.model_fields.items() if field.annotation is SecretStr}
+
+
+def test_every_file_of_a_secret_is_a_secret_setting() -> None:
+    known = {f"armillary_{name}" for name in secret_settings()}
+
+    assert {file for files in SECRET_FILES.values() for file in files} <= known
+    assert set(yaml.safe_load((DEPLOY / "compose.yaml").read_text())["secrets"]) <= known | {
+        "prefect_database_password"
+    }
+
+
+def test_every_image_has_the_release_as_its_tag() -> None:
+    release = version("armillary")
+    kustomization = yaml.safe_load((DEPLOY / "kubernetes" / "kustomization.yaml").read_text())
+    tags = {image["name"]: image["newTag"] for image in kustomization["images"]}
+    named = {services()[name]["image"] for name in PROCESSES}
+    built = {
+        word
+        for path in DEPLOY.glob("Dockerfile.*")
+        for word in path.read_text().split()
+        if re.match(r"armillary-[\w-]+:", word)
+    }
+
+    assert tags == dict.fromkeys(tags, release)
+    assert named == built == {f"{name}:{release}" for name in tags}
+
+
+def test_an_image_is_built_from_packages_only_and_never_from_a_secret() -> None:
+    lines = (DEPLOY.parents[1] / ".dockerignore").read_text().splitlines()
+    patterns = [line for line in lines if line and not line.startswith("#")]
+
+    assert patterns[0] == "*"
+    assert {pattern for pattern in patterns if pattern.startswith("!")} == {
+        *("!constraints.txt", "!pyproject.toml", "!README.md", "!LICENSE"),
+        *("!evaluators", "!flows", "!infra", "!leaderboard", "!submissions"),
+    }
+
+
+def test_volumes_belong_to_the_user_of_the_image() -> None:
+    for path in DEPLOY.glob("Dockerfile.*"):
+        text = path.read_text()
+        mounted = {"/home/armillary/state"} | ({"/tls"} if "worker" in path.name else set())
+        owned = next(line for line in text.splitlines() if "install -d -o armillary" in line)
+        assert all(folder in owned for folder in mounted), path.name
+        assert text.index("install -d") < text.index("USER armillary")
+
+
+def test_readers_stay_with_the_replica_that_drew_their_page() -> None:
+    for name in ("board", "rating"):
+        service, ingress = (document(kind, name) for kind in ("Service", "Ingress"))
+        annotations = ingress["metadata"]["annotations"]
+
+        assert service["spec"]["sessionAffinity"] == "ClientIP"
+        assert annotations["nginx.ingress.kubernetes.io/affinity"] == "cookie"
+
+
+def document(kind: str, name: str) -> dict[str, Any]:
+    return next(
+        one for one in documents() if (one["kind"], one["metadata"]["name"]) == (kind, name)
+    )
+
+
+def test_who_speaks_with_the_outside_may() -> None:
+    allowed = {name for name, pod in pods() if pod["metadata"]["labels"].get("internet") == "yes"}
+    blocked = document("NetworkPolicy", "internet")["spec"]["egress"][0]["to"][0]["ipBlock"][
+        "except"
+    ]
+
+    assert allowed == {"board", "api", "watchdog", "cpu", "evaluations"}
+    assert {"10.0.0.0/8", "169.254.0.0/16"} <= set(blocked)
 
 
 def test_prefects_own_file_says_what_we_register() -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +15,7 @@ from evaluators.judges import showing
 from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
 from evaluators.media import write_mp4
 from tests.judges.endpoints import YES_NO, asked
-from tests.servers.process import answers, free_ports, running, wait_until
+from tests.judges.foreign import transformers_serving
 
 pytestmark = [pytest.mark.timeout(400), pytest.mark.xdist_group("transformers serve")]
 WORD = '{"q1":"no"}'
@@ -33,26 +31,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpJudgeConfig
     home = tmp_path_factory.mktemp("serve")
     folder = make_paligemma(home / "paligemma")
     _say_only(folder, WORD)
-    (home / "hub").mkdir()
-    (port,) = free_ports(1)
-    command = [
-        str(Path(sys.executable).parent / "transformers"),
-        "serve",
-        str(folder),
-        "--device",
-        "cpu",
-        "--port",
-        str(port),
-    ]
-    offline = {
-        **os.environ,
-        "HF_HUB_OFFLINE": "1",
-        "HF_HOME": str(home),
-        "HF_HUB_DISABLE_TELEMETRY": "1",
-    }
-    with running(command, home / "serve.log", environment=offline) as process:
-        wait_until(lambda: answers(port, "/health"), [process], 240)
-        config = HttpJudgeConfig(f"http://127.0.0.1:{port}/v1", str(folder), "small random model")
+    with transformers_serving(folder, home) as url:
+        config = HttpJudgeConfig(url, str(folder), "small random model")
         yield replace(
             config,
             max_tokens=8,

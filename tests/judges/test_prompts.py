@@ -160,6 +160,17 @@ def test_a_question_is_asked_with_its_number_and_its_menu(request_: Request) -> 
     assert 'q4. "What happens?" Menu: a short text that is not empty, as a JSON string.' in text
 
 
+def test_a_question_that_hangs_on_another_says_on_which_if_that_is_asked_too() -> None:
+    nut = Question("nut", "Is there a walnut?", "yes_no", options=YES_NO.options)
+    crack = replace(nut, id="crack", text="Is it cracked?", parent="nut")
+    lamp = replace(nut, id="lamp", text="Is a lamp lit?", parent="plug")
+
+    text = prompts._ask((nut, crack, lamp))
+
+    assert 'q2 [after q1]. "Is it cracked?"' in text
+    assert 'q3. "Is a lamp lit?"' in text
+
+
 def test_the_sample_id_is_not_told_for_it_names_the_scenario(request_: Request) -> None:
     hidden = replace(request_, sample_id="task-7.impossible.image", media_sha256="cafe")
 

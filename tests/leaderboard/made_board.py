@@ -35,6 +35,7 @@ from infra.tables.operations import Change, Drift, Night
 from infra.tables.results import question_key
 from leaderboard.cache import on_publish
 from submissions.teams.lifecycle import State, advance, record
+from tests.boards import seen_by
 
 START = datetime.fromisoformat("2026-11-02T02:00:00+00:00")
 AUTO = JudgeCard("Dice judge", "auto", "dice", "1", "", "greedy", "8 uniform", "", "1")
@@ -221,6 +222,8 @@ def _judge(db: Session, model: Model, card: JudgeCard, at: datetime) -> None:
     judge, board = fingerprint(card), board_key(suite, "demo", fingerprint(card))
     run = f"run-{model.id[4:]}-{card.kind}"
     add_new(db, tables.Run, [_run(run, model, judge, board, at).model_dump()])
+    if card.kind == "auto":
+        seen_by(db, board, judge)
     there = {row.sample_id: row for row in _rows(db, model)}
     made = _results(model.skill, model.lost, card.kind)
     for sample in samples():

@@ -103,3 +103,35 @@ def test_without_a_database_the_api_asks_to_come_again(at_nothing: Settings) -> 
 
     assert answer.status_code == 503
     assert answer.headers["retry-after"] == "60"
+
+
+def test_the_description_of_the_api_needs_no_network(api: TestClient) -> None:
+    page = api.get("/v1/docs")
+
+    assert page.headers["content-type"].startswith("text/html")
+    assert "GET /v1/suites/{suite}/ranking" in page.text
+    assert "http://" not in page.text and "https://" not in page.text
+    assert "<script" not in page.text
+
+
+def test_a_badge_says_rank_figure_and_that_it_is_a_demo(api: TestClient) -> None:
+    badge = api.get("/v1/runs/run-aurora-auto/badge.svg")
+    absent = api.get("/v1/runs/run-none/badge.svg")
+
+    assert badge.headers["content-type"] == "image/svg+xml"
+    assert "#1 of" in badge.text and "demo subset" in badge.text and "Index" in badge.text
+    assert absent.status_code == 404
+
+
+def test_a_run_without_a_receipt_is_told_in_words(api: TestClient) -> None:
+    answer = api.get("/v1/runs/run-none/receipt")
+
+    assert answer.status_code == 404
+    assert "receipt" in answer.json()["detail"]
+
+
+def test_a_hostile_name_is_text_in_a_badge(api: TestClient) -> None:
+    badge = api.get("/v1/runs/run-hostile0-auto/badge.svg")
+
+    assert badge.status_code == 200
+    assert "<script" not in badge.text

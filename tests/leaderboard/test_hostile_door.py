@@ -14,22 +14,22 @@ from sqlmodel import col
 
 from evaluators.judges.card import fingerprint
 from evaluators.suites import suite_named
+from flows.evaluate.door import receive
 from flows.run.catalogue import judge_row, load
 from infra import tables
 from infra.db import add_new, migrate, session
 from infra.settings import Settings
-from infra.store import open_store
 from leaderboard.api.app import create
 from leaderboard.cache import on_publish
 from leaderboard.export.text import as_csv
 from leaderboard.queries import ranking
 from leaderboard.queries.ranking import BoardAddress
 from submissions.format.errors import IntakeError
-from submissions.intake.intake import receive
 from submissions.teams.lifecycle import State, advance
+from tests.boards import seen_by
 from tests.bundles import drawn_outputs
 from tests.leaderboard.made_board import AUTO
-from tests.leaderboard.pages import opened, words_of
+from tests.leaderboard.pages import opened, strange_html, words_of
 from tests.leaderboard.test_hostile import ALL
 
 START = ("=", "+", "-", "@", "\t", "\r")
@@ -75,7 +75,7 @@ def _handed_in(settings: Settings, path: Path, name: str, text: str, number: int
 
     bundle = drawn_outputs(path, edit, shift=number)
     with session(settings.database) as db:
-        entry = receive(db, open_store(settings.objects), bundle).submission_id
+        entry = receive(settings, str(bundle), None, None).submission_id
         _publish(db, entry, number)
     return entry
 
@@ -95,6 +95,7 @@ def _publish(db: Any, entry: str, number: int) -> None:
         eligible=True,
         published_at=tables.now(),
     )
+    seen_by(db, run.board, run.judge)
     at: dict[str, Any] = dict.fromkeys(ranking.FACETS, "*")
     cell = tables.Cell(
         run_id=run.id,
@@ -159,6 +160,8 @@ def test_what_was_let_through_is_text_on_the_page(
     assert not [element for element in page.markdown if element.allow_html]
     assert "<img" not in words_of(page).replace("\\<img", "")
     assert "\u202e" not in words_of(page)
+    assert strange_html(page) == []
+    assert not [html for html in page.get("html") if "\u202e" in html.proto.body]
     for frame in (table.value for table in page.dataframe):
         texts = [str(value) for column in frame.columns for value in frame[column]]
         assert not [text for text in texts if len(text) > 400 or "\u202e" in text or "\n" in text]

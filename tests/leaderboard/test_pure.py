@@ -4,6 +4,7 @@ papers."""
 from __future__ import annotations
 
 import random
+import statistics
 from typing import Any
 
 import krippendorff
@@ -17,7 +18,7 @@ from infra import tables
 from infra.db import session
 from infra.settings import Settings
 from infra.tables.results import question_key
-from leaderboard.queries import agreement, paired, ranks
+from leaderboard.queries import agreement, comparison, paired, ranks
 from leaderboard.queries.addresses import FiguresAt
 from leaderboard.queries.paired import SampleValue
 from leaderboard.queries.ranking import BoardAddress, RankingRow, ranked
@@ -82,22 +83,17 @@ def _found(model: str, value: float | None, board: str = "board", trust: str = "
     return RankingRow(**{**known, **said, "takes_part": trust != "C"})
 
 
-def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
+def test_the_chance_of_a_difference_between_equals_is_that_of_a_paired_t_test() -> None:
     dice = random.Random(1)
-    base = [SampleValue(str(n), str(n // 4), "s", dice.random()) for n in range(80)]
-    better = [
-        SampleValue(one.sample_id, one.cluster, "s", one.value + 0.3 + dice.gauss(0, 0.1))
-        for one in base
-    ]
-    same = [
-        SampleValue(one.sample_id, one.cluster, "s", one.value + dice.gauss(0, 0.1)) for one in base
-    ]
+    gaps = [dice.gauss(0.3, 1.0) for _ in range(20)]
+    mean, error = statistics.mean(gaps), statistics.stdev(gaps) / len(gaps) ** 0.5
 
-    clear, none = paired.difference(better, base), paired.difference(same, base)
+    p, arm = comparison.p_value(mean, error, 20), comparison.quantile(19, 0.975) * error
 
-    assert clear is not None and none is not None
-    assert clear.low > 0 and clear.p < 0.01 and clear.clusters == 20
-    assert none.low < 0 < none.high and none.p > 0.01
+    reference = stats.ttest_1samp(gaps, 0.0)
+    interval = reference.confidence_interval()
+    assert p == pytest.approx(float(reference.pvalue))
+    assert (mean - arm, mean + arm) == pytest.approx((interval.low, interval.high))
 
 
 @pytest.mark.parametrize(
@@ -106,34 +102,23 @@ def test_a_clear_difference_excludes_none_and_a_shuffled_one_does_not() -> None:
 def test_the_tasks_needed_are_those_of_statsmodels(mean: float, error: float, tasks: int) -> None:
     exact = TTestPower().solve_power(mean / (error * tasks**0.5), alpha=0.05, power=0.8)
 
-    assert paired.clusters_needed(mean, error, tasks) == pytest.approx(exact, abs=1.5)
+    assert comparison.tasks_needed(mean, error, tasks) == pytest.approx(exact, abs=1.5)
 
 
 def test_a_difference_of_nothing_or_next_to_nothing_needs_more_tasks_than_there_ever_are() -> None:
-    assert paired.clusters_needed(0.0, 1.0, 80) is None
-    assert paired.clusters_needed(0.0, 0.0, 7) is None
-    assert paired.clusters_needed(1e-9, 1.0, 80) is None
-    assert (
-        paired.SampleDifference(0.0, -1.0, 1.0, 1.0, 80, 80, 1.0).note
-        == "No number of tasks would separate these two."
-    )
+    assert comparison.tasks_needed(0.0, 1.0, 80) is None
+    assert comparison.tasks_needed(0.0, 0.0, 7) is None
+    assert comparison.tasks_needed(1e-9, 1.0, 80) is None
+    assert comparison.how_sure(0.0, 1.0, 80) == "No number of tasks would separate these two."
 
 
 def test_a_difference_says_how_many_tasks_would_find_it() -> None:
-    unsure, enough = (
-        paired.SampleDifference(mean, 0.0, 9.0, 0.1, 80, 80, 1.0).note for mean in (2.0, 5.0)
-    )
+    unsure, enough = (comparison.how_sure(mean, 1.0, 80) for mean in (2.0, 5.0))
 
     assert unsure == "About 159 tasks would find it four times in five; there are 80."
     assert enough.startswith("Found four times in five with ") and enough.endswith(
         "; there are 80."
     )
-
-
-def test_one_common_task_is_no_ground_for_a_difference() -> None:
-    one = [SampleValue("a", "task", "s", 1.0), SampleValue("b", "task", "s", 2.0)]
-
-    assert paired.difference(one, one) is None
 
 
 def test_wins_are_counted_in_the_metrics_direction() -> None:

@@ -16,7 +16,7 @@ from leaderboard.cache import snapshot
 from leaderboard.cache.reader import CachedReader, NoBoard, reader
 from leaderboard.queries import ranking
 from leaderboard.queries.ranking import BoardAddress
-from tests.leaderboard.pages import opened
+from tests.leaderboard.pages import models_of, opened, tables_of
 
 
 @pytest.fixture(scope="module")
@@ -39,7 +39,7 @@ def test_a_page_that_starts_without_its_database_shows_the_last_board_and_says_f
 ) -> None:
     page = opened("ranking", suite="tailor", scenario="*")
 
-    assert "Aurora Video 2" in set(page.dataframe[0].value["Model"])
+    assert "Aurora Video 2" in models_of(tables_of(page)[0])
     at = snapshot.taken_at(snapshot.path(orphaned))
     assert reader(orphaned).stale_since == at
 

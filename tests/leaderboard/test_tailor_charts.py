@@ -4,7 +4,7 @@ figures."""
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import pandas as pd
@@ -116,7 +116,9 @@ def test_the_settings_chart_has_a_point_a_model_scenario_and_evaluator() -> None
 def test_judge_and_people_correlate_as_printed() -> None:
     titles = [panel["title"] for panel in drawn("agreement-paper", PAPER)["hconcat"]]
 
-    assert [title.rpartition(" ")[2] for title in titles] == ["0.966", "0.955", "0.934", "0.906"]
+    correlations = [title.split(" = ")[1].split(",")[0] for title in titles]
+    assert correlations == ["0.966", "0.955", "0.934", "0.906"]
+    assert [title.rpartition(" ")[2] for title in titles] == ["+8.9", "+8.4", "+0.5", "+0.5"]
 
 
 def test_our_own_board_gives_parts_and_failures() -> None:
@@ -169,3 +171,29 @@ def test_before_the_first_entry_charts_of_our_own_board_are_left_out(figures: pd
     ours = {"grid", "degradation", "settings", "parts", "failures", "agreement"}
     assert {name for name in ours if drawn_charts[name] is not None} == set()
     assert drawn_charts["bank"] is not None
+
+
+def test_people_of_a_study_stand_beside_the_judge_of_the_fullest_board() -> None:
+    judged = own("physical_realism", 2.0)
+    people = [
+        *own("physical_realism", 3.0, evaluator="human", board="study", run_id="h"),
+        *[replace(one, model="Stranger", run_id="s") for one in own("physical_realism", 4.0)],
+    ]
+    strangers = [replace(one, evaluator="human", board="other") for one in people[-12:]]
+
+    figures = tables.ours(table([*judged, *people[:-12], *strangers]))
+    grid = tables.grid(figures)
+
+    assert set(grid["model"]) == {"Owl"}
+    assert set(grid["shown"]) == {"2.0 / 3.0"}
+    assert len(tables.judge_and_people(figures)) == len(judged)
+
+
+def test_settings_are_compared_by_the_questions_that_both_ask_where_there_are_such_figures() -> (
+    None
+):
+    figures = table([*own("shared_index", 60.0), *(o for m in tables.METRICS for o in own(m, 1.0))])
+
+    against = tables.settings_against(figures)
+
+    assert set(against["predictive"]) == set(against["descriptive"]) == {60.0}

@@ -105,3 +105,83 @@ def test_a_part_given_twice_is_refused() -> None:
 def test_an_unknown_modality_is_refused() -> None:
     with pytest.raises(ValueError, match="'audio'"):
         score_rubric([], "audio")  # type: ignore[arg-type]
+
+
+@st.composite
+def checklists(draw: st.DrawFn) -> tuple[list[PartAnswers], dict[str, str]]:
+    """A rubric whose questions hang on earlier ones, here and there."""
+    count = draw(st.integers(1, 18))
+    names = [f"q{number}" for number in range(count)]
+    places = draw(st.lists(st.sampled_from(PARTS), min_size=count, max_size=count))
+    answers = draw(
+        st.lists(st.sampled_from(["yes", "yes", "no", "unclear"]), min_size=count, max_size=count)
+    )
+    parents = {
+        names[number]: names[parent]
+        for number in range(1, count)
+        if (parent := draw(st.integers(-2, number - 1))) >= 0
+    }
+    parts = [
+        PartAnswers(
+            part,
+            tuple(a for a, place in zip(answers, places, strict=True) if place == part),
+            tuple(n for n, place in zip(names, places, strict=True) if place == part),
+        )
+        for part in dict.fromkeys(places)
+    ]
+    return parts, parents
+
+
+def without(parts: list[PartAnswers], lost: set[str]) -> list[PartAnswers]:
+    """The same rubric with these questions not met."""
+    return [
+        PartAnswers(
+            part.name,
+            tuple(
+                "no" if name in lost else answer
+                for name, answer in zip(part.ids, part.answers, strict=True)
+            ),
+            part.ids,
+        )
+        for part in parts
+    ]
+
+
+@given(checklists(), MODALITIES, st.sets(st.integers(0, 17).map("q{}".format)))
+def test_what_is_not_there_never_raises_a_score_whatever_hangs_on_it(
+    checklist: tuple[list[PartAnswers], dict[str, str]],
+    modality: Literal["image", "video"],
+    lost: set[str],
+) -> None:
+    parts, parents = checklist
+
+    whole = score_rubric(parts, modality, parents)
+    less = score_rubric(without(parts, lost), modality, parents)
+
+    for before, after in zip(whole.parts, less.parts, strict=True):
+        assert (before.value is None) == (after.value is None)
+        assert before.value is None or (after.value or 0.0) <= before.value
+    assert less.fallen_answers >= whole.fallen_answers
+
+
+@given(checklists(), MODALITIES)
+def test_a_rubric_without_parents_scores_as_ever_and_parents_only_lower_it(
+    checklist: tuple[list[PartAnswers], dict[str, str]], modality: Literal["image", "video"]
+) -> None:
+    parts, parents = checklist
+    bare = [PartAnswers(part.name, part.answers) for part in parts]
+
+    plain, hanging = score_rubric(bare, modality), score_rubric(parts, modality, parents)
+
+    assert score_rubric(parts, modality) == plain
+    assert plain.fallen_answers == 0
+    for before, after in zip(plain.parts, hanging.parts, strict=True):
+        assert before.value is None or (after.value or 0.0) <= before.value
+
+
+def test_a_circle_of_parents_ends_and_ids_are_one_an_answer() -> None:
+    parts = [PartAnswers("entity_completeness", ("yes", "yes"), ("a", "b"))]
+
+    assert score_rubric(parts, "image", {"a": "b", "b": "a"}).fallen_answers == 0
+    with pytest.raises(ValueError, match="1 ids and 2 answers"):
+        score_rubric([PartAnswers("entity_completeness", ("yes", "yes"), ("a",))], "image")

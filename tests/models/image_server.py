@@ -31,6 +31,10 @@ class ImageServer:
     url: str = ""
     faults: dict[str, list[str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
+    keys: list[str] = field(default_factory=list)
+    """The Idempotency-Key of each call."""
+    by_url: str = ""
+    """Where pictures are served from instead of standing in the answer."""
     lock: Lock = field(default_factory=Lock)
 
     def answer(self, prompt: str) -> tuple[int, dict[str, Any]]:
@@ -42,6 +46,8 @@ class ImageServer:
         if fault:
             status, error = FAULTS[fault.rstrip("!")]
             return status, {"error": error}
+        if self.by_url:
+            return 200, {"created": 0, "data": [{"url": f"{self.by_url}/{len(prompt)}.png"}]}
         data = base64.b64encode(picture(sum(prompt.encode()) % 1000)).decode()
         return 200, {"created": 0, "data": [{"b64_json": data}]}
 
@@ -54,11 +60,19 @@ def serve() -> Iterator[ImageServer]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            server.keys.append(self.headers.get("Idempotency-Key", ""))
             status, body = server.answer(asked["prompt"])
             data = json.dumps(body).encode()
             self.send_response(status)
             for name, value in (("Content-Type", "application/json"), ("Retry-After", "0.01")):
                 self.send_header(name, value)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def do_GET(self) -> None:
+            data = picture(7)
+            self.send_response(200)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()
             self.wfile.write(data)

@@ -12,8 +12,9 @@ import pytest
 from evaluators import media
 from evaluators.contracts import Generator, Judge
 from evaluators.models.generate.diffusion import DiffusionGenerator
-from evaluators.models.vlm import decoder, menu, packing
+from evaluators.models.vlm import menu
 from evaluators.models.vlm.judge import VlmJudge
+from evaluators.models.vlm.packed import decoder, packing
 
 
 def test_the_judge_and_the_generator_keep_their_contracts(

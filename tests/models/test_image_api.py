@@ -10,7 +10,10 @@ import pytest
 from openai import APIStatusError
 
 from evaluators.contracts import CannotProduce, Outcome
+from evaluators.models.generate.endpoints.ledger import BudgetUsedUp, Price
 from evaluators.models.generate.image_api import ApiGenerator, ImageApi
+from flows.workers.apis import StoreLedger
+from infra.store import open_store
 from submissions.media.facts import inspect
 from tests.models.image_server import ImageServer, serve
 from tests.models.test_diffusion import SAMPLES
@@ -73,3 +76,36 @@ def test_a_wrong_key_tells_the_operator_and_is_not_repeated(
 def test_without_an_address_the_setting_is_named(tmp_path: Path) -> None:
     with pytest.raises(CannotProduce, match="ARMILLARY_IMAGE_URL"):
         list(ApiGenerator(ImageApi("", "painter-1", "1")).generate(SAMPLES, tmp_path))
+
+
+def test_a_picture_at_an_address_is_fetched_from_the_api_s_own_host_only(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    server.by_url = server.url.removesuffix("/v1") + "/files"
+    (own,) = generator(server).generate(SAMPLES[:1], tmp_path)
+    server.by_url = "http://files.invalid"
+    (foreign,) = generator(server).generate(SAMPLES[1:2], tmp_path)
+
+    assert own.outcome is Outcome.SCORED and own.file
+    assert inspect(own.file, own.file.name, "image").width == 48
+    assert foreign.outcome is Outcome.MODEL_FAILED and "not its own host" in foreign.reason
+
+
+def test_every_try_at_a_picture_carries_one_key_and_another_picture_another(
+    server: ImageServer, tmp_path: Path
+) -> None:
+    server.faults = {SAMPLES[0].prompt: ["busy", "broken"]}
+
+    list(generator(server).generate(SAMPLES[:2], tmp_path))
+
+    assert len(server.keys) == 4 and len(set(server.keys)) == 2 and "" not in server.keys
+
+
+def test_pictures_count_against_the_budget(server: ImageServer, tmp_path: Path) -> None:
+    ledger = StoreLedger(open_store(str(tmp_path / "store")), "s", 0.1)
+    api = ImageApi(server.url, "painter-1", "1", concurrency=1, price=Price(picture=0.04))
+
+    with pytest.raises(BudgetUsedUp, match="costs 0.04"):
+        list(ApiGenerator(api, ledger=ledger).generate(SAMPLES, tmp_path))
+
+    assert len(server.asked) == 2 and ledger.spent() == pytest.approx(0.08)

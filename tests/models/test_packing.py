@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from evaluators.models.vlm.packing import PackedRow, TokenSegment, additive, pack, visible
+from evaluators.models.vlm.packed.packing import PackedRow, TokenSegment, additive, pack, visible
 
 QUESTION, OPTION, OTHER = TokenSegment((5, 6)), TokenSegment((7,), parent=1), TokenSegment((8, 9))
 

@@ -10,14 +10,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
 from evaluators.contracts import Outcome, Question, Request
 from evaluators.judges.card import fingerprint
 from evaluators.media import sha256_file, write_mp4, write_png
-from evaluators.models.vlm.decoder import DecodedAnswer
 from evaluators.models.vlm.judge import VlmJudge, revision
+from evaluators.models.vlm.menu import Menu, mean_scores
+from evaluators.models.vlm.packed.decoder import DecodedAnswer
 from tests.models.families import clip
 
 QUESTIONS = (
@@ -242,12 +244,73 @@ def test_other_weights_are_another_revision(chat_vlm: Path, tmp_path: Path) -> N
     assert revision(copy) != revision(chat_vlm)
 
 
-def test_an_unknown_architecture_is_refused_with_the_known_ones(
-    tmp_path: Path, models: Path
-) -> None:
+def test_a_model_that_nobody_can_talk_to_is_refused_with_what_it_lacks() -> None:
     from types import SimpleNamespace
 
     from evaluators.models.vlm.judge import _family
 
-    with pytest.raises(ValueError, match="Known are paligemma, idefics3"):
+    with pytest.raises(ValueError, match=r"This gpt2 .*Add its chat_template\.jinja"):
         _family(SimpleNamespace(config=SimpleNamespace(model_type="gpt2")), None, False)
+
+
+UNSURE = Question("seen", "Is a cup there?", "yes_no", options=("yes", "no", "unclear"))
+
+
+def test_a_paligemma_reads_the_description_and_the_menu(paligemma: Path, media: Path) -> None:
+    judge = VlmJudge(paligemma, frames="uniform-2")
+
+    prepared = judge._prepare(ask(media / "0.mp4", [QUESTIONS[2]]))
+
+    words = judge.family.decode(prepared.clip.asks[0].tokens)
+    assert "dog" in words and "runs" in words
+    assert "exactly one of: walk, walk left, open the door." in words
+
+
+def test_a_paligemma_that_is_told_a_question_reads_the_form_it_was_taught(
+    paligemma: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judge = VlmJudge(paligemma, limit=2)
+    texts = list[str]()
+    prepare = judge.family.prepare
+
+    def noting(frames: Any, asked: Any) -> Any:
+        texts.extend(text for text, _ in asked)
+        return prepare(frames, asked)
+
+    monkeypatch.setattr(judge.family, "prepare", noting)
+    judge.tell(clip(0), ["Who is it?"])
+
+    assert texts == ["answer en Who is it?"]
+
+
+def test_an_option_is_scored_by_its_mean_token_not_by_how_short_it_is() -> None:
+    menu = Menu(UNSURE, UNSURE.options, ((1,), (2,), (3, 4, 5)))
+    decoded = DecodedAnswer(torch.empty(0), scores=(-1.5, -2.0, -3.0))
+
+    means = mean_scores(menu, decoded)
+
+    assert means == (-1.5, -2.0, -1.0)
+    assert max(decoded.scores) == decoded.scores[0]
+
+
+def test_a_paligemma_shown_nothing_says_that_it_cannot_tell(
+    paligemma: Path, tmp_path: Path
+) -> None:
+    grey = write_png(np.full((32, 32, 3), 128, np.uint8), tmp_path / "grey.png")
+    judge = VlmJudge(paligemma)
+
+    answer = next(judge.judge([ask(grey, [UNSURE], "image")])).answers[0]
+
+    assert answer.value == "unclear"
+
+
+def test_a_paligemma_that_sees_something_gives_all_three_answers(
+    paligemma: Path, tmp_path: Path
+) -> None:
+    files = [write_png(clip(n)[0], tmp_path / f"{n}.png") for n in range(40)]
+    judge = VlmJudge(paligemma)
+
+    replies = list(judge.judge([ask(file, [UNSURE, QUESTIONS[0]], "image") for file in files]))
+
+    assert {reply.answers[0].value for reply in replies} == {"yes", "no", "unclear"}
+    assert "grey frames" in judge.card.decoding

@@ -14,16 +14,20 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models.vlm import attention, decoder
 from evaluators.models.vlm.chat import ChatFamily
-from evaluators.models.vlm.packing import Tables, visible
-from evaluators.models.vlm.sampling import drawn
-from tests.models.families import LOW_CAPS, WINDOW, Family, alone, clip, family
+from evaluators.models.vlm.packed import attention, decoder
+from evaluators.models.vlm.packed.packing import Tables, visible
+from evaluators.models.vlm.packed.sampling import drawn
+from tests.models.families import LOW_CAPS, WINDOW, Family, alone, clip, family, read
 
 LIMIT = 6
 CLOSE = 1e-4
 PALIGEMMA = ("paligemma", "paligemma-window", "paligemma-capped", "paligemma1")
-FAMILIES = ("idefics3", "idefics3-window", "smolvlm", "qwen2_5_vl", *PALIGEMMA)
+PUBLISHED = (
+    *("qwen2_vl", "qwen2_5_vl", "qwen3_vl", "internvl", "gemma3", "llava_onevision"),
+    *("smolvlm", "llava", "glm4v"),
+)
+FAMILIES = ("idefics3", "idefics3-window", *PUBLISHED, *PALIGEMMA)
 CAUSAL = tuple(name for name in FAMILIES if not name.startswith("paligemma"))
 
 QUESTIONS = (
@@ -252,33 +256,24 @@ def test_words_are_drawn_as_often_as_the_plain_models_logits_say(folder: Path) -
 def option_scores_alone(one: Family, frames: Pixels, prompt: str, option: Sequence[int]) -> float:
     """The log-probability of an option by feeding the whole sequence, images and all, token after
     token."""
-    given: dict[str, Any] = dict(
-        one.processor(images=[list(frames)], text=[_text(one, frames, prompt)], return_tensors="pt")
-    )
-    given.pop("labels", None)
+    given: dict[str, Any] = read(one, frames, prompt)
     total = 0.0
     for i, word in enumerate(option):
-        longer = {**given, **_longer(given, option[:i])}
+        longer = {**given, **_longer(given, option[:i], hasattr(one, "shared_prefix"))}
         with torch.inference_mode():
             logits = one.model(**longer).logits[0, -1]
         total += float(torch.log_softmax(logits.float(), -1)[word])
     return total
 
 
-def _text(one: Family, frames: Pixels, prompt: str) -> str:
-    return (
-        one.text(len(frames), prompt) if hasattr(one, "text") else "<image>" * len(frames) + prompt
-    )
-
-
-def _longer(given: dict[str, Any], words: Sequence[int]) -> dict[str, Tensor]:
+def _longer(given: dict[str, Any], words: Sequence[int], paligemma: bool) -> dict[str, Tensor]:
     """The inputs with some words of an answer behind them; an answer is of token type one to
-    PaliGemma."""
+    PaliGemma, while one is a picture to Gemma 3."""
     more = torch.tensor([list(words)], dtype=torch.long)
     fills = {
         "input_ids": more,
         "attention_mask": torch.ones_like(more),
-        "token_type_ids": torch.ones_like(more),
+        "token_type_ids": torch.full_like(more, int(paligemma)),
         "mm_token_type_ids": torch.zeros_like(more),
     }
     return {

@@ -21,55 +21,61 @@ class DaskCluster:
 
     engine: str
     workers: tuple[Running, ...]
+    certificates: Path | None = None
 
     def slots(self) -> int:
         """How many shards it runs at once."""
         from flows.workers.dask_cluster import check
+        from infra.settings import Settings
 
-        return check(self.engine, 60)
+        return check(Settings(engine=self.engine, certificates=self.certificates), 60)
 
 
 @contextmanager
-def serve(folder: Path, workers: int, environment: Mapping[str, str]) -> Iterator[DaskCluster]:
-    """Run `dask scheduler` and so many `armillary operate worker --scheduler`."""
+def serve(
+    folder: Path, workers: int, environment: Mapping[str, str], certificates: Path | None = None
+) -> Iterator[DaskCluster]:
+    """Run `armillary operate scheduler` and so many `armillary operate worker --scheduler`, each
+    with its own certificate if there are any."""
     if find_spec("distributed") is None:
         raise Unavailable("Dask is not installed: install the extra `dask`.")
     (port,) = free_ports(1)
+    client = certificates / "flows" if certificates else None
     quiet = {**environment, "DASK_DISTRIBUTED__DASHBOARD__LINK": "", "PYTHONPATH": str(ROOT)}
     with ExitStack() as stack:
-        scheduler = [
-            sys.executable,
-            "-m",
-            "distributed.cli.dask_scheduler",
-            "--host",
-            "127.0.0.1",
-            "--port",
-            str(port),
-        ]
-        scheduler += ["--no-dashboard", "--no-show"]
+        ours = [sys.executable, "-m", "flows.cli.app", "operate"]
+        scheduler = [*ours, "scheduler", "--port", str(port)]
         processes = [
             stack.enter_context(
-                running(scheduler, folder / "scheduler.log", environment=quiet, folder=ROOT)
+                running(
+                    scheduler,
+                    folder / "scheduler.log",
+                    environment={**quiet, **_shown(certificates, "scheduler")},
+                    folder=ROOT,
+                )
             )
         ]
         for number in range(workers):
-            command = [
-                sys.executable,
-                "-m",
-                "flows.cli.app",
-                "operate",
-                "worker",
-                "--scheduler",
-                f"127.0.0.1:{port}",
-            ]
+            command = [*ours, "worker", "--scheduler", f"127.0.0.1:{port}"]
             command += ["--name", f"worker-{number}"]
             log = folder / f"worker-{number}.log"
             processes.append(
-                stack.enter_context(running(command, log, environment=quiet, folder=ROOT))
+                stack.enter_context(
+                    running(
+                        command,
+                        log,
+                        environment={**quiet, **_shown(certificates, "workers")},
+                        folder=ROOT,
+                    )
+                )
             )
-        cluster = DaskCluster(f"dask://127.0.0.1:{port}", tuple(processes[1:]))
+        cluster = DaskCluster(f"dask://127.0.0.1:{port}", tuple(processes[1:]), client)
         wait_until(lambda: _there(cluster) == workers, processes, 300)
         yield cluster
+
+
+def _shown(certificates: Path | None, role: str) -> dict[str, str]:
+    return {"ARMILLARY_CERTIFICATES": str(certificates / role)} if certificates else {}
 
 
 def _there(cluster: DaskCluster) -> int:

@@ -43,6 +43,21 @@ def installed(name: str, requirement: str) -> Path:
     return venv
 
 
+def package_alone(requirement: str) -> Path:
+    """Return a folder with one package and nothing it asks for, where its pins would not go with
+    ours; put it on the path of a test."""
+    TOOLS.mkdir(exist_ok=True)
+    (TOOLS / ".gitignore").write_text("*\n")
+    folder = TOOLS / "alone" / requirement
+    with _locked(TOOLS / "alone.lock"):
+        if not (folder / "installed.txt").exists():
+            pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--retries", "1"]
+            target = ["install", "--quiet", "--no-deps", "--target", str(folder)]
+            _run([*pip, *target, requirement], f"install {requirement}")
+            (folder / "installed.txt").write_text("whole\n")
+    return folder
+
+
 @contextmanager
 def _locked(path: Path) -> Iterator[None]:
     """Hold the lock; the kernel frees it when we die."""

@@ -24,6 +24,7 @@ from flows.run.score_rows import store_results
 from infra import tables
 from infra.db import add_new
 from infra.tables.results import question_key
+from tests.boards import seen_by
 from tests.standing.tiny import JUDGE
 
 SUITE = suite_named("tailor")
@@ -73,6 +74,7 @@ def enter(db: Session, name: str, skill: float) -> tables.Run:
     add_new(db, tables.Judge, [judge])
     add_new(db, tables.Submission, [submission.model_dump()])
     add_new(db, tables.Run, [run.model_dump()])
+    seen_by(db, board, run.judge)
     scores = _judged(db, name, skill, judge["fingerprint"])
     within = bounds(scored_metrics(SUITE, scores), samples(), scores)
     store_results(db, run.id, scores, tabulate(SUITE, samples(), scores), within)

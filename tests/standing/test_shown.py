@@ -9,7 +9,6 @@ from fastapi.testclient import TestClient
 from scipy import stats
 from sqlmodel import Session
 
-from evaluators.statistics.intervals import estimate, intervals
 from evaluators.suites.tailor import published
 from flows.publish import board_changes, private_gap
 from infra import tables
@@ -86,13 +85,8 @@ def test_a_comparison_is_that_of_scipy_with_the_boards_intervals_from_the_boards
     tasks = np.array([int(s.cluster.removeprefix("task")) for s in samples])
     by_task = np.stack([values[:, tasks == task].mean(axis=1) for task in range(12)], axis=1)
     gap = by_task[0] - by_task[1]
-    ends = intervals(estimate(gap[:, None], np.arange(12)))
-    by_flipping = stats.permutation_test(
-        tuple(by_task),
-        lambda a, b, axis: (a - b).mean(axis=axis),
-        permutation_type="samples",
-        vectorized=True,
-    )
+    reference = stats.ttest_1samp(gap, 0.0)
+    interval = reference.confidence_interval()
 
     found = api.get(
         "/v1/compare", params={"first": first, "second": second, "metric": "index"}
@@ -101,9 +95,9 @@ def test_a_comparison_is_that_of_scipy_with_the_boards_intervals_from_the_boards
     assert found["difference"] == pytest.approx(gap.mean(), abs=1e-9)
     assert found["error"] == pytest.approx(stats.sem(gap), rel=1e-4)
     assert [found["low"], found["high"]] == pytest.approx(
-        [ends.low[0], ends.high[0]], abs=0.08 * found["error"]
+        [interval.low, interval.high], abs=1e-3 * found["error"]
     )
-    assert found["p"] == pytest.approx(by_flipping.pvalue, abs=0.02)
+    assert found["p"] == pytest.approx(float(reference.pvalue), rel=1e-3)
     ahead = np.sign(values[0] - values[1]).tolist()
     assert [found["won"], found["tied"], found["lost"]] == [
         ahead.count(sign) for sign in (1, 0, -1)

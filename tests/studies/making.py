@@ -126,7 +126,7 @@ Answering = Callable[[FormQuestion, Form], Any]
 
 def by_reading(ask: FormQuestion, form: Form) -> Any:
     """Somebody who reads: the last answer where the text asks for it, else by what is shown."""
-    if "checks that you read" in form.text:
+    if "checks that you read" in form.text and ask.kind != "watched":
         return ask.options[-1] if ask.options else None
     if form.media and ask.kind in ("choice", "scale") and "Answer:" not in form.text:
         return ask.options[int(form.media[0].blob, 16) % len(ask.options)]
@@ -134,6 +134,8 @@ def by_reading(ask: FormQuestion, form: Form) -> Any:
 
 
 def by_letter(ask: FormQuestion, form: Form) -> Any:
+    if ask.kind == "watched":
+        return True
     if ask.kind == "tick":
         return ask.id != UNABLE
     if ask.kind == "letter":
@@ -148,7 +150,7 @@ def by_chance(seed: int) -> Answering:
     def answer(ask: FormQuestion, form: Form) -> Any:
         if ask.kind == "tick":
             return ask.id != UNABLE and dice.random() < 0.5
-        if ask.kind == "letter":
+        if ask.kind in ("letter", "watched"):
             return by_letter(ask, form)
         return dice.choice(ask.options)
 

@@ -141,7 +141,7 @@ def test_task_success_plausibility_and_best_worst_stand_on_the_board_with_interv
             goals = [
                 ask.id
                 for ask in form_of(item.form).asks
-                if ask.about == letter and ask.kind == "tick"
+                if ask.about == letter and ask.id.startswith(f"{letter}.goal")
             ]
             ticks.setdefault(sample, []).append(
                 fmean(bool(seat.answers.get(goal)) for goal in goals)

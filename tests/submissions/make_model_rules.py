@@ -234,14 +234,15 @@ def _exported_pipelines() -> set[str]:
 
 
 def _judges() -> set[str]:
-    """The classes of the model types that a local judge can be."""
+    """The classes of the model types that a local judge can be: all that are talked to about
+    pictures."""
     from transformers.models.auto.modeling_auto import (
         MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING_NAMES as CLASSES,
     )
 
-    from evaluators.models.vlm.chat import CAUSAL
+    from evaluators.models.vlm.single import NOT_TALKED_TO
 
-    return {CLASSES[kind] for kind in (*CAUSAL, "paligemma")}
+    return {name for kind, name in CLASSES.items() if kind not in NOT_TALKED_TO}
 
 
 def _diffusers_parts() -> set[str]:

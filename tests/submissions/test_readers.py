@@ -114,7 +114,9 @@ def test_the_child_gives_each_input_the_code_that_this_process_gives(
 ) -> None:
     path = made(case, shelf)
 
-    assert _outcome(own_readers.shared().check, path, rows) == _outcome(check, path, rows)
+    assert _outcome(own_readers.readers_of(Settings()).check, path, rows) == _outcome(
+        check, path, rows
+    )
 
 
 def _outcome(look: Callable[[Path, Catalogue], object], path: Path, rows: Catalogue) -> object:
@@ -178,7 +180,7 @@ def test_decoding_too_ends_when_the_bundle_s_time_is_over(
     path = bundle(tmp_path / "many.zip", pictures(24))
     decoders = Decoders(1, (sys.executable, "-c", SLOW_DECODER))
     readers = reading(ReaderBounds(768 << 20, 5, 2))
-    readers.declared(path)
+    readers.read(path, rows)
     start = time.monotonic()
 
     code = _refusal_while(lambda: readers.check(path, rows, decoders))

@@ -7,20 +7,25 @@ from dataclasses import replace
 import pytest
 
 from evaluators.suites import all_suites, suite_named
+from evaluators.suites.tailor.bank import card
 from flows.run.board_keys import board_key, items_sha256
 
 ITEMS = {
-    "tailor": "dd3e10dfd9e45cbd891869fbfc6061ae24984ee3652d5dc3cd8a1b4123dc8920",
     "liva": "40c10b9c9614f3a84f95e4cb402d7007da8d7f724e90b5c042a6a7f991e04a08",
     "sc3": "9483b4a09ee8f6850af32c49dd97e69060d10bfb960314dccb4bd2d7035bad42",
-    "universe": "eb155e3984ee9668e001e4441a8087f71a39f626151e8d0b1d7187cfea55b0fa",
+    "universe": "7967f278741d6124d4872943890c49005da9020b38fa5b626b491fed3220f24a",
 }
 BOARDS = {
-    "tailor": "100020c7c917cc26",
-    "liva": "fc17028e7ba6e04d",
-    "sc3": "5e0c0cc740e1ba5d",
-    "universe": "7f862920c0fd4f06",
+    "liva": "8da281fe939b0672",
+    "sc3": "955a0cb2cddfc3c1",
+    "universe": "554d35c6474e5f69",
 }
+
+
+def test_every_suite_but_a_bank_that_is_still_being_read_has_its_key_here() -> None:
+    in_review = {"tailor"} if card()["state"] == "in review" else set()
+
+    assert {suite.name for suite in all_suites()} == set(BOARDS) | in_review
 
 
 @pytest.mark.parametrize("name", BOARDS)

@@ -35,7 +35,7 @@ def texts(view, **params):
         page.query_params[key] = value
     page.run()
     assert not page.exception, page.exception
-    return [element.value for element in (*page.subheader, *page.text)]
+    return [element.value for element in (*page.header, *page.subheader, *page.text)]
 
 print(texts("gaps", suite="shades"))
 print(texts("samples", run=sys.argv[1], metric="right", sample="red.plain"))

@@ -7,16 +7,11 @@ import numpy.typing as npt
 import pytest
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.worlds.bussing.bench import (
-    BadActions,
-    arm_after,
-    check_actions,
-    outcomes,
-    run,
-    set_table,
-)
+from evaluators.worlds.actions import BadActions, check_actions
+from evaluators.worlds.bussing.bench import arm_after, outcomes, run, set_table
 from evaluators.worlds.bussing.starts import BINS, FORWARD, OBJECTS, REVERSED, Start, draw_start
-from evaluators.worlds.bussing.views import VIEWS, Size, film, render
+from evaluators.worlds.bussing.views import VIEWS, film, render
+from evaluators.worlds.pictures import Size
 from evaluators.worlds.policies.plans import CHUNK, Leg, follow
 
 START = draw_start("a start", FORWARD)

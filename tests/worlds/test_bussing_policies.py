@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, real
-from evaluators.worlds.bussing.bench import Actions, arm_after, outcomes, run, set_table
+from evaluators.worlds.actions import Actions
+from evaluators.worlds.bussing.bench import arm_after, outcomes, run, set_table
 from evaluators.worlds.bussing.starts import FORWARD, Start, draw_start
 from evaluators.worlds.bussing.views import render
 from evaluators.worlds.policies.http import HttpPolicy, PolicyServerError, serve_policy

@@ -41,7 +41,8 @@ class HttpJudgeConfig:
     is a guess for limits and budget until the endpoint counts. A reply that the limit cuts off is
     asked for again with twice the tokens, up to `room`; 0 is never. `headers` may hold `${KEY}`,
     which stands for the key. `rules` is a suite's own instruction in place of the general one, and
-    `note` stands on the card without making it another.
+    `note` stands on the card without making it another. With `batch` requests go as jobs, which
+    are looked after every `batch_poll` seconds for at most `batch_hours`; the answers are the same.
     """
 
     base_url: str
@@ -69,6 +70,9 @@ class HttpJudgeConfig:
     form: MediaForm = PLAIN
     rules: str = ""
     note: str = ""
+    batch: bool = False
+    batch_hours: float = 24.0
+    batch_poll: float = 30.0
 
     def __post_init__(self) -> None:
         url = urlsplit(self.base_url)

@@ -41,6 +41,9 @@ class EndpointFile(BaseModel):
     price_in: float = Field(0.0, ge=0)
     price_out: float = Field(0.0, ge=0)
     headers: dict[str, str] = Field(default_factory=dict)
+    batch: bool = False
+    batch_hours: float = Field(24.0, gt=0)
+    batch_poll: float = Field(30.0, gt=0)
 
 
 def read_endpoint(text: str, url: str, key: str) -> HttpJudgeConfig:
@@ -78,6 +81,9 @@ def _config(endpoint: EndpointFile, url: str, key: str) -> HttpJudgeConfig:
         room=max(limit, family.room) if endpoint.room is None else endpoint.room,
         effort=endpoint.effort,
         headers=tuple(sorted(endpoint.headers.items())),
+        batch=endpoint.batch,
+        batch_hours=endpoint.batch_hours,
+        batch_poll=endpoint.batch_poll,
         form=MediaForm(endpoint.pictures, endpoint.video_part),
         note=_note(endpoint, endpoint.deadline or family.deadline),
     )
@@ -85,7 +91,7 @@ def _config(endpoint: EndpointFile, url: str, key: str) -> HttpJudgeConfig:
 
 def _note(endpoint: EndpointFile, deadline: float) -> str:
     """What stands on the card though it changes no verdict."""
-    words = [f"{deadline:g} seconds a call"]
+    words = ["batch jobs", f"{deadline:g} seconds a call"][not endpoint.batch :]
     if endpoint.requests_a_minute:
         words.append(f"{endpoint.requests_a_minute} requests a minute")
     if endpoint.tokens_a_minute:

@@ -50,8 +50,7 @@ class RequestRunner:
             try:
                 return await self._converse(request, transcript, await self._messages(request))
             except Fault as fault:
-                error = Outcome.JUDGE_ERROR
-                return _failed(request, transcript, error, fault.reason, fault.body)
+                return failed_reply(request, transcript, fault)
 
     async def _messages(self, request: Request) -> list[Message]:
         if self._policy.budget.exhausted:
@@ -109,6 +108,11 @@ class RequestRunner:
     ) -> Completion:
         post = partial(self._send, messages, questions, limit)
         return await self._policy.make(messages, limit, post)
+
+
+def failed_reply(request: Request, transcript: Transcript, fault: Fault) -> Reply:
+    """No answers, and the fault that there are none for."""
+    return _failed(request, transcript, Outcome.JUDGE_ERROR, fault.reason, fault.body)
 
 
 def _failed(

@@ -11,9 +11,9 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models.vlm.decoder import to_device
-from evaluators.models.vlm.head import head_of
-from evaluators.models.vlm.packing import (
+from evaluators.models.vlm.packed.decoder import to_device
+from evaluators.models.vlm.packed.head import head_of
+from evaluators.models.vlm.packed.packing import (
     PackedRow,
     PackedRows,
     TokenSegment,

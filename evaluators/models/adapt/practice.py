@@ -87,9 +87,9 @@ def teach_motion(
     plan: TrainingPlan,
     report: Callable[[int, float], None],
     aloud: bool = False,
+    mask: Mask = "own",
 ) -> None:
-    """Train all but the vision tower to tell how things moved in a clip, by linear heads that are
-    thrown away.
+    """Train the model to tell how things moved in a clip, by linear heads that are thrown away.
 
     One head reads the tokens of the last frame, the other the place where the first answer will
     begin. Without them a small decoder sits at chance on actions for hundreds of steps: which way
@@ -98,14 +98,12 @@ def teach_motion(
     last moved the other way from the last to the first. Aloud, answers are learned beside it:
     learned afterwards, they would wipe the comparison out before they made use of it.
     """
-    teacher, width = Teacher(model, processor, "image_first"), model.config.text_config.hidden_size
+    teacher, width = Teacher(model, processor, mask), model.config.text_config.hidden_size
     torch.manual_seed(plan.seed)
     heads = nn.ModuleList(nn.Linear(width, len(draw(0).moves[0])) for _ in range(2))
     model.train()
-    model.model.vision_tower.requires_grad_(False)
-    taught = [parameter for parameter in model.parameters() if parameter.requires_grad]
     optimizer = torch.optim.AdamW(
-        [*taught, *heads.parameters()], lr=plan.rate, weight_decay=plan.decay
+        [*model.parameters(), *heads.parameters()], lr=plan.rate, weight_decay=plan.decay
     )
     for step in range(plan.steps):
         moved = draw(step)
@@ -121,7 +119,6 @@ def teach_motion(
         motion = _motion_loss(heads, (last, begins), torch.tensor(moved.moves))
         loss = ALOUD * motion + teacher.loss(batch, hidden) if aloud else motion
         _descend(loss, optimizer, step, plan, report)
-    model.model.vision_tower.requires_grad_(True)
     model.eval()
 
 

@@ -23,7 +23,7 @@ from evaluators.models.dynamics.training import (
     prepare,
     train,
 )
-from evaluators.worlds.bussing.views import Size
+from evaluators.worlds.pictures import Size
 
 EYES = "tokeniser.safetensors"
 SEEN, PRACTISED = 0, 1

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.bench import (
-    Actions,
     BenchState,
     Floats,
     arm_after,
@@ -19,7 +19,8 @@ from evaluators.worlds.bussing.bench import (
     set_table,
 )
 from evaluators.worlds.bussing.starts import BINS, FORWARD, Start, draw_start, seed_of
-from evaluators.worlds.bussing.views import SMALL, WRIST_HALF, Frames, Size, film, fingers_of
+from evaluators.worlds.bussing.views import SMALL, WRIST_HALF, Frames, film, fingers_of
+from evaluators.worlds.pictures import Size
 from evaluators.worlds.policies.plans import (
     OPEN,
     GraspIntent,

@@ -19,7 +19,7 @@ from evaluators.models.dynamics.data import Practice
 from evaluators.models.dynamics.flow_matching import SHARES, loss
 from evaluators.models.dynamics.model import Dynamics, DynamicsConfig, LatentClip, Mode
 from evaluators.models.dynamics.tokeniser import EyesConfig, Tokeniser, in_parts
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 
 WEIGHTS, CONFIG, STATE = "model.safetensors", "config.json", "training.safetensors"
 FITTED = 1500

@@ -16,7 +16,7 @@ from evaluators.models.dynamics.model import ACTION, Dynamics, LatentClip
 from evaluators.models.dynamics.tokeniser import Tokeniser, in_parts
 from evaluators.models.dynamics.tokeniser_training import repainted
 from evaluators.models.dynamics.training import WEIGHTS, load
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.starts import seed_of
 from evaluators.worlds.bussing.views import Frames
 from evaluators.worlds.bussing.world_models import Context, WorldModel, simulator

@@ -16,7 +16,7 @@ from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.media import Pixels, sha256_file, write_mp4, write_png
 from evaluators.models.generate.adapters import find_weights
 from evaluators.models.generate.families import FAMILIES, FROM_WORDS, Modality, family_of
-from evaluators.models.generate.loading import check_libraries, load_pipeline
+from evaluators.models.generate.loading import check_libraries, load_pipeline, spare_more
 from evaluators.models.generate.settings import (
     DECLARED_NOTHING,
     PipelineSettings,
@@ -63,10 +63,11 @@ class DiffusionGenerator:
         check_libraries(self.family)
         self.sampling = settle(self.family, self.weights.folder, sampling)
         self.batch = batch or fitting_batch(device, self.sampling)
+        self.spared: tuple[str, ...] = ()
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
-        """Outputs in the order of the samples; half a batch when out of memory, one by one after an
-        error."""
+        """Outputs in the order of the samples; out of memory, half a batch, then a step down the
+        ladder of `loading.SPARING`; one by one after an error."""
         folder.mkdir(parents=True, exist_ok=True)
         todo, size = list(samples), self.batch
         while todo:
@@ -77,16 +78,27 @@ class DiffusionGenerator:
                 if device_broke(error):
                     raise
                 if len(batch) > 1:
-                    size = len(batch) // 2 if _out_of_memory(error) else 1
+                    size = len(batch) // 2 if out_of_memory(error) else 1
+                    continue
+                if out_of_memory(error) and self._spare_more():
                     continue
                 outputs = [Output(batch[0].id, Outcome.MODEL_FAILED, reason=why_failed(error))]
             yield from outputs
             todo = todo[len(batch) :]
 
-    def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
-        pipeline = load_pipeline(
+    def _pipeline(self) -> Any:
+        return load_pipeline(
             self.weights.folder, self.device, self.dtype, self.weights.adapters, self.family
         )
+
+    def _spare_more(self) -> bool:
+        """Whether there was one more way to need less memory; the next try has it."""
+        step = spare_more(self._pipeline(), self.device, len(self.spared))
+        self.spared = (*self.spared, step) if step else self.spared
+        return bool(step)
+
+    def _make(self, batch: Sequence[Sample], folder: Path) -> list[Output]:
+        pipeline = self._pipeline()
         guide(pipeline, self.family, self.sampling)
         settings = arguments_of(self.family, self.sampling)
         seeds = [sample_seed(self.seed, sample.id) for sample in batch]
@@ -139,7 +151,8 @@ class DiffusionGenerator:
         clip: dict[str, Json] = {"frames": self.sampling.frames, "fps": self.sampling.fps}
         open_settings = own_choices(self.family, self.weights.folder, self.sampling)
         video = clip if self.modality == "video" else {}
-        return settings | self.weights.named() | video | open_settings
+        spared: dict[str, Json] = {"spared_memory": list(self.spared)} if self.spared else {}
+        return settings | self.weights.named() | video | open_settings | spared
 
 
 def sample_seed(base: int, sample_id: str) -> int:
@@ -174,7 +187,8 @@ def _write(
     return write_mp4(pixels, target, fps), {"height": height, "width": width, "frames": len(pixels)}
 
 
-def _out_of_memory(error: Exception) -> bool:
+def out_of_memory(error: Exception) -> bool:
+    """Whether the machine or the device had too little memory."""
     return isinstance(error, (MemoryError, torch.OutOfMemoryError)) or "t allocate memory" in str(
         error
     )
@@ -182,10 +196,10 @@ def _out_of_memory(error: Exception) -> bool:
 
 def device_broke(error: Exception) -> bool:
     """A lost device is our fault, not the model's: the shard is tried again elsewhere."""
-    return isinstance(error, getattr(torch, "AcceleratorError", ())) and not _out_of_memory(error)
+    return isinstance(error, getattr(torch, "AcceleratorError", ())) and not out_of_memory(error)
 
 
 def why_failed(error: Exception) -> str:
-    if _out_of_memory(error):
+    if out_of_memory(error):
         return f"Out of memory with a batch of one: {str(error)[:300]}"
     return f"{type(error).__name__}: {str(error)[:300]}"

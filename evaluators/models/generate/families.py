@@ -99,6 +99,7 @@ WAN_5B = Variant("", "expand_timesteps", True, height=704, width=1280, frames=12
 COGVIDEOX_15 = Variant("transformer", "patch_size_t", 2, frames=81, fps=16.0)
 TRUE_GUIDANCE: dict[str, Any] = {"guidance": "true_cfg_scale", "negative": " "}
 WAN: dict[str, Any] = {"period": 4, "fps": 16.0, "wide_vae": True}
+SKYREELS: dict[str, Any] = {"period": 4, "fps": 24.0, "wide_vae": True}
 LTX: dict[str, Any] = {"period": 8, "rate": "frame_rate"}
 GUARDED: dict[str, Any] = {"needs": ("cosmos_guardrail", "torchvision")}
 COSMOS: dict[str, Any] = {"period": 8, "rate": "fps", **GUARDED}
@@ -128,6 +129,9 @@ FAMILIES: tuple[PipelineFamily, ...] = (
     _image("ChromaPipeline", "128"),
     _image("Krea2Pipeline"),
     _image("Kandinsky5T2IPipeline"),
+    _image("HunyuanImagePipeline", "2048x2048", guidance="guider"),
+    _image("CogView3PlusPipeline", "transformer"),
+    _image("OvisImagePipeline", "128"),
     _image("Cosmos2TextToImagePipeline", wide_vae=True, **GUARDED),
     _film("WanPipeline", **WAN, variants=(WAN_5B,)),
     _film("HunyuanVideoPipeline", period=4, fps=24.0),
@@ -139,7 +143,8 @@ FAMILIES: tuple[PipelineFamily, ...] = (
     _film("MochiPipeline", "480x848", period=6, fps=30.0),
     _film("CosmosTextToWorldPipeline", **COSMOS),
     _film("Cosmos2_5_PredictBasePipeline", **COSMOS_2),
-    _film("SkyReelsV2Pipeline", period=4, fps=24.0, wide_vae=True),
+    _film("SkyReelsV2Pipeline", **SKYREELS),
+    _film("SkyReelsV2DiffusionForcingPipeline", **SKYREELS),
     _film("AllegroPipeline", "transformer", frames="88", fps=15.0),
     _film("EasyAnimatePipeline", period=4, fps=8.0),
     _film("Kandinsky5T2VPipeline", period=4, fps=24.0),
@@ -169,7 +174,12 @@ FAMILIES: tuple[PipelineFamily, ...] = (
         sets_size=False,
     ),
     _animate("HunyuanSkyreelsImageToVideoPipeline", period=4, fps=24.0),
-    _animate("SkyReelsV2ImageToVideoPipeline", period=4, fps=24.0, wide_vae=True),
+    _animate("SkyReelsV2ImageToVideoPipeline", **SKYREELS),
+    _animate(
+        "SkyReelsV2DiffusionForcingPipeline",
+        **SKYREELS,
+        runs_as="SkyReelsV2DiffusionForcingImageToVideoPipeline",
+    ),
     _animate("Kandinsky5I2VPipeline", period=4, fps=24.0),
     _animate("I2VGenXLPipeline", rate="target_fps"),
     _animate(

@@ -12,14 +12,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluators.contracts import CannotProduce, Json, Outcome, Output, Sample
+from evaluators.models.generate.endpoints.connection import (
+    EndpointRefused,
+    MediaEndpoint,
+    connect,
+    is_blocked,
+)
+from evaluators.models.generate.endpoints.ledger import (
+    UNPRICED,
+    FreeLedger,
+    Ledger,
+    Price,
+    purchase_key,
+)
 
 if TYPE_CHECKING:
     from openai import APIStatusError, OpenAI
 
 SUFFIXES = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp"}
-BLOCKED = ("content_policy", "moderation", "safety", "content_filter", "responsible_ai")
-"""How endpoints call a prompt or a picture that their filter stopped: in the error's code, its type
-or its words."""
 MOST_BYTES = 64 << 20
 
 
@@ -34,14 +44,24 @@ class ImageApi:
     concurrency: int = 4
     tries: int = 6
     deadline: float = 300.0
+    hosts: tuple[str, ...] = ()
+    """Hosts besides its own from which its pictures may be fetched."""
+    price: Price = UNPRICED
 
 
 class ApiGenerator:
     """Asks for one picture a sample; the client waits and tries again when the endpoint is busy for
     a moment."""
 
-    def __init__(self, api: ImageApi, height: int | None = None, width: int | None = None) -> None:
-        self.api = api
+    def __init__(
+        self,
+        api: ImageApi,
+        height: int | None = None,
+        width: int | None = None,
+        ledger: Ledger | None = None,
+        purpose: str = "",
+    ) -> None:
+        self.api, self.ledger, self.purpose = api, ledger or FreeLedger(), purpose
         self.size = f"{width}x{height}" if height and width else "auto"
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
@@ -71,21 +91,39 @@ class ApiGenerator:
 
         record = self._record()
         size: Any = {} if self.size == "auto" else {"size": self.size}
+        key = purchase_key(self.purpose, self.api.model, self.api.snapshot, self.size, sample.id)
+        self.ledger.buy(key, self.api.price.picture)
         try:
             response = client.images.generate(
-                model=self.api.model, prompt=sample.prompt, n=1, **size
+                model=self.api.model,
+                prompt=sample.prompt,
+                n=1,
+                extra_headers={"Idempotency-Key": key},
+                **size,
             )
         except APIStatusError as error:
             return self._refused(error, sample, record)
-        picture = response.data[0] if response.data else None
-        data = _bytes(picture.b64_json if picture else None)
-        if data is None:
-            reason = "The API answered without a picture in b64_json."
-            return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=reason)
+        try:
+            data = self._picture(response.data[0] if response.data else None)
+        except EndpointRefused as refused:
+            return Output(sample.id, Outcome.MODEL_FAILED, record=record, reason=str(refused))
         suffix = next((name for start, name in SUFFIXES.items() if data.startswith(start)), ".png")
         path = folder / f"{sample.id}{suffix}"
         path.write_bytes(data)
         return Output(sample.id, Outcome.SCORED, path, record)
+
+    def _picture(self, answer: Any) -> bytes:
+        """The picture in the answer, or at the address that it names."""
+        if answer is not None and not answer.b64_json and answer.url:
+            api = self.api
+            with connect(
+                MediaEndpoint(api.base_url, api.api_key, api.tries, 1.0, hosts=api.hosts)
+            ) as home:
+                return home.fetch(answer.url, MOST_BYTES)
+        data = _bytes(answer.b64_json if answer else None)
+        if data is None:
+            raise EndpointRefused("The API answered without a picture in b64_json or url.")
+        return data
 
     def _refused(self, error: APIStatusError, sample: Sample, record: dict[str, Json]) -> Output:
         """A filter's word is `blocked`, a wrong request the model's failure; all else is ours and
@@ -98,10 +136,9 @@ class ApiGenerator:
             )
         if error.status_code >= 500 or error.status_code in (408, 409, 425, 429):
             raise error
-        blocked = any(word in reported.lower() for word in BLOCKED)
         return Output(
             sample.id,
-            Outcome.BLOCKED if blocked else Outcome.MODEL_FAILED,
+            Outcome.BLOCKED if is_blocked(reported) else Outcome.MODEL_FAILED,
             record=record,
             reason=reported[:300],
         )
@@ -118,6 +155,7 @@ class ApiGenerator:
             "api": self.api.model,
             "snapshot": self.api.snapshot,
             "size": self.size,
+            "price": self.api.price.picture,
             "openai": __version__,
         }
 

@@ -13,9 +13,15 @@ from evaluators.agents.film import FittedFrame, fit_frame, write_film
 from evaluators.agents.video_model import FilmedClip, GeneratorFailed, Notes, profile_of
 from evaluators.media import read_image, write_png
 from evaluators.models.generate.adapters import find_weights
-from evaluators.models.generate.diffusion import BUSY, as_pixels, device_broke, why_failed
+from evaluators.models.generate.diffusion import (
+    BUSY,
+    as_pixels,
+    device_broke,
+    out_of_memory,
+    why_failed,
+)
 from evaluators.models.generate.families import classes_of, family_of
-from evaluators.models.generate.loading import check_libraries, load_pipeline
+from evaluators.models.generate.loading import check_libraries, load_pipeline, spare_more
 from evaluators.models.generate.settings import (
     DECLARED_NOTHING,
     SamplerSettings,
@@ -40,6 +46,7 @@ class CaptionReader:
 CAPTIONS = {
     "WanImageToVideoPipeline": CaptionReader("English or Chinese", 512),
     "SkyReelsV2ImageToVideoPipeline": CaptionReader("English or Chinese", 512),
+    "SkyReelsV2DiffusionForcingImageToVideoPipeline": CaptionReader("English or Chinese", 512),
     "CogVideoXImageToVideoPipeline": CaptionReader("English", 226),
     "LTXImageToVideoPipeline": CaptionReader("English", 128),
     "LTX2ImageToVideoPipeline": CaptionReader("English", 1024),
@@ -77,6 +84,7 @@ class DiffusionVideo:
         check_libraries(self.family)
         self.sampling = settle(self.family, self.weights.folder, sampling)
         self._revision = revision
+        self._spared = 0
 
     @property
     def name(self) -> str:
@@ -127,7 +135,7 @@ class DiffusionVideo:
         GeneratorFailed, a lost device is not."""
         fitted = fit_frame(read_image(frame), self.sampling.width, self.sampling.height)
         try:
-            array = np.asarray(self._frames(fitted, caption, seed))
+            array = np.asarray(self._frames_within_memory(fitted, caption, seed))
         except Exception as error:
             if device_broke(error):
                 raise
@@ -140,12 +148,27 @@ class DiffusionVideo:
         last = write_png(pixels[-1], to.with_suffix(".png"))
         return FilmedClip(write_film(pixels, to, self.sampling.fps), last, fitted.rule)
 
+    def _pipeline(self) -> Any:
+        return load_pipeline(
+            self.weights.folder, self.device, self.dtype, self.weights.adapters, self.family
+        )
+
+    def _frames_within_memory(self, fitted: FittedFrame, caption: str, seed: int) -> Any:
+        """The frames; out of memory, a step down the ladder of `loading.SPARING` and once more."""
+        while True:
+            try:
+                return self._frames(fitted, caption, seed)
+            except Exception as error:
+                if not out_of_memory(error) or not spare_more(
+                    self._pipeline(), self.device, self._spared
+                ):
+                    raise
+            self._spared += 1
+
     def _frames(self, fitted: FittedFrame, caption: str, seed: int) -> Any:
         from PIL import Image
 
-        pipeline = load_pipeline(
-            self.weights.folder, self.device, self.dtype, self.weights.adapters, self.family
-        )
+        pipeline = self._pipeline()
         guide(pipeline, self.family, self.sampling)
         settings = arguments_of(self.family, self.sampling)
         if self.family.reads_words:

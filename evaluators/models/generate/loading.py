@@ -3,8 +3,10 @@ used as the device allows."""
 
 from __future__ import annotations
 
+import gc
 import inspect
-from functools import lru_cache
+from collections.abc import Mapping
+from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,10 +17,25 @@ import torch
 from evaluators.contracts import CannotProduce
 from evaluators.models.generate.adapters import attach
 from evaluators.models.generate.families import PipelineFamily
+from evaluators.models.generate.placing import placing_of
 
 DTYPES = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
-ROOM_FOR_WEIGHTS = 0.75
-"""The part of free memory that weights may take; activations get what is left."""
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineKey:
+    """What makes a loaded pipeline the same one; `changed` is when its folder was."""
+
+    folder: Path
+    changed: int
+    device: str
+    dtype: str
+    adapters: tuple[Path, ...]
+    family: PipelineFamily | None
+
+
+_loaded: dict[PipelineKey, Any] = {}
+"""The pipeline that stays in this process, one at most."""
 
 
 def load_pipeline(
@@ -29,16 +46,26 @@ def load_pipeline(
     family: PipelineFamily | None = None,
 ) -> Any:
     """The pipeline of a folder as the class that the family is called by; without a family, as the
-    class that it names."""
+    class that it names. Another one that was loaded before is gone before this one is read."""
     changed = (folder / "model_index.json").stat().st_mtime_ns
     files = tuple(file.resolve() for file in adapters)
-    return _load(folder.resolve(), changed, device, dtype, files, family)
+    key = PipelineKey(folder.resolve(), changed, device, dtype, files, family)
+    if key not in _loaded:
+        unload()
+        _loaded[key] = _load(folder.resolve(), device, dtype, files, family)
+    return _loaded[key]
 
 
-@lru_cache(maxsize=1)
+def unload() -> None:
+    """Let go of the pipeline and of the device's memory."""
+    _loaded.clear()
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()
+
+
 def _load(
     folder: Path,
-    _changed: int,
     device: str,
     dtype: str,
     adapters: tuple[Path, ...],
@@ -69,16 +96,69 @@ def check_libraries(family: PipelineFamily) -> None:
 
 
 def place(pipeline: Any, device: str) -> Any:
-    """The pipeline where it computes: whole on the CPU; on a GPU whole if it fits, else a part at a
-    time with a VAE that works in tiles."""
+    """The pipeline where it computes, as the plan for this machine's free memory says."""
     if device == "cpu":
         return pipeline.to("cpu")
-    free, _total = torch.cuda.mem_get_info(torch.device(device))
-    if weight_bytes(pipeline) <= free * ROOM_FOR_WEIGHTS:
+    chosen = placing_of(part_bytes(pipeline), free_bytes(device))
+    if chosen.kind != "whole":
+        spare_memory(pipeline)
+    if chosen.kind == "whole":
         return pipeline.to(device)
-    spare_memory(pipeline)
-    pipeline.enable_model_cpu_offload(device=device)
+    if chosen.kind == "spread":
+        return spread(pipeline, chosen.gpus)
+    put_on(pipeline, device, chosen.kind)
     return pipeline
+
+
+def free_bytes(device: str) -> tuple[int, ...]:
+    """Free memory of the GPU, and of the other ones that this process may use where none is named
+    by number: one process a GPU is told which."""
+    first = torch.cuda.mem_get_info(torch.device(device))[0]
+    if ":" in device:
+        return (first,)
+    others = range(1, torch.cuda.device_count())
+    return (first, *(torch.cuda.mem_get_info(number)[0] for number in others))
+
+
+def put_on(pipeline: Any, device: str, kind: str) -> None:
+    """Keep parts in main memory: a part at a time on the GPU, or a layer at a time."""
+    if kind == "offload":
+        pipeline.enable_model_cpu_offload(device=device)
+    else:
+        pipeline.enable_group_offload(
+            torch.device(device), torch.device("cpu"), offload_type="leaf_level", use_stream=True
+        )
+
+
+def spread(pipeline: Any, gpus: Mapping[str, int]) -> Any:
+    """Each part on the GPU that the plan gives it; what passes between parts follows the part."""
+    from accelerate.hooks import AlignDevicesHook, add_hook_to_module
+
+    for name, number in gpus.items():
+        part = getattr(pipeline, name).to(f"cuda:{number}")
+        add_hook_to_module(part, AlignDevicesHook(f"cuda:{number}", io_same_device=True))
+    return pipeline
+
+
+SPARING = ("tiles", "offload", "group")
+"""What is tried, one after the other, when a batch of one does not fit."""
+
+
+def spare_more(pipeline: Any, device: str, steps: int) -> str:
+    """Take one more step down the ladder for a pipeline that is out of memory, after so many; what
+    it was, empty where there is none left. On a CPU there is one: tiles."""
+    ladder = SPARING if device != "cpu" else SPARING[:1]
+    if steps >= len(ladder):
+        return ""
+    if ladder[steps] == "tiles":
+        spare_memory(pipeline)
+    else:
+        pipeline.remove_all_hooks()
+        pipeline.to("cpu")
+        put_on(pipeline, device, ladder[steps])
+    if device != "cpu":
+        torch.cuda.empty_cache()
+    return ladder[steps]
 
 
 def spare_memory(pipeline: Any) -> None:
@@ -89,12 +169,13 @@ def spare_memory(pipeline: Any) -> None:
             getattr(vae, name)()
 
 
-def weight_bytes(pipeline: Any) -> int:
-    """What the weights of all parts take."""
-    parts = [part for part in pipeline.components.values() if isinstance(part, torch.nn.Module)]
-    return sum(
-        weights.numel() * weights.element_size() for part in parts for weights in part.parameters()
-    )
+def part_bytes(pipeline: Any) -> dict[str, int]:
+    """What the weights of each part take."""
+    return {
+        name: sum(weights.numel() * weights.element_size() for weights in part.parameters())
+        for name, part in pipeline.components.items()
+        if isinstance(part, torch.nn.Module)
+    }
 
 
 def _spare_ftfy(pipeline: Any) -> None:

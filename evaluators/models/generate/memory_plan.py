@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from evaluators.models.generate.families import PipelineFamily
-from evaluators.models.generate.loading import ROOM_FOR_WEIGHTS
+from evaluators.models.generate.placing import ROOM_FOR_WEIGHTS, placing_of
 
 GIGABYTE = 10**9
 CARDS = (8, 12, 16, 24, 32, 40, 48, 80, 96, 141, 192)
@@ -53,6 +53,17 @@ class MemoryPlan:
         """The smallest card for one part at a time."""
         return _card(max((part.gigabytes for part in self.parts), default=0.0))
 
+    @property
+    def two(self) -> int | None:
+        """The smallest card of which two hold all parts at once, one part on one card."""
+        sizes = {part.name: int(part.gigabytes * GIGABYTE) for part in self.parts}
+        fitting = (
+            card
+            for card in CARDS
+            if placing_of(sizes, [card * GIGABYTE] * 2).kind in ("whole", "spread")
+        )
+        return next(fitting, None)
+
     def __str__(self) -> str:
         """The plan in a sentence."""
         sizes = ", ".join(f"{part.name} {part.gigabytes:.1f}" for part in self.parts)
@@ -61,11 +72,15 @@ class MemoryPlan:
 
     def _fits(self) -> str:
         if self.offloaded is None:
-            return f"its largest part fits no card of up to {CARDS[-1]} GB"
+            return (
+                f"its largest part fits no card of up to {CARDS[-1]} GB; it runs a layer at a time "
+                "(group offload), slowly"
+            )
         if self.whole == self.offloaded:
             return f"fits a {self.whole} GB card"
         larger = f", a {self.whole} GB card without" if self.whole else ""
-        return f"fits a {self.offloaded} GB card with model offload{larger}"
+        together = f", two {self.two} GB cards" if self.two and self.two != self.whole else ""
+        return f"fits a {self.offloaded} GB card with model offload{larger}{together}"
 
 
 def plan_of(folder: Path, family: PipelineFamily) -> MemoryPlan:

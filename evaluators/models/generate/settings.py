@@ -18,6 +18,8 @@ CONFIG_FILES = {
     "scheduler": "scheduler_config.json",
     "guider": "guider_config.json",
 }
+GUIDERS = ("guider", "ocr_guider")
+"""Parts that hold a pipeline's guidance; HunyuanImage has one more for words in the picture."""
 SHIFTS = ("flow_shift", "shift")
 """How schedulers of flow matching name the shift of their noise levels."""
 
@@ -119,9 +121,12 @@ def own_choices(
 
 
 def guide(pipeline: Any, family: PipelineFamily, settings: PipelineSettings) -> None:
-    """Give a declared guidance to a pipeline that keeps it in a part of its own."""
-    if family.guidance == "guider" and "guidance" not in settings.left_open:
-        pipeline.guider = pipeline.guider.new(guidance_scale=settings.guidance)
+    """Give a declared guidance to a pipeline that keeps it in parts of its own."""
+    if family.guidance != "guider" or "guidance" in settings.left_open:
+        return
+    for part in GUIDERS:
+        if (guider := getattr(pipeline, part, None)) is not None:
+            setattr(pipeline, part, guider.new(guidance_scale=settings.guidance))
 
 
 def signature_of(name: str) -> Mapping[str, inspect.Parameter]:

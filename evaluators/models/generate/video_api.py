@@ -1,33 +1,42 @@
-"""A video model behind an HTTP endpoint of the `/videos` kind: a job is posted, waited for, and its
-clip fetched."""
+"""Video models behind an endpoint: clips from words for a suite, from a frame for an agent."""
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import httpx
+from typing import Literal
 
 from evaluators.agents.film import fit_frame
 from evaluators.agents.video_model import FilmedClip, GeneratorFailed, Notes, profile_of
-from evaluators.contracts import CannotProduce
-from evaluators.media import read_image, write_png
+from evaluators.contracts import Json, Outcome, Output, Sample
+from evaluators.media import read_image, sha256_file, write_png
+from evaluators.models.generate.endpoints.connection import (
+    EndpointDown,
+    EndpointRefused,
+    MediaConnection,
+    MediaEndpoint,
+    connect,
+)
+from evaluators.models.generate.endpoints.jobs import BoughtClip, ClipShop
+from evaluators.models.generate.endpoints.ledger import (
+    UNPRICED,
+    FreeLedger,
+    Ledger,
+    Price,
+    purchase_key,
+)
+from evaluators.models.generate.endpoints.protocols import ClipRequest, protocol_of
 
-GONE = frozenset({"failed", "cancelled", "expired"})
-MOST_BYTES = 1 << 30
-
-
-class EndpointDown(CannotProduce):
-    """The endpoint does not answer as it should: not the video model's fault. Try again later."""
+__all__ = ["ApiFilms", "EndpointDown", "HttpVideo", "VideoEndpoint"]
 
 
 @dataclass(frozen=True, slots=True)
 class VideoEndpoint:
-    """Where the model is and how it films; `deadline` is for one clip in seconds."""
+    """Where the model is and how it films; `deadline` is for one clip in seconds. An empty `size`
+    is the model's own. `hosts` besides the endpoint's own may serve its clips."""
 
     base_url: str
     model: str
@@ -39,16 +48,33 @@ class VideoEndpoint:
     deadline: float = 1800.0
     pause: float = 2.0
     tries: int = 5
+    protocol: Literal["openai", "predictions"] = "openai"
+    hosts: tuple[str, ...] = ()
+    concurrency: int = 4
+    price: Price = UNPRICED
+
+    def place(self) -> MediaEndpoint:
+        """How it is called."""
+        return MediaEndpoint(
+            self.base_url, self.api_key, tries=self.tries, pause=self.pause, hosts=self.hosts
+        )
+
+    def shop(self, ledger: Ledger, clock: Callable[[], float] = time.monotonic) -> ClipShop:
+        """Where its clips are bought."""
+        protocol = protocol_of(self.protocol, self.revision)
+        return ClipShop(protocol, self.model, self.price, ledger, self.deadline, self.pause, clock)
 
 
 @dataclass(frozen=True)
 class HttpVideo:
-    """Films behind an endpoint. The job's number is noted, so that after a kill the same job is
-    waited for."""
+    """Films behind an endpoint, for an agent. The job's number is noted, so that after a kill the
+    same job is waited for. `purpose` tells one submission's purchases from another's."""
 
     endpoint: VideoEndpoint
     clock: Callable[[], float] = time.monotonic
     sleep: Callable[[float], None] = time.sleep
+    ledger: Ledger | None = None
+    purpose: str = ""
 
     @property
     def name(self) -> str:
@@ -67,87 +93,91 @@ class HttpVideo:
         width, height = map(int, self.endpoint.size.split("x"))
         fitted = fit_frame(read_image(frame), width, height)
         sent = write_png(fitted.pixels, to.with_name("frame-sent.png"))
-        headers = (
-            {"authorization": f"Bearer {self.endpoint.api_key}"} if self.endpoint.api_key else {}
-        )
-        base = self.endpoint.base_url.rstrip("/")
-        with httpx.Client(base_url=base, headers=headers, timeout=120.0, trust_env=False) as client:
-            job = (notes.get() or b"").decode() or self._post(client, sent, caption, seed, notes)
-            self._wait(client, job)
-            return FilmedClip(self._fetch(client, job, to), fitted=fitted.rule)
-
-    def _post(
-        self, client: httpx.Client, frame: Path, caption: str, seed: int, notes: Notes
-    ) -> str:
         place = self.endpoint
-        fields = {
-            "model": place.model,
-            "prompt": caption,
-            "seconds": str(place.seconds),
-            "size": place.size,
+        clip = ClipRequest(caption, place.seconds, place.size, seed, sent.read_bytes())
+        purpose = purchase_key(self.purpose, self.name, caption, seed, sha256_file(sent))
+        first = purchase_key(purpose, 1)
+        shop = place.shop(NotedLedger(notes, first, self.ledger or FreeLedger()), self.clock)
+        try:
+            with connect(place.place(), self.sleep) as connection:
+                bought = shop.buy(connection, clip, purpose, to)
+        except EndpointRefused as refused:
+            raise GeneratorFailed(str(refused)) from refused
+        sound = "; its sound was dropped" if bought.had_sound else ""
+        return FilmedClip(bought.path, fitted=f"{fitted.rule}{sound}")
+
+
+@dataclass(frozen=True, slots=True)
+class NotedLedger:
+    """A ledger that keeps the first job's number in an agent's notes for the clip."""
+
+    notes: Notes
+    first: str
+    inner: Ledger
+
+    def buy(self, key: str, price: float) -> None:
+        """Count it."""
+        self.inner.buy(key, price)
+
+    def job(self, key: str) -> str:
+        """The number that was noted."""
+        if key == self.first:
+            return (self.notes.get() or b"").decode()
+        return self.inner.job(key)
+
+    def note_job(self, key: str, job: str) -> None:
+        """Note the first, hand on the rest."""
+        if key == self.first:
+            self.notes.put(job.encode())
+        else:
+            self.inner.note_job(key, job)
+
+
+class ApiFilms:
+    """Asks for one clip a sample, several at once; a filter's word is `blocked`, a wrong request
+    the model's failure, all else stops the shard and not the samples."""
+
+    def __init__(
+        self,
+        endpoint: VideoEndpoint,
+        ledger: Ledger | None = None,
+        purpose: str = "",
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self.endpoint, self.purpose, self.sleep = endpoint, purpose, sleep
+        self.shop = endpoint.shop(ledger or FreeLedger())
+
+    def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        """Outputs in the order of the samples."""
+        folder.mkdir(parents=True, exist_ok=True)
+        with (
+            connect(self.endpoint.place(), self.sleep) as connection,
+            ThreadPoolExecutor(self.endpoint.concurrency) as pool,
+        ):
+            yield from pool.map(lambda sample: self._filmed(connection, sample, folder), samples)
+
+    def _filmed(self, connection: MediaConnection, sample: Sample, folder: Path) -> Output:
+        clip = ClipRequest(sample.prompt, self.endpoint.seconds, self.endpoint.size)
+        purpose = purchase_key(self.purpose, self.endpoint.model, self.endpoint.revision, sample.id)
+        try:
+            bought = self.shop.buy(connection, clip, purpose, folder / f"{sample.id}.mp4")
+        except EndpointRefused as refused:
+            outcome = Outcome.BLOCKED if refused.blocked else Outcome.MODEL_FAILED
+            return Output(sample.id, outcome, record=self._record(), reason=str(refused)[:300])
+        return Output(sample.id, Outcome.SCORED, bought.path, self._record(bought))
+
+    def _record(self, bought: BoughtClip | None = None) -> dict[str, Json]:
+        """What is needed to ask again; such an API promises no seed, so the clip will be
+        another."""
+        place = self.endpoint
+        record: dict[str, Json] = {
+            "api": place.model,
+            "snapshot": place.revision,
+            "protocol": place.protocol,
+            "seconds": place.seconds,
+            "size": place.size or "auto",
         }
-        picture = {"input_reference": ("frame.png", frame.read_bytes(), "image/png")}
-        answer = self._call(
-            client, "POST", "/videos", data={**fields, "seed": str(seed)}, files=picture
-        )
-        job = _page(answer).get("id")
-        if not isinstance(job, str) or not job:
-            raise EndpointDown("The video endpoint took the job without giving it a number.")
-        notes.put(job.encode())
-        return job
-
-    def _wait(self, client: httpx.Client, job: str) -> None:
-        until = self.clock() + self.endpoint.deadline
-        while self.clock() < until:
-            page = _page(self._call(client, "GET", f"/videos/{job}"))
-            if page.get("status") == "completed":
-                return
-            if page.get("status") in GONE:
-                raise GeneratorFailed(f"The video endpoint says {page['status']}: {_why(page)}")
-            self.sleep(self.endpoint.pause)
-        raise GeneratorFailed(f"No clip within {self.endpoint.deadline:g} seconds.")
-
-    def _fetch(self, client: httpx.Client, job: str, to: Path) -> Path:
-        data = self._call(client, "GET", f"/videos/{job}/content").content
-        if len(data) > MOST_BYTES:
-            raise GeneratorFailed(f"The clip has {len(data)} bytes; {MOST_BYTES} are the most.")
-        to.write_bytes(data)
-        return to
-
-    def _call(self, client: httpx.Client, method: str, path: str, **body: Any) -> httpx.Response:
-        """A call that is answered; a wrong request is the caption's fault, a busy or broken server
-        is not."""
-        problem = ""
-        for attempt in range(self.endpoint.tries):
-            try:
-                answer = client.request(method, path, **body)
-            except httpx.HTTPError as error:
-                problem = type(error).__name__
-            else:
-                if answer.is_success:
-                    return answer
-                if answer.status_code < 500 and answer.status_code not in (408, 409, 425, 429):
-                    raise GeneratorFailed(
-                        f"The video endpoint refused this with HTTP {answer.status_code}."
-                    )
-                problem = f"HTTP {answer.status_code}"
-            self.sleep(min(30.0, self.endpoint.pause * 2**attempt))
-        raise EndpointDown(
-            f"The video endpoint does not answer ({problem}). Evaluate it again later."
-        )
-
-
-def _page(answer: httpx.Response) -> dict[str, Any]:
-    try:
-        page = json.loads(answer.content)
-    except ValueError:
-        page = None
-    if not isinstance(page, dict):
-        raise EndpointDown("The video endpoint sent something else than a JSON object.")
-    return page
-
-
-def _why(page: dict[str, Any]) -> str:
-    error = page.get("error")
-    message = error.get("message") if isinstance(error, dict) else error
-    return str(message or "no reason given")[:300]
+        if bought is None:
+            return record
+        sound: dict[str, Json] = {"sound": "dropped"} if bought.had_sound else {}
+        return record | {"price": bought.price, "jobs": bought.jobs} | sound

@@ -13,8 +13,8 @@ from evaluators.models.vlm.judge import VlmJudge, read_folder, revision
 CONFIG, WEIGHTS, JUDGE = "adapter_config.json", "adapter_model.safetensors", "judge.json"
 PLAIN = "WEIGHTS"
 """The kind of an adapter that replaces weights of its base; peft's own kinds keep peft's files."""
-PACKAGED = "armillary/arena-reader"
-"""A small model that comes with this package: it read simulated practice rooms and nothing else."""
+PACKAGED = "armillary/drawn-reader"
+"""A small model that comes with this package: it read drawn pictures and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

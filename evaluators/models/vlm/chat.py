@@ -11,7 +11,8 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models.vlm.decoder import (
+from evaluators.models.vlm.chat_format import ChatFormat, by_token
+from evaluators.models.vlm.packed.decoder import (
     DecodedAnswer,
     Decoder,
     EncodedQuestion,
@@ -19,12 +20,7 @@ from evaluators.models.vlm.decoder import (
     empty_cache,
     segments,
 )
-from evaluators.models.vlm.packing import PackedRow, common_prefix
-
-CAUSAL = ("idefics3", "smolvlm", "qwen2_5_vl")
-"""Model types whose visual tokens never see the question; each is in the equality test."""
-
-TEXT_KEYS = frozenset({"input_ids", "attention_mask", "mm_token_type_ids"})
+from evaluators.models.vlm.packed.packing import PackedRow, common_prefix
 
 PROMPT = (
     "These are frames of one picture or clip, in order. Text inside them is part of the picture, "
@@ -35,10 +31,11 @@ PROMPT = (
 
 @dataclass(frozen=True, slots=True)
 class ChatClip:
-    """A clip ready for the device: the tokens all its questions share, its pixels, and what
-    differs."""
+    """A clip ready for the device: the tokens all its questions share, what goes along with them,
+    its pixels, and what differs."""
 
     prefix: tuple[int, ...]
+    beside: dict[str, tuple[int, ...]]
     pixels: dict[str, Tensor]
     asks: tuple[EncodedQuestion, ...]
 
@@ -61,42 +58,33 @@ class ChatClip:
 
 class ChatFamily:
     """Reads clips and answers asks with a causal prefix, exactly as if each question were asked
-    alone."""
+    alone, where `proof` finds that it is so."""
 
     def __init__(self, model: Any, processor: Any) -> None:
         self.model, self.processor, self.decoder = model, processor, Decoder(model)
-        self.image_token = int(model.config.image_token_id)
-        self.end = int(processor.tokenizer.eos_token_id)
+        self.format = ChatFormat(model, processor)
+        self.end = self.format.end
 
     def text(self, frames: int, prompt: str) -> str:
         """A question's whole text, as the model was taught to read it."""
-        content: list[dict[str, str]] = [{"type": "image"}] * frames + [
-            {"type": "text", "text": prompt}
-        ]
-        messages = [{"role": "user", "content": content}]
-        return str(self.processor.apply_chat_template(messages, add_generation_prompt=True))
+        return self.format.text(frames, prompt)
 
     def option(self, option: str) -> tuple[int, ...]:
         """An option's tokens as the template writes an assistant's words."""
-        user_turn = {"role": "user", "content": [{"type": "text", "text": "?"}]}
-        assistant_turn = {"role": "assistant", "content": [{"type": "text", "text": option}]}
-        before = self.processor.apply_chat_template([user_turn], add_generation_prompt=True)
-        whole = self.processor.apply_chat_template([user_turn, assistant_turn])
-        written = whole.removeprefix(before) if whole.startswith(before) else option
-        return self._tokens(written[: written.index(option) + len(option)])
+        return self.format.option(option)
 
     def decode(self, tokens: Sequence[int]) -> str:
         """The words of an answer."""
-        return str(self.processor.tokenizer.decode(tokens, skip_special_tokens=True))
+        return self.format.decode(tokens)
 
     def prepare(
         self, frames: Pixels, prompts_and_menus: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
     ) -> ChatClip:
         """Tokens and pixels of a clip and its questions; the pixels are worked on once."""
         texts = [self.text(len(frames), prompt) for prompt, _ in prompts_and_menus]
-        whole = self.processor(images=[list(frames)], text=[texts[0]], return_tensors="pt")
+        whole = self.format.inputs(frames, texts[0])
         ids = whole["input_ids"][0].tolist()
-        tails = [self._after_images(self._tokens(text)) for text in texts]
+        tails = [self._after_images(self.format.tokens(text)) for text in texts]
         head = ids[: len(ids) - len(tails[0])]
         if tuple(ids[len(head) :]) != tails[0]:
             raise ValueError(
@@ -107,8 +95,14 @@ class ChatFamily:
             EncodedQuestion(tail[shared:], menu)
             for tail, (_, menu) in zip(tails, prompts_and_menus, strict=True)
         )
-        pixels = {key: value for key, value in whole.items() if key not in TEXT_KEYS}
-        return ChatClip((*head, *tails[0][:shared]), pixels, asks)
+        prefix = (*head, *tails[0][:shared])
+        along = by_token(whole)
+        beside = {
+            key: tuple(whole[key][0, : len(prefix)].tolist())
+            for key in along - {"input_ids", "attention_mask"}
+        }
+        pixels = {key: value for key, value in whole.items() if key not in along}
+        return ChatClip(prefix, beside, pixels, asks)
 
     def answer(self, clips: Sequence[ChatClip], limit: int) -> list[list[DecodedAnswer]]:
         """Prefill every clip's prefix once, then run all its questions behind it in one forward
@@ -123,23 +117,25 @@ class ChatFamily:
     def _prefill(self, clips: Sequence[ChatClip]) -> Any:
         """Shorter prefixes are padded behind their end, where a causal decoder cannot look."""
         width = max(len(clip.prefix) for clip in clips)
-        padded = [
-            [*clip.prefix, *[self.decoder.pad] * (width - len(clip.prefix))] for clip in clips
-        ]
-        ids = torch.tensor(padded, device=self.model.device)
+        ids = self._padded([clip.prefix for clip in clips], width, self.decoder.pad)
         extra = {
             key: torch.cat([clip.pixels[key] for clip in clips]).to(self.model.device)
             for key in clips[0].pixels
         }
-        if "image_grid_thw" in extra:
-            extra["mm_token_type_ids"] = (ids == self.image_token).int()
+        beside = {
+            key: self._padded([clip.beside[key] for clip in clips], width, 0)
+            for key in clips[0].beside
+        }
         cache = empty_cache()
-        self.model.model(input_ids=ids, past_key_values=cache, use_cache=True, **extra)
+        self.model.model(input_ids=ids, past_key_values=cache, use_cache=True, **extra, **beside)
         return cache
 
-    def _tokens(self, text: str) -> tuple[int, ...]:
-        return tuple(self.processor.tokenizer(text, add_special_tokens=False)["input_ids"])
+    def _padded(self, rows: Sequence[tuple[int, ...]], width: int, fill: int) -> Tensor:
+        filled = [[*row, *[fill] * (width - len(row))] for row in rows]
+        return torch.tensor(filled, device=self.model.device)
 
     def _after_images(self, tokens: tuple[int, ...]) -> tuple[int, ...]:
-        last = max(i for i, token in enumerate(tokens) if token == self.image_token)
-        return tokens[last + 1 :]
+        pictures = [i for i, token in enumerate(tokens) if token in self.format.placeholders]
+        if not pictures:
+            raise ValueError("The chat template writes no token for a picture.")
+        return tokens[pictures[-1] + 1 :]

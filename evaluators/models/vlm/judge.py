@@ -13,19 +13,33 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 import torch
 
 from evaluators.contracts import JudgeCard, Question, Reply, Request
 from evaluators.media import Pixels, Unreadable, frame_indices, sample_frames, sha256_file
-from evaluators.models.vlm.attention import STRIP
-from evaluators.models.vlm.chat import CAUSAL, ChatFamily
+from evaluators.models.processors import read_processor
 from evaluators.models.vlm.chat import PROMPT as CHAT_PROMPT
-from evaluators.models.vlm.menu import Menu, failed, menu_of, reply, wording
+from evaluators.models.vlm.chat import ChatFamily
+from evaluators.models.vlm.menu import (
+    UNSURE,
+    Menu,
+    above_blank,
+    failed,
+    menu_of,
+    reply,
+    wording,
+)
+from evaluators.models.vlm.packed.attention import STRIP
+from evaluators.models.vlm.packed.decoder import DecodedAnswer
+from evaluators.models.vlm.packed.sampling import drawn
+from evaluators.models.vlm.paligemma import JUDGING, PaliGemmaFamily
 from evaluators.models.vlm.paligemma import PROMPT as PALIGEMMA_PROMPT
-from evaluators.models.vlm.paligemma import PaliGemmaFamily
-from evaluators.models.vlm.sampling import drawn
+from evaluators.models.vlm.proof import prefix_family
+from evaluators.models.vlm.single import SingleFamily
 
-CODE = "vlm-2"
+CODE = "vlm-3"
+GREY = 128
 AHEAD = 4
 """Clips decoded before they are needed, while the device works on others."""
 
@@ -42,19 +56,25 @@ R = TypeVar("R")
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A request with its frames and tokens, or with the reason why there are none."""
+    """A request with its frames and tokens, or with the reason why there are none.
+
+    `blank` holds the questions that may be answered with "unclear", asked about grey frames.
+    """
 
     request: Request
     menus: tuple[Menu, ...] = ()
     clip: Any = None
+    blank: Any = None
     problem: str = ""
 
 
 class VlmJudge:
-    """A judge on transformers: PaliGemma, or a model with a chat template and a causal decoder.
+    """A judge on transformers: PaliGemma, or a model with a chat template that transformers knows.
 
-    PaliGemma's images and question read each other; `shared_prefix` keeps the question from its
-    images, which is quicker and another judge, with another card.
+    Questions about a clip share its prefix where that is proved to change nothing when the model is
+    loaded, and are asked one by one where it is not. PaliGemma's images and question read each
+    other; `shared_prefix` keeps the question from its images, which is quicker and another judge,
+    with another card.
     """
 
     def __init__(
@@ -76,20 +96,21 @@ class VlmJudge:
         dtype = dtype or ("fp32" if device == "cpu" else "bf16")
         model, processor = load_model(folder, device, dtype, shelf, base)
         self.family = _family(model, processor, shared_prefix)
-        self.prompt = prompt or (
-            PALIGEMMA_PROMPT if isinstance(self.family, PaliGemmaFamily) else CHAT_PROMPT
-        )
+        paligemma = isinstance(self.family, PaliGemmaFamily)
+        self.prompt = prompt or (JUDGING if paligemma else CHAT_PROMPT)
+        self.telling = prompt or (PALIGEMMA_PROMPT if paligemma else CHAT_PROMPT)
         self.card = JudgeCard(
             name=model_id or folder.name,
             kind="auto",
             model=model_id or folder.name,
             revision=revision(folder),
             prompt_sha256=hashlib.sha256(wording(self.prompt).encode()).hexdigest(),
-            decoding=_decoding(limit, shared_prefix),
+            decoding=_decoding(self.family, limit, shared_prefix),
             frames=frames,
             code=CODE,
             precision=f"{dtype} on {device.partition(':')[0]}, attention "
             f"{self.family.decoder.attention}",
+            note=_why_alone(self.family),
         )
 
     def judge(self, requests: Sequence[Request]) -> Iterator[Reply]:
@@ -107,7 +128,7 @@ class VlmJudge:
         With a temperature the words are drawn, the same ones for the same seed.
         """
         chosen_frames = frames[list(frame_indices(self.frames, len(frames)))]
-        texts = [Menu(Question(text, text, "open")).text(self.prompt, "") for text in questions]
+        texts = [Menu(Question(text, text, "open")).text(self.telling, "") for text in questions]
         clip: Any = self.family.prepare(chosen_frames, [(text, ()) for text in texts])
         with _BUSY, torch.inference_mode(), drawn(self.family.decoder, temperature, seed):
             decoded = self.family.answer([clip], self.limit)[0]
@@ -127,9 +148,22 @@ class VlmJudge:
             ]
             frames = sample_frames(request.media, self.frames, request.modality)
             clip = self.family.prepare(frames, prompts_and_menus) if prompts_and_menus else None
+            blank = self._blank(frames, menus, texts) if clip else None
         except (Unreadable, OSError, ValueError) as error:
             return Prepared(request, problem=f"{type(error).__name__}: {error}")
-        return Prepared(request, menus, clip)
+        return Prepared(request, menus, clip, blank)
+
+    def _blank(self, frames: Pixels, menus: Sequence[Menu], texts: Sequence[str]) -> Any:
+        """The same questions about frames that show nothing, for a model without a habit of saying
+        that it cannot tell."""
+        unsure = [
+            (text, menu.tokens)
+            for text, menu in zip(texts, menus, strict=True)
+            if menu.has_unsure and not menu.problem
+        ]
+        if not unsure or not isinstance(self.family, PaliGemmaFamily):
+            return None
+        return self.family.prepare(np.full_like(frames, GREY), unsure)
 
     def _groups(self, prepared: Iterable[Prepared]) -> Iterator[list[Prepared]]:
         """Neighbours that can stand in one batch, as many as the memory holds."""
@@ -152,8 +186,7 @@ class VlmJudge:
                 reply(group[0].request, group[0].menus, (), self.family.decode, 0, group[0].problem)
             ]
         try:
-            with _BUSY, torch.inference_mode():
-                decoded = self.family.answer([item.clip for item in group], self.limit)
+            decoded = self._decoded(group)
         except Exception as error:
             if isinstance(error, getattr(torch, "AcceleratorError", ())):
                 raise
@@ -166,6 +199,20 @@ class VlmJudge:
             for item, answers in zip(group, decoded, strict=True)
         ]
 
+    def _decoded(self, group: Sequence[Prepared]) -> list[list[DecodedAnswer]]:
+        """What the model says of each clip, less what it says of grey frames where that was
+        asked."""
+        with _BUSY, torch.inference_mode():
+            decoded = self.family.answer([item.clip for item in group], self.limit)
+            for item, answers in zip(group, decoded, strict=True):
+                if item.blank is not None:
+                    blanks = iter(self.family.answer([item.blank], self.limit)[0])
+                    asked = [menu for menu in item.menus if not menu.problem]
+                    for place, menu in enumerate(asked):
+                        if menu.has_unsure:
+                            answers[place] = above_blank(answers[place], next(blanks))
+        return decoded
+
     def _bytes(self, item: Prepared) -> int:
         """About what one clip needs: its keys and values, one layer's work and a strip of its
         attention."""
@@ -174,7 +221,8 @@ class VlmJudge:
         text, tokens = self.family.model.config.get_text_config(), item.clip.longest
         heads, width = text.num_attention_heads, text.hidden_size
         head = getattr(text, "head_dim", None) or width // heads
-        cached = 2 * text.num_hidden_layers * text.num_key_value_heads * head * tokens
+        keys = getattr(text, "num_key_value_heads", None) or heads
+        cached = 2 * text.num_hidden_layers * keys * head * tokens
         work = tokens * (6 * width + 3 * text.intermediate_size) + 2 * heads * STRIP * tokens
         return int((cached + work) * self.family.model.dtype.itemsize)
 
@@ -214,13 +262,11 @@ def _load(
 
 def read_folder(folder: Path, device: str, dtype: str) -> tuple[Any, Any]:
     """A whole model and its processor, fresh from the folder."""
-    from transformers import AutoModelForImageTextToText, AutoProcessor
+    from transformers import AutoModelForImageTextToText
 
     read_model: Any = AutoModelForImageTextToText.from_pretrained
-    read_processor: Any = AutoProcessor.from_pretrained
     model = read_model(folder, local_files_only=True, use_safetensors=True, dtype=DTYPES[dtype])
-    processor = read_processor(folder, local_files_only=True)
-    return model.to(device).eval(), processor
+    return model.to(device).eval(), read_processor(folder)
 
 
 def revision(folder: Path) -> str:
@@ -230,26 +276,38 @@ def revision(folder: Path) -> str:
     return hashlib.sha256(listing.encode()).hexdigest()
 
 
-def _family(model: Any, processor: Any, shared_prefix: bool) -> ChatFamily | PaliGemmaFamily:
+def _family(
+    model: Any, processor: Any, shared_prefix: bool
+) -> ChatFamily | SingleFamily | PaliGemmaFamily:
     kind = model.config.model_type
     if kind == "paligemma":
         return PaliGemmaFamily(model, processor, shared_prefix)
-    if kind not in CAUSAL:
-        raise ValueError(
-            f"A model of type {kind!r} is not known as a judge. Known are paligemma, "
-            f"{', '.join(CAUSAL)}."
-        )
     if shared_prefix:
-        raise ValueError(f"A {kind} shares its prefix anyway; shared_prefix is for PaliGemma only.")
-    return ChatFamily(model, processor)
+        raise ValueError(
+            f"A {kind} shares its prefix wherever that changes nothing; shared_prefix is for "
+            "PaliGemma only."
+        )
+    with _BUSY:
+        return prefix_family(model, processor)
 
 
-def _decoding(limit: int, shared_prefix: bool) -> str:
-    closed = (
-        "menu by summed log-probability, closed by the end token where one option begins another"
-    )
-    images = "; images do not see the question" if shared_prefix else ""
-    return f"{closed}; open greedy, at most {limit} tokens{images}"
+def _decoding(
+    family: ChatFamily | SingleFamily | PaliGemmaFamily, limit: int, shared_prefix: bool
+) -> str:
+    words = [
+        "menu by the mean log-probability of an option's tokens, closed by the end token where one "
+        "option begins another",
+        f"open greedy, at most {limit} tokens",
+    ]
+    if isinstance(family, PaliGemmaFamily):
+        words.append(f"menus with {UNSURE!r} less the same about grey frames")
+    if isinstance(family, SingleFamily):
+        words.append("each question by a pass of its own")
+    return "; ".join([*words, *["images do not see the question"] * shared_prefix])
+
+
+def _why_alone(family: ChatFamily | SingleFamily | PaliGemmaFamily) -> str:
+    return f"Questions share no prefix: {family.why}." if isinstance(family, SingleFamily) else ""
 
 
 def _together(first: Prepared, second: Prepared) -> bool:

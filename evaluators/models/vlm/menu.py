@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 
 from evaluators.contracts import Answer, Json, Outcome, Question, Reply, Request
 from evaluators.judges.quoting import quoted, unmarked
-from evaluators.models.vlm.decoder import DecodedAnswer
+from evaluators.models.vlm.packed.decoder import DecodedAnswer
 
+UNSURE = "unclear"
 CLOSED = "Answer with exactly one of: {options}."
 OPEN = "Answer in a few words."
 
@@ -24,6 +25,11 @@ class Menu:
     options: tuple[str, ...] = ()
     tokens: tuple[tuple[int, ...], ...] = ()
     problem: str = ""
+
+    @property
+    def has_unsure(self) -> bool:
+        """Whether one may answer that it cannot be told."""
+        return UNSURE in self.options
 
     def text(self, template: str, prompt: str) -> str:
         """What the model reads; the description it was made from goes in as quoted data."""
@@ -112,6 +118,20 @@ def failed(request: Request, problem: str) -> Reply:
     return Reply(request.sample_id, answers)
 
 
+def above_blank(decoded: DecodedAnswer, blank: DecodedAnswer) -> DecodedAnswer:
+    """Scores less those of the same question about grey frames, so that a habit of saying yes is
+    none of the answer: what the frames do not tell is nothing, for every option."""
+    pairs = zip(decoded.scores, blank.scores, strict=True)
+    return replace(decoded, scores=tuple(round(seen - unseen, 6) for seen, unseen in pairs))
+
+
+def mean_scores(menu: Menu, decoded: DecodedAnswer) -> tuple[float, ...]:
+    """The log-probability of each option a token: by their sums, an option of three tokens would
+    lose to one of a single token that is less likely in every place."""
+    pairs = zip(decoded.scores, menu.tokens, strict=True)
+    return tuple(score / len(tokens) for score, tokens in pairs)
+
+
 def _answer(
     menu: Menu, decoded: DecodedAnswer | None, decode: Callable[[Sequence[int]], str]
 ) -> tuple[Answer, Json]:
@@ -119,9 +139,10 @@ def _answer(
     if decoded is None:
         return Answer(name, Outcome.JUDGE_ERROR, reason=menu.problem), None
     if menu.options:
-        best = max(range(len(menu.options)), key=lambda k: decoded.scores[k])
+        means = mean_scores(menu, decoded)
+        best = max(range(len(means)), key=lambda k: (means[k], menu.options[k] == UNSURE))
         scores: dict[str, Json] = {
-            o: round(s, 4) for o, s in zip(menu.options, decoded.scores, strict=True)
+            option: round(mean, 4) for option, mean in zip(menu.options, means, strict=True)
         }
         return Answer(name, Outcome.SCORED, menu.options[best]), scores
     words = decode(decoded.tokens).strip()

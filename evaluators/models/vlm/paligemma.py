@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from evaluators.media import Pixels
-from evaluators.models.vlm.decoder import (
+from evaluators.models.vlm.packed.decoder import (
     DecodedAnswer,
     Decoder,
     DecoderState,
@@ -21,9 +21,14 @@ from evaluators.models.vlm.decoder import (
     segments,
     to_device,
 )
-from evaluators.models.vlm.packing import PackedRow, TokenSegment, pack
+from evaluators.models.vlm.packed.packing import PackedRow, TokenSegment, pack
 
 PROMPT = "answer en {question}"
+"""The form in which PaliGemma was taught to answer about pictures."""
+
+JUDGING = "answer en The frames were made from this description: {prompt}\n{question}\n{menu}"
+"""A judge has to know what was asked for and what it may answer."""
+
 FIRST_POSITION = 1
 """PaliGemma counts positions from one."""
 

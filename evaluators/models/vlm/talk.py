@@ -13,7 +13,6 @@ import torch
 
 from evaluators.judges.http.chat import ChatReply
 from evaluators.judges.prompts import Message
-from evaluators.models.vlm.chat import CAUSAL
 from evaluators.models.vlm.judge import load_model, revision
 
 CUT_OFF = "the reply was cut off by the token limit; be briefer"
@@ -34,9 +33,10 @@ class LocalTalker:
         dtype = dtype or ("fp32" if device == "cpu" else "bf16")
         self._model, self._processor = load_model(folder, device, dtype)
         kind = self._model.config.model_type
-        if kind not in CAUSAL:
+        if kind == "paligemma" or not getattr(self._processor, "chat_template", None):
             raise ValueError(
-                f"A model of type {kind!r} is no chat model. Known are {', '.join(CAUSAL)}."
+                f"A model of type {kind!r} without a chat template is no chat model. Name the "
+                "folder of one that was trained to talk, with its chat_template.jinja."
             )
         self._limit = limit
         self.name = (

@@ -2,11 +2,21 @@
 2512.20615)"""
 
 from collections.abc import Callable
+from dataclasses import replace
+from functools import cache
 from importlib.resources import files
 
-from evaluators.contracts import Generation, Paper, Pieces, Sample, Scoring, Suite
+from evaluators.contracts import BankCard, Generation, Paper, Pieces, Sample, Scoring, Suite
 from evaluators.suites.liva import published
-from evaluators.suites.liva.bank import DEMO, SETTINGS, samples
+from evaluators.suites.liva.bank import (
+    DEMO,
+    SETTINGS,
+    hand_out,
+    private_samples,
+    samples,
+    samples_of,
+)
+from evaluators.suites.liva.cases.folder import load
 from evaluators.suites.liva.exam import EXAM
 from evaluators.suites.liva.metrics import METRICS
 from evaluators.suites.liva.producing import film, produce, take_over
@@ -28,10 +38,31 @@ def _in(setting: str) -> Callable[[Sample], bool]:
     return lambda sample: sample.facets.setting == setting
 
 
+def mount(card: BankCard) -> Suite:
+    """A lab's own cases under the same rules, with boards of their own."""
+
+    @cache
+    def cases_in_loops() -> tuple[Sample, ...]:
+        return samples_of(load(card.folder))
+
+    subsets = {name: chosen for name, chosen in SUITE.subsets.items() if name != "demo"}
+    return replace(
+        SUITE,
+        name=card.suite_name,
+        version=card.version,
+        title=f"{SUITE.title}: {card.title}",
+        samples=cases_in_loops,
+        subsets=subsets,
+        paper=None,
+        private=None,
+        mount=None,
+    )
+
+
 SUITE = Suite(
     name="liva",
     version="1.0",
-    scorer_version="2",
+    scorer_version="3",
     title="L-IVA",
     sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "
     "is done.",
@@ -50,6 +81,9 @@ SUITE = Suite(
     scoring=Scoring(score, tabulate=tabulate),
     generation=Generation(produce, film=film),
     pieces=Pieces(take_over, parts),
+    private=private_samples,
+    mount=mount,
+    hand_out=hand_out,
     rating=RATING,
     exam=EXAM,
     judging=(files(__name__) / "prompts" / "judge.txt").read_text("utf-8"),

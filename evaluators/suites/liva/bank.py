@@ -1,15 +1,18 @@
-"""The samples of L-IVA: each case in each loop, and what the judge is asked about a clip."""
+"""The samples of a set of cases: each case in each loop, and what the judge is asked about a
+clip."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
+from pathlib import Path
 from typing import get_args
 
 from evaluators.contracts import Facets, Json, Question, Sample
 from evaluators.media import sha256_file
 from evaluators.suites.liva.agent.trace import Setting
 from evaluators.suites.liva.cases.case import AvatarCase
-from evaluators.suites.liva.cases.folder import own
+from evaluators.suites.liva.cases.folder import load, own
 
 SETTINGS: tuple[Setting, ...] = get_args(Setting)
 STEPS_A_SUBGOAL = 2
@@ -34,16 +37,37 @@ ALIGNED = Question(
 )
 
 
+PRIVATE = "private."
+"""Ids of an operator's private samples begin so and stay on the server."""
+
+_cases: dict[str, AvatarCase] = {}
+"""Every case of which this process has made samples, by its id, picture and intention."""
+
+
 @cache
 def samples() -> tuple[Sample, ...]:
+    """Every case of our own in every loop, loop by loop."""
+    return samples_of(own())
+
+
+def samples_of(cases: Sequence[AvatarCase], prefix: str = "") -> tuple[Sample, ...]:
     """Every case in every loop, loop by loop."""
-    return tuple(_sample(case, setting) for setting in SETTINGS for case in own())
+    return tuple(_sample(case, setting, prefix) for setting in SETTINGS for case in cases)
 
 
-@cache
-def case_of(case_id: str) -> AvatarCase:
-    """A case of our own by its id."""
-    return next(case for case in own() if case.case_id == case_id)
+def private_samples(folder: Path) -> tuple[Sample, ...]:
+    """The cases that an operator keeps to himself, marked as private."""
+    return samples_of(load(folder), PRIVATE)
+
+
+def case_of(sample: Sample) -> AvatarCase:
+    """The case that a sample was made of."""
+    return _cases[_case_key(sample)]
+
+
+def known_cases() -> tuple[AvatarCase, ...]:
+    """Our own cases, and those of the banks that this process has read."""
+    return tuple({case.case_id: case for case in (*own(), *_cases.values())}.values())
 
 
 def most_clips(sample: Sample) -> int:
@@ -53,7 +77,7 @@ def most_clips(sample: Sample) -> int:
     return STEPS_A_SUBGOAL * len(subgoals)
 
 
-def _sample(case: AvatarCase, setting: Setting) -> Sample:
+def _sample(case: AvatarCase, setting: Setting, prefix: str) -> Sample:
     objects: list[Json] = [
         {"id": o.id, "description": o.description, "state": o.state} for o in case.objects
     ]
@@ -66,6 +90,26 @@ def _sample(case: AvatarCase, setting: Setting) -> Sample:
         "license": case.license,
     }
     facets = Facets(case.scenario, case.case_id, setting, "video")
-    return Sample(
-        f"{case.case_id}.{setting}", facets, case.case_id, case.intention, (ALIGNED,), reference
+    sample = Sample(
+        f"{prefix}{case.case_id}.{setting}",
+        facets,
+        f"{prefix}{case.case_id}",
+        case.intention,
+        (ALIGNED,),
+        reference,
     )
+    _cases[_case_key(sample)] = case
+    return sample
+
+
+def _case_key(sample: Sample) -> str:
+    return f"{sample.facets.task} {sample.reference['image_sha256']} {sample.prompt}"
+
+
+def hand_out(sample: Sample, folder: Path) -> str:
+    """Write the picture that a case starts from, once, and name it."""
+    source = case_of(sample).image_path
+    target = folder / f"{sample.cluster}{source.suffix}"
+    if not target.exists():
+        target.write_bytes(source.read_bytes())
+    return target.name

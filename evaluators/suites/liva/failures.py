@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from evaluators.suites.liva.agent.replies import Reflection
 from evaluators.suites.liva.agent.trace import Trace, TraceStep
 
 Kind = Literal[
@@ -38,20 +39,20 @@ class Suspect:
     sign: str
 
 
-def suspects(trace: Trace) -> tuple[Suspect, ...]:
-    """What a trace alone gives away."""
+def suspects(trace: Trace, looks: Sequence[Reflection | None] = ()) -> tuple[Suspect, ...]:
+    """What a trace gives away, and the dense looks at its accepted clips, in their order."""
+    accepted = [step for step in trace.steps if step.accepted]
+    missed = [_missed(step, look) for step, look in zip(accepted, looks, strict=False)]
     signs = [_gave_up(step) for step in trace.steps] + [_vanished(step) for step in trace.steps]
-    return tuple(suspect for suspect in signs if suspect)
+    return tuple(suspect for suspect in (*missed, *signs) if suspect)
 
 
-def false_accepts(verdicts: Sequence[int | None]) -> tuple[Suspect, ...]:
-    """Clips that the agent accepted from a few frames and that the judge does not accept."""
-    sign = "accepted by the agent, refused by the judge"
-    return tuple(
-        Suspect("temporal_information_loss", n, sign)
-        for n, verdict in enumerate(verdicts)
-        if verdict == 0
-    )
+def _missed(step: TraceStep, look: Reflection | None) -> Suspect | None:
+    """The clip was accepted from a few frames and is rejected from all of them."""
+    if look is None or look.success:
+        return None
+    sign = f"accepted from a few frames, rejected from all: {look.reason}"
+    return Suspect("temporal_information_loss", step.index, sign[:200])
 
 
 def distribution(signs: Sequence[Suspect]) -> dict[Kind, int]:

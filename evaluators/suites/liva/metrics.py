@@ -11,6 +11,28 @@ MOST_SUBGOALS = 8
 RUN_HERE = "Averaged over cases; only for models that were run inside the agent here."
 
 
+FAILURE_WORDS: dict[str, tuple[str, str]] = {
+    "temporal_information_loss": (
+        "Tagged: glitch passed over",
+        "something jumps, flickers or melts for a moment, and the video goes on as if nothing had "
+        "happened.",
+    ),
+    "no_3d_awareness": (
+        "Tagged: out of reach",
+        "something in the background or out of reach is handled as if it were at hand.",
+    ),
+    "weak_instruction_following": (
+        "Tagged: another action",
+        "what is done is not what the step asks for, or nothing is done.",
+    ),
+    "object_permanence_or_hallucination": (
+        "Tagged: gone or from nowhere",
+        "a thing vanishes, or one appears from nowhere.",
+    ),
+}
+"""The four kinds of failure in words for people."""
+
+
 def _rate(name: str, title: str, explain: str, *, good: bool) -> Metric:
     """A share that says how the loop went; only where we ran it."""
     ends = (0, 1) if good else (1, 0)
@@ -139,8 +161,8 @@ LOOP: tuple[Metric, ...] = (
     _rate(
         "false_accept",
         "False accepts",
-        "Clips that the agent looked at and accepted and the judge did not; only in the loop in "
-        "which it looks.",
+        "Of the clips that the agent accepted from a few frames, those that it rejects when it is "
+        "shown every frame; only in the loop in which it looks, and only where it accepted one.",
         good=False,
     ),
     _rate(
@@ -162,4 +184,15 @@ BY_POSITION: tuple[Metric, ...] = tuple(
 )  # fmt: skip
 """How far people see a job done, subgoal by subgoal."""
 
-METRICS: tuple[Metric, ...] = (FIDELITY, *BY_PEOPLE, *LOOP, *BY_POSITION)
+FAILURE_TAGS: tuple[Metric, ...] = tuple(
+    Metric(
+        f"tag_{kind}", title, "rate", "lower", 1, 0,
+        f"The share of raters who mark a video so: {words} Averaged within a video and then over "
+        f"videos. {CASE_ERROR}{LOWER}",
+    )
+    for kind, (title, words) in FAILURE_WORDS.items()
+)  # fmt: skip
+"""What people say went wrong, by the four kinds that the paper names: for reading, never for
+ranking."""
+
+METRICS: tuple[Metric, ...] = (FIDELITY, *BY_PEOPLE, *LOOP, *BY_POSITION, *FAILURE_TAGS)

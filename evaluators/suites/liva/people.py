@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from evaluators.contracts import Opinion, Outcome, Output, Sample, Score
 from evaluators.metrics.ranking import Ballot, BwsRank, bws
 from evaluators.metrics.rates import PlausibilityRating, SubgoalJudgment, pps, tsr
+from evaluators.suites.liva.metrics import FAILURE_WORDS
 
 RESAMPLES = 2000
 FLAGGED = 0.5
@@ -26,7 +27,7 @@ class RatedVideo:
     plausibility from 1 to 5.
 
     `lead` is 1 if it was called the best of those shown, -1 if the worst, 0 if neither, None
-    without a ballot.
+    without a ballot; `tags` are the kinds of failure that were marked.
     """
 
     sample_id: str
@@ -36,6 +37,7 @@ class RatedVideo:
     plausibility: float | None
     unable: bool = False
     lead: int | None = None
+    tags: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +82,9 @@ def rated(name: str, subgoals: int, opinion: Opinion) -> RatedVideo:
         if unable or "best" not in answers_given
         else (answers_given["best"] is True) - (answers_given.get("worst") is True)
     )
-    return RatedVideo(
-        name, opinion.rater, ticked, subgoals, float(str(mark)) if mark else None, unable, lead
-    )
+    tags = tuple(kind for kind in FAILURE_WORDS if answers_given.get(f"tag_{kind}") is True)
+    plausibility = float(str(mark)) if mark else None
+    return RatedVideo(name, opinion.rater, ticked, subgoals, plausibility, unable, lead, tags)
 
 
 def scores(rows: Sequence[RatedVideo]) -> tuple[Score, ...]:
@@ -171,6 +173,10 @@ def _scores(sample: str, rows: Sequence[RatedVideo]) -> Iterator[Score]:
         yield Score(sample, "bws", Outcome.EXCLUDED)
     for position, share in profile(rows).items():
         yield Score(sample, f"subgoal_{position + 1}", Outcome.SCORED, share)
+    usable = [row for row in rows if not row.unable]
+    for kind in FAILURE_WORDS if usable else ():
+        tagged = sum(kind in row.tags for row in usable) / len(usable)
+        yield Score(sample, f"tag_{kind}", Outcome.SCORED, tagged)
 
 
 def _tallies(

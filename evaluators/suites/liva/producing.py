@@ -12,8 +12,10 @@ from evaluators.agents.agent import Agent
 from evaluators.agents.video_model import VideoModel
 from evaluators.contracts import Generator, Json, Outcome, Output, Production, Sample
 from evaluators.media import probe, sha256_file
+from evaluators.suites.liva.agent.dense_look import dense_looks
 from evaluators.suites.liva.agent.episode import AgentEpisode, AgentOptions, Tools
 from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.agent.replies import Reflection
 from evaluators.suites.liva.agent.trace import Setting, StepAttempt, Trace
 from evaluators.suites.liva.bank import STEPS_A_SUBGOAL, case_of, most_clips
 from evaluators.suites.liva.failures import suspects
@@ -76,13 +78,15 @@ class OrcaGenerator:
             deadline=self.agent.seconds,
         )
         tools = Tools(self.agent.talker, self.model, self.agent.journal, folder)
-        case = case_of(sample.facets.task)
+        case = case_of(sample)
         trace = run_case(case, tools, options)
         first = self.agent.journal.keep(
             f"orca/first/{sample.reference['image_sha256']}.png", case.image_path
         )
+        episode = AgentEpisode(case, tools, options)
+        looks = dense_looks(episode, trace)
         record = {
-            **self._record(trace, AgentEpisode(case, tools, options).key, folder),
+            **self._record(trace, looks, episode.key, folder),
             "first_frame": sha256_file(first),
         }
         video = stitch(trace, self.agent.journal.find, folder / f"{sample.id}.mp4")
@@ -91,7 +95,9 @@ class OrcaGenerator:
             return Output(sample.id, outcome, record=record, reason=f"{trace.end}: {trace.reason}")
         return Output(sample.id, Outcome.SCORED, video.path, record)
 
-    def _record(self, trace: Trace, key: str, folder: Path) -> dict[str, Json]:
+    def _record(
+        self, trace: Trace, looks: Sequence[Reflection | None], key: str, folder: Path
+    ) -> dict[str, Json]:
         """What the board shows, with the whole trace as a file of its own."""
         file = folder / "trace.json"
         file.write_text(trace.model_dump_json(), "utf-8")
@@ -103,17 +109,20 @@ class OrcaGenerator:
             "why": trace.reason,
             "vlm": trace.vlm,
             "i2v": trace.i2v,
-            "clips": [_clip(attempt) for attempt in trace.clips],
+            "clips": [
+                _clip(attempt, look) for attempt, look in zip(trace.clips, looks, strict=True)
+            ],
             "tries": [len(step.attempts) for step in trace.steps],
             "accepted": [step.accepted is not None for step in trace.steps],
-            "suspects": [asdict(suspect) for suspect in suspects(trace)],
+            "suspects": [asdict(suspect) for suspect in suspects(trace, looks)],
             "spent": trace.spent.model_dump(),
         }
 
 
-def _clip(attempt: StepAttempt) -> dict[str, Json]:
+def _clip(attempt: StepAttempt, look: Reflection | None) -> dict[str, Json]:
     assert attempt.clip is not None
     return {
+        "dense": {"success": look.success, "reason": look.reason} if look else None,
         "sha256": attempt.clip.sha256,
         "caption": attempt.caption,
         "frames": attempt.clip.frames,
@@ -142,7 +151,7 @@ def take_over(
         }
         for file, part in zip(files, parts, strict=True)
     ]
-    return {"clips": clips, "first_frame": keep(case_of(sample.facets.task).image_path)}
+    return {"clips": clips, "first_frame": keep(case_of(sample).image_path)}
 
 
 def _parts(sample: Sample, steps: Sequence[Mapping[str, Json]], frames: int) -> Iterator[VideoStep]:

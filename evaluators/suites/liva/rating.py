@@ -11,6 +11,7 @@ from evaluators.contracts import FormAsk, Json, Output, RatedItem, Rating, Ratin
 from evaluators.metrics.ranking import Ballot
 from evaluators.statistics.opinions import RatedOutput, grouped, opinions
 from evaluators.suites.liva import people
+from evaluators.suites.liva.metrics import FAILURE_WORDS
 
 UNABLE = "unable"
 ONE_TO_FIVE = ("1", "2", "3", "4", "5")
@@ -21,6 +22,12 @@ PLAUSIBLE = (
     "4: right, with small flaws",
     "5: weight, contact and collision as in life",
 )
+LEGEND = "How plausible is it physically?"
+NO_TICK = (
+    "Do not tick a step if on the way something passes through something else, or appears from "
+    "nowhere."
+)
+CRITERIA = "First by what was finished, then by whether it makes sense, then by its look."
 GUIDE = (
     "Watch all videos to the end. Tick only what is really finished in a video, and not if "
     "something passes through something else or appears from nowhere on the way. Then give each "
@@ -36,8 +43,17 @@ EXAMPLES = (
 
 
 def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
-    """The intention and what should be done for it."""
-    return {"intention": sample.prompt, "subgoals": sample.reference["subgoals"]}
+    """The case, the intention and what should be done for it."""
+    return {
+        "case": sample.facets.task,
+        "intention": sample.prompt,
+        "subgoals": sample.reference["subgoals"],
+    }
+
+
+def begins(output: Output) -> str:
+    """The first frame of the case, by its hash."""
+    return str(output.record.get("first_frame", ""))
 
 
 def form(item: Mapping[str, Any], letters: Sequence[str]) -> RatingForm:
@@ -45,12 +61,15 @@ def form(item: Mapping[str, Any], letters: Sequence[str]) -> RatingForm:
     intention, subgoals = item["intention"], item["subgoals"]
     asks = [ask for letter in letters for ask in _about_video(letter, subgoals)]
     asks += [
-        FormAsk("best", "Best", "letter", options=tuple(letters)),
-        FormAsk("worst", "Worst", "letter", options=tuple(letters)),
+        FormAsk("best", "Best", "letter", options=tuple(letters), anchors=(CRITERIA,)),
+        FormAsk("worst", "Worst", "letter", options=tuple(letters), anchors=(CRITERIA,)),
     ]
     unable = "Unable to label: the first frame or the task makes no sense"
     asks.append(FormAsk(UNABLE, unable, "tick", required=False))
-    return RatingForm(intention, tuple(asks), differ=(("best", "worst"),))
+    heading = f"Case {item['case']}" if item.get("case") else ""
+    return RatingForm(
+        intention, tuple(asks), (("best", "worst"),), heading, (LEGEND, *PLAUSIBLE), NO_TICK
+    )
 
 
 def _about_video(letter: str, subgoals: Sequence[str]) -> list[FormAsk]:
@@ -61,7 +80,16 @@ def _about_video(letter: str, subgoals: Sequence[str]) -> list[FormAsk]:
         FormAsk(f"{letter}.goal{number}", goal, "tick", letter, required=False)
         for number, goal in enumerate(subgoals, 1)
     ]
-    return [*ticks, mark]
+    tags = [
+        FormAsk(f"{letter}.tag_{kind}", _sentence(text), "tick", letter, required=False)
+        for kind, (_, text) in FAILURE_WORDS.items()
+    ]
+    seen = FormAsk(f"{letter}.watched", "Watched to the end", "watched", letter)
+    return [seen, *ticks, mark, *tags]
+
+
+def _sentence(text: str) -> str:
+    return f"What went wrong: {text}"
 
 
 def table(ratings: Sequence[RatedItem], seed: int) -> Mapping[str, Mapping[str, Any]]:
@@ -111,6 +139,22 @@ def _names(real: Sequence[RatedItem]) -> Callable[[str, str], str]:
     return lambda method, sample: f"{method} {sample.rpartition('.')[2]}"
 
 
+def repair(ratings: Sequence[RatedItem]) -> tuple[str, ...]:
+    """Cases that at least half of their raters could not label."""
+    real = [rated for rated in ratings if rated.kind == "real"]
+    cases = {
+        sample: sample.rpartition(".")[0]
+        for rated in real
+        for sample in rated.behind.get("samples", {}).values()
+    }
+    rows = [
+        people.rated(output.sample, 0, output.opinion)
+        for output in opinions(real)
+        if output.sample in cases
+    ]
+    return people.faulty(rows, cases)
+
+
 def _choice(rated: RatedItem, name_of: Callable[[str, str], str]) -> people.BestWorstChoice:
     methods, samples = rated.behind["methods"], rated.behind.get("samples", {})
     names = {letter: name_of(method, samples.get(letter, "")) for letter, method in methods.items()}
@@ -134,4 +178,6 @@ RATING = Rating(
     score=people.score,
     beside={"tsr": "afs"},
     native=True,
+    begins=begins,
+    repair=repair,
 )

@@ -25,13 +25,17 @@ from evaluators.contracts import (
 )
 from evaluators.metrics.rates import afs
 from evaluators.suites.liva.bank import ALIGNED, STEPS_A_SUBGOAL, most_clips
-from evaluators.suites.liva.failures import false_accepts
-from evaluators.suites.liva.metrics import BEST_WORST, BY_PEOPLE, BY_POSITION, FIDELITY, LOOP
+from evaluators.suites.liva.metrics import (
+    BEST_WORST,
+    BY_PEOPLE,
+    BY_POSITION,
+    FAILURE_TAGS,
+    FIDELITY,
+    LOOP,
+)
 
 NO_STUDY = "no human study yet"
 AFS = FIDELITY
-REFLECTS = "closed_loop"
-"""The loop in which the agent looks at a clip before it accepts it."""
 IN_LOOP = frozenset(metric.name for metric in LOOP)
 
 
@@ -51,7 +55,7 @@ def parts(_sample: Sample, output: Output) -> tuple[Part, ...]:
 
 def score(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> tuple[Score, ...]:
     """Action fidelity over the accepted clips, and how the loop went where we ran it."""
-    return (_fidelity(sample, output, answers), *_loop(sample, output, answers))
+    return (_fidelity(sample, output, answers), *_loop(sample, output))
 
 
 def _fidelity(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> Score:
@@ -66,22 +70,20 @@ def _fidelity(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> 
     return Score(sample.id, AFS.name, Outcome.SCORED, alignment.value, detail)
 
 
-def _loop(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> Iterator[Score]:
-    values = _loop_values(output, _verdicts(output, answers)) if "tries" in output.record else {}
-    if sample.facets.setting != REFLECTS:
-        values["false_accept"] = None
+def _loop(sample: Sample, output: Output) -> Iterator[Score]:
+    values = _loop_values(output) if "tries" in output.record else {}
     for metric in LOOP:
         value = values.get(metric.name)
         outcome = Outcome.NOT_APPLICABLE if value is None else Outcome.SCORED
         yield Score(sample.id, metric.name, outcome, value)
 
 
-def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, float | None]:
+def _loop_values(output: Output) -> dict[str, float | None]:
     """Shares of a case's steps and clips; a case without a step has none."""
     record: Mapping[str, Any] = output.record
     tries, accepted_steps, end = record["tries"], record["accepted"], record["end"]
     settled = [count for count, accepted in zip(tries, accepted_steps, strict=True) if accepted]
-    judged = [verdict for verdict in verdicts if verdict is not None]
+    looks = [clip["dense"]["success"] for clip in record["clips"] if clip.get("dense")]
     vanished = {
         suspect["step"]
         for suspect in record["suspects"]
@@ -98,7 +100,7 @@ def _loop_values(output: Output, verdicts: Sequence[int | None]) -> dict[str, fl
         "end_max_steps": float(end == "max_steps"),
         "end_generator_error": float(end == "generator_error"),
         "end_agent": float(end in ("vlm_unusable", "budget", "deadline")),
-        "false_accept": _share(len(false_accepts(verdicts)), len(judged)),
+        "false_accept": _share(looks.count(False), len(looks)),
         "vanished": _share(len(vanished), len(tries)),
     }
 
@@ -115,7 +117,8 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
     loop_scores = [score for score in scores if score.metric in IN_LOOP]
     loop = cells(LOOP, samples, loop_scores, resamples=0) if loop_scores else ()
     named = {score.metric for score in scores}
-    rated = [metric for metric in (*BY_PEOPLE, *BY_POSITION) if metric.name in named]
+    by_raters = (*BY_PEOPLE, *BY_POSITION, *FAILURE_TAGS)
+    rated = [metric for metric in by_raters if metric.name in named]
     means = [metric for metric in rated if metric is not BEST_WORST]
     people = cells(means, samples, _rated(samples, scores, means), resamples=0) if means else ()
     chosen = (

@@ -12,8 +12,8 @@ from evaluators.contracts import Generator, Outcome, Output, Production, Sample
 from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig, roll_out
 from evaluators.suites.sc3.rollouts.trajectories import to_bytes
 from evaluators.suites.sc3.samples import episodes, policies
-from evaluators.worlds.bussing.views import Size
 from evaluators.worlds.bussing.world_models import WorldModel
+from evaluators.worlds.pictures import Size
 
 WHOLE = (
     "The folder has to hold config.json and model.safetensors as `armillary sc3 train` writes them."

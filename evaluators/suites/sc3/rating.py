@@ -11,6 +11,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluators.contracts import (
     FormAsk,
@@ -29,8 +30,9 @@ from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.statistics.opinions import by_method, grouped
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, from_bytes
 from evaluators.suites.sc3.samples import on_the_table, starts
+from evaluators.suites.sc3.scoring import Truth, table_truth
 from evaluators.suites.sc3.scoring import score as score_rollout
-from evaluators.worlds.bussing.bench import RATE_HZ
+from evaluators.worlds.actions import RATE_HZ
 
 CRITERION_WORDS = {
     "language_following": "the hand closed on it before any other object",
@@ -54,8 +56,15 @@ SIDE = 192
 
 
 def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
-    """What the robot was told, and the object it is about."""
-    return {"instruction": sample.prompt, "objects": [sample.reference["object"]]}
+    """What the robot was told, and the objects it is about."""
+    return {"instruction": sample.prompt, "objects": list(objects_of(sample))}
+
+
+def objects_of(sample: Sample) -> tuple[str, ...]:
+    """The objects whose criteria count, in their order."""
+    listed = sample.reference.get("objects", [sample.reference["object"]])
+    assert isinstance(listed, list)
+    return tuple(str(name) for name in listed)
 
 
 def form(item: Mapping[str, Any], _letters: Sequence[str]) -> RatingForm:
@@ -91,25 +100,38 @@ def show(sample: Sample, file: Path | None, folder: Path) -> Path:
     """All views of a rollout beside each other, in step; without a file, what really happened on
     the table."""
     policy, start = starts()[sample.cluster]
-    views = (from_bytes(file.read_bytes()) if file else on_the_table(policy)[start.id]).frames
+    rollout = from_bytes(file.read_bytes()) if file else on_the_table(policy)[start.id]
+    return side_by_side(rollout.frames, folder, RATE_HZ)
+
+
+def side_by_side(views: npt.NDArray[np.uint8], folder: Path, rate: float) -> Path:
+    """A clip of all views beside each other."""
     times = max(1, SIDE // views.shape[2])
     large = views.repeat(times, axis=2).repeat(times, axis=3)
-    return write_mp4(np.concatenate(list(large), axis=2), folder / "views.mp4", RATE_HZ)
+    return write_mp4(np.concatenate(list(large), axis=2), folder / "views.mp4", rate)
 
 
-def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:
+def score(
+    sample: Sample, output: Output, opinions: Sequence[Opinion], real: Truth = table_truth
+) -> tuple[Score, ...]:
     """The rollout's scores with people's criteria in the place of any others."""
     read = output.record.get("value")
     if output.outcome is not Outcome.SCORED or not isinstance(read, Mapping):
-        return score_rollout(sample, output, {})
+        return score_rollout(sample, output, {}, real)
+    held = labels(opinions)
+    by_object: list[Json] = [
+        {name: held.get(f"{thing}.{name}", False) for name in CRITERIA}
+        for thing in objects_of(sample)
+    ]
     value_with_criteria: dict[str, Json] = {
         **read,
         "criteria": {**criteria(opinions)},
+        "objects": by_object,
         "annotator": PEOPLE,
         "labels": PEOPLE,
     }
     return score_rollout(
-        sample, replace(output, record={**output.record, "value": value_with_criteria}), {}
+        sample, replace(output, record={**output.record, "value": value_with_criteria}), {}, real
     )
 
 

@@ -15,8 +15,10 @@ from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig
+from evaluators.suites.sc3.rollouts.replay import check_by_replay
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, from_bytes
 from evaluators.suites.sc3.samples import SHIPPED, criteria_of, on_the_table, starts
+from evaluators.suites.sc3.table_bench import replay_bench
 from evaluators.worlds.bussing.starts import Start
 from evaluators.worlds.bussing.views import Frames
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 AUTOMATIC = "automatic"
 OWN = "submitter"
+MADE_UP = "made up"
 """Whose labels they are: not what an annotator is called, since a submitter may call theirs as they
 like."""
 
@@ -36,16 +39,15 @@ on their way."""
 NOTE = (
     "Wrong on none of the 252 real rollouts, nor on those as the small tokeniser paints them; what "
     "a world model of "
-    "another kind paints it has not seen. Labels that come with a rollout take precedence and are "
-    "marked; they are the "
+    "another kind paints it has not seen. Labels that come with a rollout are shown beside and "
+    "count for nothing: they are the "
     "submitter's own."
 )
 """What stands on the annotator's card: whose labels count, and how far its own are off."""
 
 
 def card() -> JudgeCard:
-    """Who says what holds: labels handed in with a rollout, otherwise the small classifier of this
-    file."""
+    """Who says what holds: the small classifier of this file."""
     return JudgeCard(
         name="SC3 annotator",
         kind="auto",
@@ -55,7 +57,7 @@ def card() -> JudgeCard:
         decoding="three independent answers a rollout, threshold 0.5",
         frames="15 of up to 57, three views",
         precision="float32",
-        code="sc3-reading-2",
+        code="sc3-reading-3",
         note=NOTE,
     )
 
@@ -63,17 +65,36 @@ def card() -> JudgeCard:
 def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     """Everything scoring needs to know of a rollout; BadTrajectory says what is wrong with it."""
     trajectory = from_bytes(path.read_bytes())
-    _check_belongs(trajectory, sample)
+    check_belongs(trajectory, sample)
+    value = _read(sample, trajectory)
+    check_by_replay(trajectory, replay_bench(trajectory))
+    return value
+
+
+def read_yardstick(sample: Sample, path: Path) -> Mapping[str, Json]:
+    """The same of a row of our own beside the ranking: what it claims counts, and is not done
+    again, since a fake acts on no frame."""
+    trajectory = from_bytes(path.read_bytes())
+    check_belongs(trajectory, sample)
+    value = dict(_read(sample, trajectory))
+    claimed = value.pop("own_labels")
+    if isinstance(claimed, list):
+        value |= {"criteria": claimed[0], "annotator": MADE_UP, "labels": MADE_UP}
+    return value
+
+
+def _read(sample: Sample, trajectory: Trajectory) -> Mapping[str, Json]:
     policy, start = starts()[sample.cluster]
     real = on_the_table(policy)[start.id]
     check_length(trajectory, real, BENCH)
-    human_labels = _human_labels(trajectory, start.named_object)
-    by, outcome = human_labels or (AUTOMATIC, annotate([trajectory], [start])[0])
+    own_labels = human_labels(trajectory, start.named_object)
+    (outcome,) = annotate([trajectory], [start])
     measured = psnr_of(trajectory, real) if trajectory.source == "offline" else None
     return {
         "evaluator": trajectory.evaluator,
-        "annotator": by,
-        "labels": OWN if human_labels else AUTOMATIC,
+        "annotator": AUTOMATIC,
+        "labels": AUTOMATIC,
+        "own_labels": [dict(criteria_of(own_labels))] if own_labels else None,
         "criteria": dict(criteria_of(outcome)),
         "psnr": measured,
         "steps": trajectory.steps,
@@ -110,11 +131,11 @@ def psnr_of(rollout: Trajectory, real: Trajectory) -> float | None:
     steps = min(rollout.steps, real.steps)
     if steps == 0:
         return None
-    frames = _resized(rollout.frames[:, 1 : steps + 1], real.frames.shape[2:4])
+    frames = resized(rollout.frames[:, 1 : steps + 1], real.frames.shape[2:4])
     return psnr(reference=real.frames[:, 1 : steps + 1], generated=frames).value
 
 
-def _check_belongs(trajectory: Trajectory, sample: Sample) -> None:
+def check_belongs(trajectory: Trajectory, sample: Sample) -> None:
     expected = sample.reference["policy"], sample.cluster, sample.facets.setting
     actual = trajectory.policy, trajectory.start, trajectory.source
     if expected != actual:
@@ -161,15 +182,13 @@ def _check_stop(rollout: Trajectory, stopped: int, config: RolloutConfig) -> Non
         )
 
 
-def _human_labels(trajectory: Trajectory, named: str) -> tuple[str, ObjectOutcome] | None:
-    """What people say; of several, each criterion by majority, a tie against it."""
+def human_labels(trajectory: Trajectory, named: str) -> ObjectOutcome | None:
+    """What people say of an object; of several, each criterion by majority, a tie against it."""
     about = [annotation for annotation in trajectory.annotations if annotation.object == named]
     if not about:
         return None
     votes = np.array([list(criteria_of(annotation.outcome).values()) for annotation in about])
-    return ", ".join(annotation.annotator for annotation in about), ObjectOutcome(
-        *(bool(v) for v in votes.mean(0) > 0.5)
-    )
+    return ObjectOutcome(*(bool(share) for share in votes.mean(0) > 0.5))
 
 
 def annotate(
@@ -178,9 +197,7 @@ def annotate(
     """What the board's annotator sees in rollouts, of whatever size their pictures are."""
     reader = _annotator()
     size = reader.eyes.config.height, reader.eyes.config.width
-    return reader.annotate(
-        [_resized(trajectory.frames, size) for trajectory in trajectories], begun
-    )
+    return reader.annotate([resized(trajectory.frames, size) for trajectory in trajectories], begun)
 
 
 @cache
@@ -190,7 +207,7 @@ def _annotator() -> Annotator:
     return open_annotator(ANNOTATOR)
 
 
-def _resized(frames: Frames, size: tuple[int, ...]) -> Frames:
+def resized(frames: Frames, size: tuple[int, ...]) -> Frames:
     """Bicubic, frame by frame, where the size differs."""
     from PIL import Image
 

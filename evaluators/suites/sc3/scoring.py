@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from evaluators.contracts import (
     ALL,
@@ -15,11 +16,12 @@ from evaluators.contracts import (
     Output,
     Sample,
     Score,
+    Scoring,
 )
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
-from evaluators.suites.sc3.reading import OWN
+from evaluators.suites.sc3.reading import MADE_UP, OWN
 from evaluators.suites.sc3.resampling import Draws, draw, ends
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth
@@ -29,10 +31,25 @@ RESAMPLES = 200
 PER_SAMPLE = ("reproduction_average", "rate_error", "psnr", "termination_rate")
 RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
 
+Truth = Callable[[Sample], tuple[ObjectOutcome, ...]]
+"""What really held at a sample's start, for each of its objects."""
 
-def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tuple[Score, ...]:
+
+def table_truth(sample: Sample) -> tuple[ObjectOutcome, ...]:
+    """What really held on our own table."""
+    return (truth(_policy(sample))[sample.cluster],)
+
+
+def scoring_against(real: Truth) -> Scoring:
+    """Scores and cells of rollouts against somebody's real outcomes."""
+    return Scoring(partial(score, real=real), tabulate=partial(tabulate, real=real))
+
+
+def score(
+    sample: Sample, output: Output, _answers: Mapping[str, Answer], real: Truth = table_truth
+) -> tuple[Score, ...]:
     """A rollout against the real one from the same start: same ending, criteria off, PSNR offline,
-    stopped online."""
+    stopped online. Without anybody's labels there is neither ending nor criterion."""
     if output.outcome in SUBMITTER_FAILURES:
         return tuple(
             Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
@@ -43,28 +60,40 @@ def score(sample: Sample, output: Output, _answers: Mapping[str, Answer]) -> tup
             Score(sample.id, name, _applies(name, sample, Outcome.JUDGE_ERROR))
             for name in PER_SAMPLE
         )
-    real, predicted = _truth(sample), outcome_of(read)
-    off = [getattr(real, name) != getattr(predicted, name) for name in CRITERIA]
     values: dict[str, float | None] = {
-        "reproduction_average": float(categorise([real]) == categorise([predicted])),
-        "rate_error": sum(off) / len(off),
         "psnr": _number(read.get("psnr")),
         "termination_rate": float(read.get("terminated_at") is not None),
     }
-    detail = {name: read.get(name) for name in ("annotator", "labels")} | {
-        "criteria": dict(criteria_of(predicted))
+    detail: dict[str, object] = {
+        name: read.get(name) for name in ("annotator", "labels", "own_labels")
     }
-    return tuple(_sample_score(sample, name, values[name], detail) for name in PER_SAMPLE)
+    if predicted := outcomes_of(read):
+        true = real(sample)
+        off = [
+            getattr(was, name) != getattr(now, name)
+            for was, now in zip(true, predicted, strict=True)
+            for name in CRITERIA
+        ]
+        values["reproduction_average"] = float(categorise(true) == categorise(predicted))
+        values["rate_error"] = sum(off) / len(off)
+        detail["objects"] = [criteria_of(outcome) for outcome in predicted]
+    return tuple(_sample_score(sample, name, values.get(name), detail) for name in PER_SAMPLE)
 
 
-def outcome_of(read: Mapping[str, object]) -> ObjectOutcome:
-    """The criteria in what was read."""
-    criteria = read["criteria"]
-    assert isinstance(criteria, Mapping)
-    return ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA))
+def outcomes_of(read: Mapping[str, object]) -> tuple[ObjectOutcome, ...]:
+    """What held for each object in what was read; nothing where nobody labelled it."""
+    criteria, objects = read.get("criteria"), read.get("objects")
+    rows = objects if isinstance(objects, list) else [criteria]
+    return tuple(
+        ObjectOutcome(*(bool(row[name]) for name in CRITERIA))
+        for row in rows
+        if isinstance(row, Mapping)
+    )
 
 
-def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, ...]:
+def tabulate(
+    samples: Sequence[Sample], scores: Sequence[Score], real: Truth = table_truth
+) -> tuple[Cell, ...]:
     """Correlations over policies per split, mode and criterion, reproduction, PSNR, stops, and the
     rates themselves."""
     score_by_key = {(score.sample_id, score.metric): score for score in scores}
@@ -75,7 +104,7 @@ def tabulate(samples: Sequence[Sample], scores: Sequence[Score]) -> tuple[Cell, 
                 s for s in samples if s.facets.setting == mode and split in (ALL, s.facets.scenario)
             ]
             if chosen:
-                cells += _cells(ModeScores(split, mode, tuple(chosen), score_by_key))
+                cells += _cells(ModeScores(split, mode, tuple(chosen), score_by_key, real))
     return tuple(cells)
 
 
@@ -87,21 +116,29 @@ class ModeScores:
     mode: str
     samples: tuple[Sample, ...]
     scores: Mapping[tuple[str, str], Score]
+    real: Truth
 
     def score(self, sample: Sample, metric: str) -> Score | None:
         return self.scores.get((sample.id, metric))
 
     def matches(self) -> list[Match]:
-        return [_match(sample, self.score(sample, PER_SAMPLE[0])) for sample in self.samples]
+        return [
+            _match(sample, self.score(sample, PER_SAMPLE[0]), self.real) for sample in self.samples
+        ]
 
     def whose(self) -> str:
-        """A note where criteria rest on the submitter's own labels; empty where none do."""
+        """A note where submitters labelled rollouts themselves; empty where none did."""
         scores = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
-        own = sum(score.detail.get("labels") == OWN for score in scores)
+        for whose, words in ((OWN, "the submitter's own"), (MADE_UP, MADE_UP)):
+            if count := sum(score.detail.get("labels") == whose for score in scores):
+                return f"labels of {count} of {len(self.samples)} rollouts are {words}"
+        beside = [score for score in scores if isinstance(score.detail.get("own_labels"), list)]
+        if not beside:
+            return ""
+        same = sum(score.detail["own_labels"] == score.detail.get("objects") for score in beside)
         return (
-            f"labels of {own} of {len(self.samples)} rollouts are the submitter's own"
-            if own
-            else ""
+            f"the submitter labelled {len(beside)} of {len(self.samples)} rollouts; those labels "
+            f"do not count here, and {same} say the same"
         )
 
     def facets(self, task: str) -> Facets:
@@ -219,21 +256,17 @@ def _cell(
     return Cell(metric, facets, value, scored, expected, why, low, high)
 
 
-def _match(sample: Sample, score: Score | None) -> Match:
-    predicted = None
-    if score and score.outcome is Outcome.SCORED:
-        criteria = score.detail["criteria"]
-        assert isinstance(criteria, Mapping)
-        predicted = (ObjectOutcome(*(bool(criteria[name]) for name in CRITERIA)),)
-    policy = sample.reference["policy"]
-    assert isinstance(policy, int)
-    return Match(sample.cluster, policy, sample.facets.scenario, (_truth(sample),), predicted)
+def _match(sample: Sample, score: Score | None, real: Truth = table_truth) -> Match:
+    predicted = outcomes_of(score.detail) if score and score.outcome is Outcome.SCORED else ()
+    return Match(
+        sample.cluster, _policy(sample), sample.facets.scenario, real(sample), predicted or None
+    )
 
 
-def _truth(sample: Sample) -> ObjectOutcome:
+def _policy(sample: Sample) -> int:
     policy = sample.reference["policy"]
     assert isinstance(policy, int)
-    return truth(policy)[sample.cluster]
+    return policy
 
 
 def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
@@ -245,9 +278,9 @@ def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
 def _sample_score(
     sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]
 ) -> Score:
-    outcome = _applies(
-        metric, sample, Outcome.SCORED if value is not None else Outcome.OUTPUT_INVALID
-    )
+    labelled = metric in ("psnr", "termination_rate") or "objects" in detail
+    unscored = Outcome.OUTPUT_INVALID if labelled else Outcome.NOT_APPLICABLE
+    outcome = _applies(metric, sample, Outcome.SCORED if value is not None else unscored)
     scored = value if outcome is Outcome.SCORED else None
     kept_detail = detail if metric == PER_SAMPLE[0] else {}
     return Score(sample.id, metric, outcome, scored, kept_detail)  # type: ignore[arg-type]

@@ -2,11 +2,13 @@
 2606.24256)"""
 
 from functools import cache
+from hashlib import sha256
+from importlib.resources import files
 from pathlib import Path
 
 from evaluators.contracts import Generation, Paper, Sample, Scoring, Suite
 from evaluators.suites.tailor import published
-from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.bank import MODALITIES, SETTINGS, samples
 from evaluators.suites.tailor.exam import EXAM
 from evaluators.suites.tailor.failures import SECOND_LOOK
 from evaluators.suites.tailor.gaps import gaps
@@ -16,7 +18,8 @@ from evaluators.suites.tailor.rating import RATING
 from evaluators.suites.tailor.sanity import yardsticks
 from evaluators.suites.tailor.scoring import score
 
-DEMO_TASKS = ("cut_", "pour_", "tie_")
+INSTANCES = 5
+DEMO_TASKS = ("cut_garden_twine", "pour_rice_bottle", "tie_newspaper_bundle")
 
 
 def in_full(_sample: Sample) -> bool:
@@ -25,16 +28,29 @@ def in_full(_sample: Sample) -> bool:
 
 
 def in_demo(sample: Sample) -> bool:
-    """The first task of a few actions: enough to see the whole path, too few to rank anybody by."""
-    return sample.cluster in _demo_clusters()
+    """One task of a few actions: enough to see the whole path, too few to rank anybody by."""
+    return sample.cluster in DEMO_TASKS
+
+
+def in_human80(sample: Sample) -> bool:
+    """One prompt a task, for people: a fifth regular, two fifths unconventional and impossible
+    each, and as many of each setting and modality."""
+    return sample.id in _human80()
 
 
 @cache
-def _demo_clusters() -> frozenset[str]:
-    clusters = dict.fromkeys(sample.cluster for sample in samples())
-    return frozenset(
-        next(name for name in clusters if name.startswith(start)) for start in DEMO_TASKS
+def _human80() -> frozenset[str]:
+    """Tasks in an order by hash, dealt in turn to the twenty prompts that a task has."""
+    tasks = sorted(
+        {sample.cluster for sample in samples()}, key=lambda task: sha256(task.encode()).hexdigest()
     )
+    kinds = [
+        f"{index}.{setting}.{modality}"
+        for index in range(INSTANCES)
+        for setting in SETTINGS
+        for modality in MODALITIES
+    ]
+    return frozenset(f"{task}.{kinds[place % len(kinds)]}" for place, task in enumerate(tasks))
 
 
 def private_samples(folder: Path) -> tuple[Sample, ...]:
@@ -47,8 +63,8 @@ def private_samples(folder: Path) -> tuple[Sample, ...]:
 
 SUITE = Suite(
     name="tailor",
-    version="1.1",
-    scorer_version="1",
+    version="2.1",
+    scorer_version="2",
     title="TailOR",
     sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a "
     "hammer, or with a banana?",
@@ -61,7 +77,7 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    subsets={"full": in_full, "demo": in_demo},
+    subsets={"full": in_full, "human80": in_human80, "demo": in_demo},
     accepts=("outputs", "model"),
     paper=Paper("https://arxiv.org/abs/2606.24256", published.published, published.facts),
     scoring=Scoring(score, derive=gaps),
@@ -71,4 +87,5 @@ SUITE = Suite(
     private=private_samples,
     rating=RATING,
     exam=EXAM,
+    judging=(files(__name__) / "prompts" / "judge.txt").read_text("utf-8"),
 )

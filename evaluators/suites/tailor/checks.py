@@ -1,33 +1,24 @@
 """Whether an item bank is whole and sound: counts, ids, tools, rubrics and wording, every finding
-at once.
-
-Run it as a command: `python -m evaluators.suites.tailor.checks`, and with `--write-hashes` after an
-edit of the rows.
-"""
+at once; `armillary tailor check-bank` prints them."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import sys
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib.resources.abc import Traversable
-from pathlib import Path
 
 from evaluators.contracts import Sample
 from evaluators.suites.tailor import wording
 from evaluators.suites.tailor.bank import (
-    DATA,
     MODALITIES,
     NAMES,
     PARTS,
     SETTINGS,
     Bank,
     Row,
-    public,
     samples_of,
 )
+from evaluators.suites.tailor.soundness import dependencies
 from evaluators.suites.tailor.wording import BankFinding
 
 Check = Callable[[Bank], Iterator[BankFinding]]
@@ -38,6 +29,7 @@ TASKS_AN_ACTION = (4, 5)
 ITEMS_A_PART = (3, 6)
 INDOOR_SHARE = (0.4, 0.6)
 PLACES = ("indoor", "outdoor")
+QUESTION_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
 TEXTS: Mapping[str, tuple[str, ...]] = {
     "actions": ("action_name", "action_description", "physics", "affordance"),
@@ -51,53 +43,84 @@ TEXTS: Mapping[str, tuple[str, ...]] = {
         "expected_outcome",
     ),
     "instances": (
-        *("task_id", "tool_type", "tool", "expected_outcome", "image_detail", "video_detail"),
+        *("task_id", "tool_type", "tool", "expected_outcome"),
         *(f"{setting}_{modality}_prompt" for setting in SETTINGS for modality in MODALITIES),
     ),
 }
 LISTS: Mapping[str, tuple[str, ...]] = {
     "actions": (),
     "tasks": (
-        *(
-            "required_tool_attributes",
-            "unconventional_tools",
-            "opposite_tool_attributes",
-            "impossible_tools",
-        ),
-        *("entity", "attribute", "scene"),
+        "required_tool_attributes",
+        "unconventional_tools",
+        "opposite_tool_attributes",
+        "impossible_tools",
     ),
-    "instances": ("entity", "attribute", "state_change", "affordance", "motion"),
+    "instances": (),
 }
+QUESTION_TEXTS = ("id", "part", "text")
 
 
 def findings(bank: Bank) -> tuple[BankFinding, ...]:
     """Everything wrong with a bank of any size; where rows lack a field, only that, for nothing
     else can be read."""
-    if missing := tuple(fields(bank)):
+    if missing := tuple(unreadable(bank)):
         return missing
     return tuple(finding for check in SOUND for finding in check(bank))
+
+
+def unreadable(bank: Bank) -> Iterator[BankFinding]:
+    """What keeps the other checks from reading the rows at all."""
+    yield from (missing := tuple(fields(bank)))
+    if not missing:
+        yield from dependencies.question_rows(bank)
 
 
 def public_findings(bank: Bank) -> tuple[BankFinding, ...]:
     """Everything wrong with the open bank, whose size is fixed."""
     bank_findings = findings(bank)
-    return bank_findings if any(fields(bank)) else (*bank_findings, *totals(bank), *balance(bank))
+    if any(unreadable(bank)):
+        return bank_findings
+    return (*bank_findings, *totals(bank), *balance(bank))
 
 
 def fields(bank: Bank) -> Iterator[BankFinding]:
     """Rows without a field they need, or with one of another kind."""
     for name in NAMES:
         for number, row in enumerate(getattr(bank, name), 1):
-            for key in TEXTS[name]:
-                if not isinstance(row.get(key), str) or not row[key].strip():
-                    yield BankFinding(f"{name}.jsonl line {number}", f"{key!r} is not a text")
-            for key in LISTS[name]:
-                if not _is_list_of_texts(row.get(key)):
-                    yield BankFinding(
-                        f"{name}.jsonl line {number}", f"{key!r} is not a list of texts"
-                    )
-            if name == "instances" and type(row.get("index")) is not int:
-                yield BankFinding(f"{name}.jsonl line {number}", "'index' is not a whole number")
+            yield from _field_faults(name, _place(name, number, row), row)
+
+
+def _place(name: str, number: int, row: Row) -> str:
+    if name == "actions":
+        return f"actions.jsonl line {number}"
+    task = f"tasks/{row.get('task_id')}.json"
+    return task if name == "tasks" else f"{task} instance {row.get('index')}"
+
+
+def _field_faults(name: str, place: str, row: Row) -> Iterator[BankFinding]:
+    for key in TEXTS[name]:
+        if not isinstance(row.get(key), str) or not row[key].strip():
+            yield BankFinding(place, f"{key!r} is not a text")
+    for key in LISTS[name]:
+        if not _is_list_of_texts(row.get(key)):
+            yield BankFinding(place, f"{key!r} is not a list of texts")
+    if name != "actions":
+        yield from _question_faults(place, row.get("questions"))
+    if name == "instances" and not isinstance(row.get("attributes", {}), dict):
+        yield BankFinding(place, "'attributes' is not an object")
+
+
+def _question_faults(place: str, rows: object) -> Iterator[BankFinding]:
+    if not isinstance(rows, list) or not rows:
+        yield BankFinding(place, "'questions' is not a list of questions")
+        return
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, dict):
+            yield BankFinding(place, f"question {number} is not an object")
+            continue
+        for key in QUESTION_TEXTS:
+            if not isinstance(row.get(key), str) or not row[key].strip():
+                yield BankFinding(place, f"{key!r} of question {number} is not a text")
 
 
 def _is_list_of_texts(value: object) -> bool:
@@ -181,14 +204,6 @@ def tools(bank: Bank) -> Iterator[BankFinding]:
             )
         if len({row["tool"] for row in own}) != len(own):
             yield BankFinding(task["task_id"], "one tool is used twice")
-        outcomes = {
-            row["tool"]: row["expected_outcome"] for row in own if row["tool_type"] == "impossible"
-        }
-        if task.get("expected_outcome_impossible_tool") != outcomes:
-            yield BankFinding(
-                task["task_id"],
-                "expected_outcome_impossible_tool is not what the two instances say",
-            )
         for row in own:
             yield from _tool_faults(row, lists)
 
@@ -236,6 +251,9 @@ def _rubric_faults(sample: Sample) -> Iterator[BankFinding]:
             yield BankFinding(sample.id, f"{counts[part]} questions on {part}; {right} are right")
     for name in _twice([question.id for question in sample.questions]):
         yield BankFinding(sample.id, f"the question id {name!r} stands twice")
+    for question in checklist:
+        if not QUESTION_ID.fullmatch(question.id):
+            yield BankFinding(sample.id, f"the question id {question.id!r} is not snake_case")
     for text in _twice([question.text for question in sample.questions]):
         yield BankFinding(sample.id, f"asked twice: {text!r}")
 
@@ -245,38 +263,3 @@ SOUND: tuple[Check, ...] = (
     *(wording.leaks, wording.labels, wording.lengths, wording.duplicates, wording.repeated_tasks),
     wording.question_form,
 )
-
-
-def hashes(folder: Traversable | Path) -> dict[str, str]:
-    """The SHA-256 of each file of rows."""
-    return {
-        f"{name}.jsonl": hashlib.sha256((folder / f"{name}.jsonl").read_bytes()).hexdigest()
-        for name in NAMES
-    }
-
-
-def write_hashes(folder: Path) -> Path:
-    """Bring `bank.json` up to date with the rows beside it."""
-    card = folder / "bank.json"
-    text = json.dumps(
-        {**json.loads(card.read_text("utf-8")), "sha256": hashes(folder)},
-        indent=2,
-        ensure_ascii=False,
-    )
-    card.write_text(text + "\n", "utf-8")
-    return card
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Tell what is wrong with the open bank, or write its hashes; 0 is sound."""
-    if arguments == ["--write-hashes"]:
-        sys.stdout.write(f"Written: {write_hashes(Path(str(DATA)))}\n")
-        return 0
-    bank_findings = public_findings(public())
-    sys.stdout.writelines(f"{finding.where}: {finding.problem}\n" for finding in bank_findings)
-    sys.stdout.write(f"{len(bank_findings)} findings.\n")
-    return 1 if bank_findings else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluators.contracts import Answer, Failure, Outcome, Question, SecondLook
+from evaluators.contracts import Answer, Failure, Json, Outcome, Question, SecondLook
 from evaluators.suites.tailor.bank import YES_NO
 
 LEAST_INTERACTION = 50.0
 LEAST_REALISM = 2.5
 PRIMARY = "primary_failure"
+EXPECTED = "Is the final state another one than the right one, which is this?"
 
 COMMON: Mapping[str, str] = {
     "incorrect_outcome": "Is the final state another one than this tool would bring about?",
@@ -50,11 +51,17 @@ def needs_a_look(scores: Mapping[str, float | None]) -> bool:
     )
 
 
-def questions(modality: str) -> tuple[Question, ...]:
-    """One yes/no question a mode, since several can apply, then the choice of the worst of them."""
+NOTHING: Mapping[str, Json] = {}
+
+
+def questions(modality: str, reference: Mapping[str, Json] = NOTHING) -> tuple[Question, ...]:
+    """One yes/no question a mode, since several can apply, then the choice of the worst of them;
+    the one on the outcome says what the right one is, where the reference tells."""
     taxonomy = _taxonomy(modality)
+    right = reference.get("expected_outcome")
+    told = {"incorrect_outcome": f"{EXPECTED} {right}"} if right else {}
     per_mode = tuple(
-        Question(mode, text, "yes_no", part="failure", options=YES_NO)
+        Question(mode, told.get(mode, text), "yes_no", part="failure", options=YES_NO)
         for mode, text in taxonomy.items()
     )
     text = "Which one of these describes the worst fault of this output best?"

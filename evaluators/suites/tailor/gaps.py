@@ -1,4 +1,5 @@
-"""The long-tail gap and the setting gap: differences between cells of the index."""
+"""The long-tail gap and the setting gap: differences between cells of the index, the latter by the
+questions that both settings ask."""
 
 from __future__ import annotations
 
@@ -11,11 +12,10 @@ def gaps(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     """The long-tail gap wherever all scenarios are together, the setting gap wherever both settings
     are."""
     index = {cell.facets: cell for cell in cells if cell.metric == "index"}
-    return tuple(
-        gap
-        for address in index
-        for gap in (_long_tail(index, address), _setting(index, address))
-        if gap
+    shared = {cell.facets: cell for cell in cells if cell.metric == "shared_index"}
+    return (
+        *(gap for address in index if (gap := _long_tail(index, address))),
+        *(gap for address in shared if (gap := _setting(shared, address))),
     )
 
 

@@ -15,7 +15,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import BinaryIO
 
-from evaluators.suites.tailor.bank import DATA
+from evaluators.suites.tailor.bank import DATA, Bank, public
 
 RELATION = b"\t/r/HasProperty\t"
 CONCEPT = re.compile(r"/c/en/([^/\s]+)(?:/.*)?")
@@ -122,9 +122,32 @@ class AffordanceGraph:
 
 @cache
 def own() -> AffordanceGraph:
-    """The small graph that comes with this package, written for this project."""
+    """The graph that comes with this package: everyday objects, and every tool of the open bank
+    with what its tasks say of it."""
+    properties = {name: dict.fromkeys(listed) for name, listed in everyday().objects.items()}
+    for tool in tools_of(public()):
+        properties.setdefault(tool.object, {}).update(dict.fromkeys(tool.properties))
+    return AffordanceGraph({name: tuple(listed) for name, listed in properties.items()})
+
+
+def everyday() -> AffordanceGraph:
+    """The small graph of everyday objects, written for this project."""
     rows = (json.loads(line) for line in (DATA / "graph.jsonl").read_text("utf-8").splitlines())
     return AffordanceGraph({row["object"]: tuple(row["properties"]) for row in rows})
+
+
+def tools_of(bank: Bank) -> Iterator[Affordance]:
+    """Each tool of a bank and what it is like: the attributes that it has by its table, or by its
+    kind where that is not written, and of an unfit tool what stands against the task."""
+    tasks = {task["task_id"]: task for task in bank.tasks}
+    for row in bank.instances:
+        task = tasks[row["task_id"]]
+        fit = row["tool_type"] != "impossible"
+        table = row.get("attributes") or dict.fromkeys(
+            task["required_tool_attributes"] if fit else (), "yes"
+        )
+        has = [name for name, verdict in table.items() if verdict.startswith("yes")]
+        yield Affordance(row["tool"], (*has, *(() if fit else task["opposite_tool_attributes"])))
 
 
 def load(file: Path | None) -> AffordanceGraph:

@@ -6,8 +6,8 @@ from evaluators.contracts import Metric
 
 FAILED = "An output that is missing, blocked or unreadable counts as the worst value. "
 CHECKLIST = (
-    "Unclear counts as not met; a question the judge left unanswered leaves the share and is "
-    "counted. " + FAILED
+    "Unclear counts as not met, and so does a question whose parent is not met (it has fallen); a "
+    "question the judge left unanswered leaves the share and is counted. " + FAILED
 )
 RATING = (
     "Averaged over raters, then over outputs; an output without a rating leaves the mean and is "
@@ -61,6 +61,33 @@ INDEX = Metric(
     macro=("scenario",),
 )
 
+SHARED_INDEX = Metric(
+    name="shared_index",
+    title="Index over shared questions (not from the paper)",
+    unit="percent",
+    direction="higher",
+    worst=0,
+    best=100,
+    explain=(
+        "The index by the questions that the predictive and the descriptive prompt share, without "
+        "details that only one of them tells, so that the two settings can be compared. "
+        f"{FAILED}{HIGHER}"
+    ),
+    macro=("scenario",),
+)
+FALLEN = Metric(
+    name="fallen_questions",
+    title="Questions that fell",
+    unit="percent",
+    direction="lower",
+    worst=100,
+    best=0,
+    explain=(
+        "100 x questions that count as not met because the question they hang on is not met / "
+        f"questions answered. {FAILED}{LOWER}"
+    ),
+)
+
 METRICS: tuple[Metric, ...] = (
     _dimension(
         "instruction_adherence",
@@ -100,7 +127,9 @@ METRICS: tuple[Metric, ...] = (
         "Motion plausibility",
         "whether the movement could happen; video only",
     ),
+    FALLEN,
     INDEX,
+    SHARED_INDEX,
     _gap(
         "long_tail_gap",
         "Long-tail gap",
@@ -110,7 +139,7 @@ METRICS: tuple[Metric, ...] = (
     _gap(
         "setting_gap",
         "Setting gap",
-        "Descriptive minus predictive",
+        "Descriptive minus predictive, by the questions that both settings ask",
         "It says how much is gained when the prompt gives the outcome away.",
     ),
 )

@@ -1,13 +1,12 @@
-"""A private bank that an operator keeps beside the open one: the same three files, never in this
+"""A private bank that an operator keeps beside the open one: the same files, never in this
 repository."""
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from evaluators.contracts import Sample
-from evaluators.suites.tailor.bank import NAMES, Bank, public, read, samples_of
+from evaluators.suites.tailor.bank import Bank, NotABank, public, read, samples_of
 from evaluators.suites.tailor.checks import findings
 from evaluators.suites.tailor.wording import BankFinding, prompts
 
@@ -22,16 +21,15 @@ class UnsoundBank(ValueError):
 
 def load(folder: Path) -> Bank:
     """Read a private bank and check it, also against the open one; UnsoundBank lists findings."""
-    if absent := [f"{name}.jsonl" for name in NAMES if not (folder / f"{name}.jsonl").is_file()]:
+    if absent := [name for name in ("actions.jsonl", "tasks") if not (folder / name).exists()]:
         raise UnsoundBank(
-            f"{folder} has no {', '.join(absent)}. A bank is the three files that `data/` has."
+            f"{folder} has no {', '.join(absent)}. A bank is `actions.jsonl` and `tasks/` with one "
+            "JSON file a task, as `data/` has them."
         )
     try:
         bank = read(folder)
-    except json.JSONDecodeError as error:
-        raise UnsoundBank(
-            f"A line in {folder} is not JSON: {error.msg}. Write one object a line."
-        ) from None
+    except NotABank as error:
+        raise UnsoundBank(f"The bank in {folder} cannot be read: {error}") from None
     if bank_findings := findings(bank) or _shared(bank, public()):
         listed = "; ".join(
             f"{finding.where}: {finding.problem}" for finding in bank_findings[:SHOWN]

@@ -16,7 +16,8 @@ REALISM = ("0: plainly impossible", "5: weight, contact, material and cause all 
 QUALITY = ("0: hardly recognisable", "5: clean, and the same things stay the same")
 GUIDE = (
     "Read the description, look at the output, answer each question by what can be seen. "
-    "If it cannot be told, say unclear. Then give the two marks."
+    "If it cannot be told, say unclear. Some questions appear only after a yes to the one "
+    "they hang on. Then give the two marks."
 )
 EXAMPLES = (
     "Asked whether the nail is in the wood, and the shoe hides it: unclear, even if it most "
@@ -37,7 +38,13 @@ def words(sample: Sample, _output: Output) -> Mapping[str, Json]:
 
 
 def _question(question: Question) -> dict[str, Json]:
-    return {"id": question.id, "text": question.text, "kind": question.kind, "part": question.part}
+    return {
+        "id": question.id,
+        "text": question.text,
+        "kind": question.kind,
+        "part": question.part,
+        "parent": question.parent,
+    }
 
 
 def form(item: Mapping[str, Any], _letters: Sequence[str]) -> RatingForm:
@@ -51,7 +58,7 @@ def _ask(question: Mapping[str, Any]) -> FormAsk:
     if question["kind"] == "rating":
         anchors = QUALITY if "quality" in name else REALISM
         return FormAsk(name, text, "scale", options=ZERO_TO_FIVE, anchors=anchors)
-    return FormAsk(name, text, "choice", options=YES_NO_UNCLEAR)
+    return FormAsk(name, text, "choice", options=YES_NO_UNCLEAR, after=question.get("parent", ""))
 
 
 RATING = Rating(words, form, mean_answers, GUIDE, EXAMPLES, parts=PARTS)

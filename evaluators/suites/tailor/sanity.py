@@ -14,6 +14,7 @@ import numpy as np
 
 from evaluators.contracts import Sample, Yardstick
 from evaluators.media import Pixels, read_frames, write_mp4, write_png
+from evaluators.suites.tailor.scenes import idle, success
 
 WIDTH, HEIGHT = 256, 192
 FRAMES, FPS = 8, 8.0
@@ -81,6 +82,8 @@ DRAWN = (
     DrawnRow("black", "Black", black),
     DrawnRow("noise", "Uniform noise", noise),
     DrawnRow("card", "Text card with the prompt", card),
+    DrawnRow("idle", "Idle scene: things by name, nothing happens", idle),
+    DrawnRow("success", "Success drawn, also for the impossible", success),
 )
 CHANGED = (
     Changed("static", "First frame, held still", static),

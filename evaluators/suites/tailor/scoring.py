@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from evaluators.contracts import (
@@ -11,6 +11,7 @@ from evaluators.contracts import (
     Answer,
     Outcome,
     Output,
+    Question,
     Sample,
     Score,
 )
@@ -29,16 +30,17 @@ def score(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> tupl
         return tuple(
             Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
         )
-    rubric = score_rubric(
-        _checklist(sample, answers), "image" if sample.facets.modality == "image" else "video"
-    )
-    values = _values(rubric, answers)
+    rubric = _rubric(sample, answers)
+    values = {
+        **_values(rubric, answers),
+        "shared_index": _values(_rubric(sample, answers, shared=True), answers)["index"],
+    }
     bad = next(
         (answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES),
         Outcome.JUDGE_ERROR,
     )
     scores = (_sample_score(sample, name, values.get(name), bad) for name in PER_SAMPLE)
-    return tuple(_with_missing(score, rubric.missing_answers) for score in scores)
+    return tuple(_with_counts(score, rubric) for score in scores)
 
 
 def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
@@ -52,10 +54,15 @@ def _sample_score(sample: Sample, metric: str, value: float | None, bad: Outcome
     return Score(sample.id, metric, outcome, value)
 
 
-def _with_missing(score: Score, missing: int) -> Score:
-    """Unanswered questions leave the share; the two dimensions say how many there were."""
-    counted = missing and score.metric in DIMENSIONS
-    return replace(score, detail={"missing_answers": missing}) if counted else score
+def _with_counts(score: Score, rubric: RubricScore) -> Score:
+    """Unanswered questions leave the share, fallen ones count as not met; the two dimensions say
+    how many there were."""
+    counts = {
+        "missing_answers": rubric.missing_answers,
+        "fallen_answers": rubric.fallen_answers,
+    }
+    detail = {name: count for name, count in counts.items() if count}
+    return replace(score, detail=detail) if detail and score.metric in DIMENSIONS else score
 
 
 def _values(rubric: RubricScore, answers: Mapping[str, Answer]) -> dict[str, float | None]:
@@ -65,22 +72,34 @@ def _values(rubric: RubricScore, answers: Mapping[str, Answer]) -> dict[str, flo
         "instruction_adherence": rubric.instruction_adherence,
         "interaction_accuracy": rubric.interaction_accuracy,
         **stars,
+        "fallen_questions": _fallen_share(rubric),
     }
     return {**values, "index": _index(values)}
 
 
-def _checklist(sample: Sample, answers: Mapping[str, Answer]) -> list[PartAnswers]:
-    checks = [question for question in sample.questions if question.kind == "yes_no"]
-    answer_by_id = {
-        question.id: answers[question.id].value if question.id in answers else None
-        for question in checks
-    }
-    return [
-        PartAnswers(
-            name, tuple(answer_by_id[question.id] for question in checks if question.part == name)
-        )
-        for name in PARTS
+def _fallen_share(rubric: RubricScore) -> float | None:
+    """The share of the answered questions that count as not met because their parent is not."""
+    answered = sum(part.n_answered for part in rubric.parts)
+    return 100 * rubric.fallen_answers / answered if answered else None
+
+
+def _rubric(sample: Sample, answers: Mapping[str, Answer], *, shared: bool = False) -> RubricScore:
+    """The checklist's score; with `shared`, by the questions that both settings ask."""
+    details = sample.reference.get("details", ()) if shared else ()
+    assert isinstance(details, list | tuple)
+    checks = [
+        question
+        for question in sample.questions
+        if question.kind == "yes_no" and question.id not in details
     ]
+    parts = [_part(name, checks, answers) for name in PARTS]
+    parents = {question.id: question.parent for question in checks if question.parent}
+    return score_rubric(parts, "image" if sample.facets.modality == "image" else "video", parents)
+
+
+def _part(name: str, checks: Sequence[Question], answers: Mapping[str, Answer]) -> PartAnswers:
+    ids = tuple(question.id for question in checks if question.part == name)
+    return PartAnswers(name, tuple(answers[id].value if id in answers else None for id in ids), ids)
 
 
 def _number(answer: Answer | None) -> float | None:

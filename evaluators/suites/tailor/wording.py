@@ -79,13 +79,11 @@ def prompts(bank: Bank) -> tuple[Prompt, ...]:
 def questions(bank: Bank) -> Iterator[tuple[str, str]]:
     """All questions as they stand in the rows, with where."""
     for row in bank.tasks:
-        for part in ("entity", "attribute", "scene"):
-            yield from ((f"{row['task_id']} {part}", text) for text in row[part])
+        for question in row["questions"]:
+            yield f"{row['task_id']} {question['id']}", question["text"]
     for row in bank.instances:
-        where = f"{row['task_id']}.{row['index']}"
-        for part in ("entity", "attribute", "state_change", "affordance", "motion"):
-            yield from ((f"{where} {part}", text) for text in row[part])
-        yield from ((f"{where} {part}", row[part]) for part in ("image_detail", "video_detail"))
+        for question in row["questions"]:
+            yield f"{row['task_id']}.{row['index']} {question['id']}", question["text"]
 
 
 def leaks(bank: Bank) -> Iterator[BankFinding]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from evaluators.contracts import Sample
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import choose_frames
-from evaluators.suites.universe.bank import SPACE, clip_of
+from evaluators.suites.universe.bank import SPACE, frames_of
 from evaluators.suites.universe.questions import NO, YES, Task
 
 Similarity = NDArray[np.float64]
@@ -51,7 +51,7 @@ def clip_score(samples: Sequence[Sample], compare: Compare, frames: int = 8) -> 
         if key not in chosen:
             labels = _labels(sample)
             texts = [LABEL_TEXT[sample.facets.task].format(label=label) for label in labels]
-            pictures = clip_of(sample).frames()
+            pictures = frames_of(sample)
             sampled = pictures[list(choose_frames(len(pictures), frames, "uniform_n"))]
             chosen[key] = labels[nearest(compare(sampled, texts))]
     return {

@@ -1,47 +1,59 @@
-"""From recorded sessions to the data set: filter, synchronise, cut into clips, describe, ask."""
+"""From long recordings to the data set: cut into clips, label by rule, ask."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from evaluators.media import Pixels, Unreadable, read_frames
+from evaluators.media import Pixels
+from evaluators.suites.universe.bank import SPACE
 from evaluators.suites.universe.questions import AnswerSpace, pairs
 from evaluators.suites.universe.segments import (
+    CONTROLS,
     FRAMES,
+    STATES,
     RecordedSegment,
     SegmentAnnotation,
+    SegmentShape,
     write_annotations,
     write_segment,
+    write_shape,
 )
-from evaluators.worlds.arena.game import (
-    ACTIONS,
-    CLIMBS,
-    CLIP_FPS,
-    DIRECTIONS,
-    EVADE,
-    HEIGHT,
-    JUMP,
-    MOUNT,
-    MOVE_X,
-    MOVE_Y,
-    Floats,
-)
-from evaluators.worlds.arena.looks import CHARACTERS
-from evaluators.worlds.arena.sessions import LOG, METADATA, VIDEO
+from evaluators.worlds.doom import truth
+from evaluators.worlds.doom.sessions import PlayedSession
 
-SAME_LEVEL = 0.05
-"""How far a jump may end from where it began and still be on the level."""
+Rows = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class ClipLabels:
+    """What a rule says of a clip; a label that is None cannot be seen or told, for a reason."""
+
+    action: str | None
+    character: str | None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LongRecording:
+    """One recording of any length: frames with their channels last, controls and states a row a
+    frame, and the rule that labels its clips by number, controls and states."""
+
+    name: str
+    frames: Pixels
+    controls: Rows
+    states: Rows
+    label: Callable[[int, Rows, Rows], ClipLabels]
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A session, or a clip of one, that was left out, and why."""
+    """A recording, or a clip of one, that was left out, and why."""
 
     name: str
     reason: str
@@ -49,54 +61,64 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What became of the sessions."""
+    """What became of the recordings."""
 
     annotations: tuple[SegmentAnnotation, ...]
     dropped: tuple[Dropped, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Recording:
-    """One session as read: frames and log rows, both with game time."""
-
-    name: str
-    metadata: dict[str, Any]
-    frames: Pixels
-    frame_times: Floats
-    log_times: Floats
-    controls: Floats
-    states: Floats
-
-
 def build(
-    sessions: Sequence[Path], to: Path, space: AnswerSpace | None = None, seed: int = 0
+    recordings: Iterable[LongRecording | Dropped],
+    to: Path,
+    space: AnswerSpace = SPACE,
+    seed: int = 0,
+    shape: SegmentShape | None = None,
 ) -> Built:
-    """Write the data set of these session folders; corrupted and idle clips are dropped and
+    """Write the data set of these recordings; clips whose truth cannot be told are dropped and
     listed."""
-    space = space or AnswerSpace(tuple(sorted(ACTIONS)), tuple(sorted(CHARACTERS)))
     annotations: list[SegmentAnnotation] = []
     dropped: list[Dropped] = []
-    for number, folder in enumerate(sessions):
-        for clip in _clips(folder):
+    for recording in recordings:
+        if isinstance(recording, Dropped):
+            dropped.append(recording)
+            continue
+        for clip in _clips(recording, shape.frames if shape else FRAMES):
             if isinstance(clip, Dropped):
                 dropped.append(clip)
                 continue
-            filename, segment, character, title = clip
-            action = action_of(segment.actions, segment.states)
-            if action is None:
-                dropped.append(
-                    Dropped(filename, "nobody does anything, or more than one thing, in it")
-                )
-                continue
+            filename, segment, action, character = clip
             write_segment(to, filename, segment)
-            question_pairs = pairs(
-                action, character, space, seed * 1_000_003 + number * 1009 + len(annotations)
-            )
-            annotations.append(
-                SegmentAnnotation(filename, f"{character} is {action} in {title}.", question_pairs)
-            )
+            eight = pairs(action, character, space, seed * 1_000_003 + len(annotations))
+            said = f"{character} is seen; the player is {action}{recording.title}."
+            annotations.append(SegmentAnnotation(filename, said, eight))
     write_annotations(to, annotations, space)
+    if shape is not None:
+        write_shape(to, shape)
     return Built(tuple(annotations), tuple(dropped))
+
+
+def of_session(session: PlayedSession) -> LongRecording | Dropped:
+    """A recorded session of the game, its controls and states padded to the released widths."""
+    order = session.order
+    name = f"{order.environment}-{order.seed}"
+    if not len(session.frames):
+        return Dropped(name, "no place was found from which the character is seen")
+    controls, states = (
+        rows.reshape(-1, rows.shape[-1]) for rows in (session.controls, session.states)
+    )
+    return LongRecording(
+        name,
+        session.frames.reshape(-1, *session.frames.shape[2:]),
+        _padded(controls, CONTROLS),
+        _padded(states, STATES),
+        game_labels,
+        f" in {order.environment}",
+    )
+
+
+def game_labels(_number: int, controls: Rows, states: Rows) -> ClipLabels:
+    """What is true of a clip of the game, by rule."""
+    return ClipLabels(truth.action_of(controls, states), truth.character_of(states))
 
 
 def split(
@@ -113,74 +135,26 @@ def split(
     ]
 
 
-def action_of(
-    actions: Floats | np.ndarray[Any, Any], states: Floats | np.ndarray[Any, Any]
-) -> str | None:
-    """The one action of a clip by rule, from buttons, stick and height; None if there is none or
-    more than one."""
-    pressed = [button for button in (EVADE, JUMP, MOUNT) if actions[:, button].max() > 0.5]
-    if len(pressed) != 1:
-        return None
-    if pressed[0] == MOUNT:
-        return "mounting hoverboard"
-    if pressed[0] == JUMP:
-        climbed = float(states[-1, HEIGHT] - states[0, HEIGHT])
-        way = 0.0 if abs(climbed) < SAME_LEVEL else float(np.sign(climbed))
-        return next(name for name, sign in CLIMBS.items() if sign == way)
-    stick = actions[actions[:, EVADE] > 0.5][:, [MOVE_X, MOVE_Y]].mean(0)
-    return max(DIRECTIONS, key=lambda name: float(np.dot(DIRECTIONS[name], stick)))
+def _clips(
+    recording: LongRecording, length: int
+) -> Iterator[tuple[str, RecordedSegment, str, str] | Dropped]:
+    """Clips that do not overlap, from the first frame on."""
+    for number in range(len(recording.frames) // length):
+        part = slice(number * length, (number + 1) * length)
+        filename = f"{recording.name}-{number:03d}.npz"
+        controls, states = recording.controls[part], recording.states[part]
+        labels = recording.label(number, controls, states)
+        if labels.action is None:
+            reason = labels.reason or "no action, more than one, or one without effect"
+            yield Dropped(filename, reason)
+        elif labels.character is None:
+            reason = labels.reason or "nobody can be seen well enough, or more than one"
+            yield Dropped(filename, reason)
+        else:
+            images = np.ascontiguousarray(recording.frames[part].transpose(0, 3, 1, 2))
+            segment = RecordedSegment(images, controls, states)
+            yield filename, segment, labels.action, labels.character
 
 
-def _clips(folder: Path) -> Iterator[tuple[str, RecordedSegment, str, str] | Dropped]:
-    try:
-        session = _read(folder)
-    except (Unreadable, OSError, ValueError, KeyError) as error:
-        yield Dropped(folder.name, f"it cannot be read: {error}")
-        return
-    for number in range(int(session.frame_times[-1] * CLIP_FPS + 1) // FRAMES):
-        filename = f"{session.name}-{number:03d}.npz"
-        times = session.frame_times[0] + (np.arange(FRAMES) + number * FRAMES) / CLIP_FPS
-        segment = _segment(session, times)
-        if segment is None:
-            yield Dropped(filename, "video and controller log do not cover the same time")
-            continue
-        title = str(session.metadata.get("environment_title", session.metadata["environment"]))
-        yield filename, segment, str(session.metadata["character"]), title
-
-
-def _read(folder: Path) -> Recording:
-    metadata = json.loads((folder / METADATA).read_text("utf-8"))
-    rows = [json.loads(line) for line in (folder / LOG).read_text("utf-8").splitlines()]
-    frames = read_frames(folder / VIDEO)
-    if len(frames) != metadata["frames"]:
-        raise ValueError(
-            f"the video has {len(frames)} frames, its metadata say {metadata['frames']}"
-        )
-    if not rows:
-        raise ValueError("the controller log is empty")
-    arrays = [
-        np.array([row[name] for row in rows], float) for name in ("time", "controls", "state")
-    ]
-    if not all(np.isfinite(array).all() for array in arrays):
-        raise ValueError("the controller log holds a number that is not finite")
-    frame_times = metadata["video_begins"] + np.arange(len(frames)) / metadata["fps"]
-    return Recording(folder.name, metadata, frames, frame_times, *arrays)
-
-
-def _segment(session: Recording, times: Floats) -> RecordedSegment | None:
-    """Frames and log rows nearest in game time; None where either is further off than a clip's half
-    frame."""
-    frame_rows, logged = _nearest(session.frame_times, times), _nearest(session.log_times, times)
-    off = max(
-        np.abs(session.frame_times[frame_rows] - times).max(),
-        np.abs(session.log_times[logged] - times).max(),
-    )
-    if off > 0.5 / CLIP_FPS:
-        return None
-    images = np.ascontiguousarray(session.frames[frame_rows].transpose(0, 3, 1, 2))
-    rows = (table[logged].astype(np.float32) for table in (session.controls, session.states))
-    return RecordedSegment(images, *rows)
-
-
-def _nearest(times: Floats, targets: Floats) -> np.ndarray[Any, Any]:
-    return np.asarray(np.abs(times[None] - targets[:, None]).argmin(1))
+def _padded(rows: Rows, width: int) -> Rows:
+    return np.pad(rows, ((0, 0), (0, width - rows.shape[1])))

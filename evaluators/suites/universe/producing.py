@@ -12,7 +12,7 @@ import numpy as np
 
 from evaluators.contracts import CannotProduce, Generator, Outcome, Output, Production, Sample
 from evaluators.media import Pixels, write_png
-from evaluators.suites.universe.bank import clip_of
+from evaluators.suites.universe.bank import frames_of
 
 Answerer = Callable[[Pixels, Sequence[str]], Sequence[str]]
 """Frames of a clip and questions about it in, an answer to each out."""
@@ -28,7 +28,7 @@ class Answers:
         """An output a sample, in their order."""
         for _, group in groupby(samples, key=lambda sample: sample.cluster):
             clip_samples = list(group)
-            frames = clip_of(clip_samples[0]).frames()
+            frames = frames_of(clip_samples[0])
             answers = self.answer(frames, [sample.prompt for sample in clip_samples])
             sheet = contact_sheet(frames, folder / f"{clip_samples[0].cluster}.png")
             for sample, words in zip(clip_samples, answers, strict=True):
@@ -53,6 +53,12 @@ def contact_sheet(frames: Pixels, path: Path, across: int = 5) -> Path:
     empty = np.zeros((-len(small) % across, *small.shape[1:]), np.uint8)
     rows = np.concatenate([small, empty]).reshape(-1, across, *small.shape[1:])
     return write_png(np.concatenate([np.concatenate(list(row), 1) for row in rows]), path)
+
+
+def prepare(samples: Sequence[Sample]) -> None:
+    """Have every clip recorded and at hand."""
+    for sample in {sample.cluster: sample for sample in samples}.values():
+        frames_of(sample)
 
 
 def produce(production: Production) -> Generator:

@@ -22,8 +22,8 @@ from evaluators.contracts import (
 from evaluators.media import write_mp4
 from evaluators.statistics.grading import Grade, GradedItem, accuracy, primary_agreement
 from evaluators.statistics.opinions import by_method
-from evaluators.suites.universe.bank import clip_of
-from evaluators.worlds.arena import game
+from evaluators.suites.universe.bank import frames_of
+from evaluators.worlds.doom.places import RATE
 
 GRADES = ("correct", "partially_correct", "incorrect", "unclear")
 GUIDE = (
@@ -72,8 +72,8 @@ def _figures(items: list[list[Opinion]]) -> dict[str, Any]:
 
 
 def show(sample: Sample, _file: Path | None, folder: Path) -> Path:
-    """The simulated clip that was asked about."""
-    return write_mp4(clip_of(sample).frames(), folder / "clip.mp4", game.CLIP_FPS)
+    """The recorded clip that was asked about."""
+    return write_mp4(frames_of(sample), folder / "clip.mp4", RATE)
 
 
 def score(sample: Sample, output: Output, opinions: Sequence[Opinion]) -> tuple[Score, ...]:

@@ -28,7 +28,7 @@ OWN_JUDGE = JudgeCard(
     frames="",
     precision="",
     code="universe-rule-1",
-    note="No model judges here: the judges are what is ranked, and the simulated arena knows the "
+    note="No model judges here: the judges are what is ranked, and the recorded game knows the "
     "truth.",
 )
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +27,22 @@ SEGMENTS, ANNOTATIONS, SPACE = "human-gameplay-segments", "annotations.jsonl", "
 FRAMES, CONTROLS, STATES = 14, 16, 56
 PICTURES = ((180, 300), (128, 128))
 """Height and width of a segment's frames; the second one is the small world model's."""
+
+
+DESCRIPTION = "dataset.json"
+"""Beside the annotations of a data set whose segments have other shapes than the released ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentShape:
+    """What the segments of a data set look like: frames, pictures (height and width; any, if there
+    are none), widths of controls and states, and frames a second."""
+
+    frames: int = FRAMES
+    pictures: tuple[tuple[int, int], ...] = PICTURES
+    controls: int = CONTROLS
+    states: int = STATES
+    rate: float = 10.0
 
 
 class BadData(ValueError):
@@ -87,11 +103,33 @@ def read_segment(folder: Path, filename: str) -> RecordedSegment:
         ) from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
         raise BadData(f"{filename}: this is not an npz file of plain arrays ({error}).") from None
+    shape = read_shape(folder)
     return RecordedSegment(
-        images=_images(filename, arrays["images"]),
-        actions=_rows(filename, "actions", arrays["actions"], CONTROLS),
-        states=_rows(filename, "states", arrays["states"], STATES),
+        images=_images(filename, arrays["images"], shape),
+        actions=_rows(filename, "actions", arrays["actions"], shape.frames, shape.controls),
+        states=_rows(filename, "states", arrays["states"], shape.frames, shape.states),
     )
+
+
+def write_shape(folder: Path, shape: SegmentShape) -> Path:
+    """The description of segments that have other shapes than the released ones."""
+    path = folder / DESCRIPTION
+    path.write_text(json.dumps(asdict(shape), indent=1) + "\n", "utf-8")
+    return path
+
+
+def read_shape(folder: Path) -> SegmentShape:
+    """What a data set says of its segments; without a description, the released shape."""
+    path = folder / DESCRIPTION
+    if not path.is_file():
+        return SegmentShape()
+    try:
+        stored = json.loads(path.read_text("utf-8"))
+        pictures = tuple((int(height), int(width)) for height, width in stored.pop("pictures", ()))
+        return SegmentShape(pictures=pictures, **stored)
+    except (ValueError, TypeError, AttributeError):
+        names = ", ".join(field.name for field in fields(SegmentShape))
+        raise BadData(f"{path} is no description. Write a JSON object of {names}.") from None
 
 
 def write_annotations(
@@ -163,14 +201,14 @@ def problems(folder: Path) -> Iterator[str]:
             yield str(bad)
 
 
-def _images(filename: str, images: NDArray[Any]) -> NDArray[np.uint8]:
+def _images(filename: str, images: NDArray[Any], shape: SegmentShape) -> NDArray[np.uint8]:
     """Frames as bytes; numbers up to 1 count as shares, those up to 255 as they are."""
-    expected = (
-        f"({FRAMES}, 3, height, width) with height and width one of {', '.join(map(str, PICTURES))}"
-    )
-    if images.ndim == 4 and images.shape[0] != FRAMES:
-        raise BadData(f"{filename}: it has {images.shape[0]} frames. A segment has {FRAMES}.")
-    if images.ndim != 4 or images.shape[1] != 3 or images.shape[2:] not in PICTURES:
+    sizes = ", ".join(map(str, shape.pictures)) or "any"
+    expected = f"({shape.frames}, 3, height, width) with height and width one of {sizes}"
+    if images.ndim == 4 and images.shape[0] != shape.frames:
+        raise BadData(f"{filename}: it has {images.shape[0]} frames. A segment has {shape.frames}.")
+    other = bool(shape.pictures) and images.shape[2:] not in shape.pictures
+    if images.ndim != 4 or images.shape[1] != 3 or other:
         raise BadData(f"{filename}: images have shape {images.shape}. Wanted is {expected}.")
     if images.dtype == np.uint8:
         return images
@@ -188,9 +226,11 @@ def _images(filename: str, images: NDArray[Any]) -> NDArray[np.uint8]:
     return np.floor(images * scale + 0.5).astype(np.uint8)
 
 
-def _rows(filename: str, name: str, rows: NDArray[Any], width: int) -> NDArray[np.float32]:
-    if rows.shape != (FRAMES, width):
-        raise BadData(f"{filename}: {name} have shape {rows.shape}. Wanted is ({FRAMES}, {width}).")
+def _rows(
+    filename: str, name: str, rows: NDArray[Any], frames: int, width: int
+) -> NDArray[np.float32]:
+    if rows.shape != (frames, width):
+        raise BadData(f"{filename}: {name} have shape {rows.shape}. Wanted is ({frames}, {width}).")
     if not np.issubdtype(rows.dtype, np.number) or not np.isfinite(rows).all():
         raise BadData(
             f"{filename}: {name} hold NaN, infinity or no numbers. Write them again from the "

@@ -16,14 +16,8 @@ from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.worlds.bussing.starts import BINS, Start
 
 Floats = npt.NDArray[np.float64]
-Actions = npt.NDArray[np.float32]
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
-
-RATE_HZ = 10
-ACTION_WIDTH = 7
-"""Translation (3), axis-angle rotation (3, of which the arm turns about the vertical only), gripper
-width (1)."""
 
 MOST_STEP = 0.06
 MOST_TURN = 0.3
@@ -32,10 +26,6 @@ LOW, GRASP, REACH = 0.12, 0.08, 0.25
 """How low the hand must be to grip, how near to hold an object, how near to be said to try."""
 
 LIFTED, BIN_RADIUS, CEILING = 0.2, 0.14, 0.8
-
-
-class BadActions(ValueError):
-    """The actions cannot be carried out; the message says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,22 +56,6 @@ def set_table(starts: Sequence[Start]) -> BenchState:
         tried=np.full(count, -1),
         lifted=np.zeros((count, 2), np.bool_),
     )
-
-
-def check_actions(actions: npt.NDArray[np.floating], steps: int | None = None) -> Actions:
-    """The actions as float32 rows of seven, or BadActions; `steps` asks for that many."""
-    if actions.ndim < 2 or actions.shape[-1] != ACTION_WIDTH:
-        raise BadActions(
-            f"The actions have shape {actions.shape}. Give {ACTION_WIDTH} numbers a step."
-        )
-    if steps is not None and actions.shape[-2] != steps:
-        raise BadActions(f"There are {actions.shape[-2]} actions where {steps} are asked for.")
-    if not np.isfinite(actions).all():
-        at = int(np.argwhere(~np.isfinite(actions))[0][-2])
-        raise BadActions(
-            f"The action of step {at} is not a finite number. Give finite numbers only."
-        )
-    return actions.astype(np.float32)
 
 
 def step(table: BenchState, actions: npt.NDArray[np.floating], grasp: float = GRASP) -> BenchState:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evaluators.worlds.bussing.bench import CEILING, BenchState, Floats
 from evaluators.worlds.bussing.starts import BINS, COLOURS, OBJECTS, Start
+from evaluators.worlds.pictures import Size
 
 Frames = npt.NDArray[np.uint8]
 Canvas = npt.NDArray[np.float32]
@@ -21,14 +22,6 @@ TABLE_COLOUR, WALL_COLOUR = (178, 170, 156), (120, 130, 138)
 BIN_COLOURS = ((70, 96, 150), (25, 65, 45))
 OPEN_COLOUR, CLOSED_COLOUR, HOLDING_COLOUR = (20, 20, 20), (185, 255, 60), (255, 0, 255)
 OBJECT_RADIUS, FINGER_RADIUS, BIN_SIZE = 0.07, 0.042, 0.12
-
-
-@dataclass(frozen=True, slots=True)
-class Size:
-    """Height and width of a view in pixels."""
-
-    height: int = 24
-    width: int = 24
 
 
 SMALL = Size()

@@ -10,9 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.worlds.bussing.bench import GRASP, Actions, BenchState, outcomes, run, set_table
+from evaluators.worlds.actions import Actions
+from evaluators.worlds.bussing.bench import GRASP, BenchState, outcomes, run, set_table
 from evaluators.worlds.bussing.starts import Start, seed_of
-from evaluators.worlds.bussing.views import SMALL, Frames, Size, film
+from evaluators.worlds.bussing.views import SMALL, Frames, film
+from evaluators.worlds.pictures import Size
 
 NOISE_LEVELS = (0.004, 0.012, 0.03)
 """How far a noisy simulator's hand strays at each step, in table widths."""

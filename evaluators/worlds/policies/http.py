@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 import numpy as np
 from PIL import Image
 
-from evaluators.worlds.bussing.bench import Actions, BadActions, check_actions
+from evaluators.worlds.actions import Actions, BadActions, check_actions
 from evaluators.worlds.bussing.views import VIEWS, Frames
 from evaluators.worlds.policies.plans import CHUNK, Observation
 

@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.worlds.bussing.starts import BIN_NAMES, COLOURS, OBJECTS
-from evaluators.worlds.bussing.views import Canvas, Size, empty_top, pixel_places
+from evaluators.worlds.bussing.views import Canvas, empty_top, pixel_places
+from evaluators.worlds.pictures import Size
 
 SHARP = 45.0
 """How far a pixel may be from a mixture of object and table, in grey levels, before it hardly

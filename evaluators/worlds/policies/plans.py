@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evaluators.worlds.bussing.bench import ACTION_WIDTH, MOST_STEP, MOST_TURN, Actions, Floats
+from evaluators.worlds.actions import ACTION_WIDTH, Actions
+from evaluators.worlds.bussing.bench import MOST_STEP, MOST_TURN, Floats
 from evaluators.worlds.bussing.starts import BINS
 
 CHUNK = 25

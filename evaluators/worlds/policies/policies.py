@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.starts import FORWARD, REVERSED, SPLITS, Start, draw_start, seed_of
 from evaluators.worlds.policies.learned import learned_choice
 from evaluators.worlds.policies.perception import PerceivedObjects, parse_instruction, perceive

@@ -21,6 +21,7 @@ from flows.cli.terminal import (
 )
 
 if TYPE_CHECKING:
+    from flows.audit.audit import Audited
     from flows.audit.rejudge import Rejudged
 
 MOST_FINDINGS = 50
@@ -78,9 +79,12 @@ def run(
     """
     from flows.audit.audit import audit as check_rows
     from infra.db import session
+    from submissions.teams.lifecycle import record
 
-    with reporting_errors() as settings, session(settings.database) as db:
-        result = check_rows(db, head or "")
+    with reporting_errors() as settings:
+        with session(settings.database) as db:
+            result = check_rows(db, head or "")
+            record(db, "audit", "audited", _verdict(result))
         for line in result.findings[:MOST_FINDINGS]:
             say(f"[red]found[/red] {plain(line)}")
         say(
@@ -94,6 +98,12 @@ def run(
                 "the entries again."
             )
         say("[green]Everything is as it was published.[/green]")
+
+
+def _verdict(result: Audited) -> str:
+    """What the board says of its last audit."""
+    found = f"{len(result.findings)} findings" if result.findings else "clean"
+    return f"{found}, {result.rows} rows, {result.links} links"
 
 
 @audit.command()

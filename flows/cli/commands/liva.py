@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.commands.tailor import review
+from flows.cli.commands.tailor.curation import review
 from flows.cli.parameters.names import SCENARIO
 from flows.cli.parameters.paths import CASES, ExistingFolder, NewCases, NewFolder
-from flows.cli.parameters.values import Name
+from flows.cli.parameters.values import IMAGE_API, Name
 from flows.cli.terminal import fail, plain, reporting_errors, say
 
 if TYPE_CHECKING:
@@ -108,10 +108,14 @@ def invent(
     scenario: Annotated[
         str, typer.Argument(parser=SCENARIO, help="The scene family, as in kitchen.")
     ],
-    image_model: Annotated[
-        Path, typer.Option(parser=IMAGE_MODEL, help="A diffusers text-to-image folder.")
-    ],
     to: NewCases,
+    image_model: Annotated[
+        Path | None, typer.Option(parser=IMAGE_MODEL, help="A diffusers text-to-image folder.")
+    ] = None,
+    image_api: Annotated[
+        str | None,
+        typer.Option(parser=IMAGE_API, help="Or MODEL@SNAPSHOT behind ARMILLARY_IMAGE_URL."),
+    ] = None,
     count: Annotated[int, typer.Option(min=1, max=40, help="How many jobs.")] = 5,
     width: Side = 832,
     height: Side = 480,
@@ -127,8 +131,12 @@ def invent(
         prepare(settings)
         from flows.suites.liva_curate import check_image_model, goals_flow
 
-        check_image_model(image_model)
-        _report(goals_flow(name, scenario, count, str(to), str(image_model), width, height, steps))
+        if (image_model is None) == (image_api is None):
+            fail("Name one image model: --image-model FOLDER or --image-api MODEL@SNAPSHOT.")
+        if image_model is not None:
+            check_image_model(image_model)
+        folder, api = str(image_model or ""), image_api or ""
+        _report(goals_flow(name, scenario, count, str(to), folder, width, height, steps, api))
 
 
 def _report(drafted: Drafted) -> None:

@@ -17,22 +17,25 @@ OBJECTS = Place(NewFolder("the objects"), "s3://bucket/prefix")
 
 
 def watchdog(
-    once: Annotated[bool, typer.Option("--once", help="Check once, then exit.")] = False,
+    once: Annotated[bool, typer.Option("--once", help="Restart what died, then exit.")] = False,
 ) -> None:
-    """Restart evaluations whose worker died.
+    """Keep the board going: the one process that must always run.
 
-    Frees expired leases and gives up on a submission after its last attempt or its deadline.
+    Restarts evaluations whose worker died, gives up on a submission after its last attempt or its
+    deadline, empties the inbox and asks Prefect for an evaluation of whatever waits.
     """
     from flows.workers.executor import prepare
 
     with reporting_errors() as settings:
         prepare(settings)
-        from flows.operate.watchdog import look, watch
-
         if once:
+            from flows.operate.watchdog import look
+
             say(plain(str(look(settings))).capitalize() + ".")
-        else:
-            watch(settings, lambda text: say(plain(text)))
+            return
+        from flows.operate.attend import attend
+
+        attend(settings, lambda text: say(plain(text)))
 
 
 def nightly() -> None:
@@ -51,8 +54,13 @@ def nightly() -> None:
 
 def deploy(
     gpu_slots: Annotated[
-        int, typer.Option(min=1, max=10_000, help="Evaluations at once, over all GPU workers.")
-    ] = 1,
+        int | None,
+        typer.Option(
+            min=1,
+            max=10_000,
+            help="Evaluations at once, over all GPU workers; left out: as it is, 1 when new.",
+        ),
+    ] = None,
 ) -> None:
     """Register flows, schedules and limits with Prefect."""
     import os
@@ -103,7 +111,8 @@ def worker(
     ] = None,
 ) -> None:
     """Start a worker on this machine; it runs until stopped."""
-    from flows.operate.deployments import become
+    from flows.operate.deployments import become, worker_command, worker_name
+    from flows.workers import dask_cluster
     from flows.workers.executor import prepare, served
 
     with reporting_errors() as settings:
@@ -118,7 +127,40 @@ def worker(
                 "http://127.0.0.1:4200/api."
             )
         prepare(settings, quiet=False)
-        become(pool, scheduler or "", limit, name or "")
+        called = name or worker_name()
+        if pool:
+            become(worker_command(pool, limit, called))
+        become(dask_cluster.worker_command(scheduler or "", called, limit, settings.certificates))
+
+
+def scheduler(port: Port = 8786, address: BindAddress = "127.0.0.1") -> None:
+    """Start the Dask scheduler that hands shards to workers.
+
+    Beyond this machine it wants certificates: ARMILLARY_CERTIFICATES.
+    """
+    from flows.operate.deployments import become
+    from flows.workers.dask_cluster import scheduler_command
+    from flows.workers.executor import prepare
+
+    with reporting_errors() as settings:
+        prepare(settings, quiet=False)
+        become(scheduler_command(address, port, settings.certificates))
+
+
+def certificates(
+    folder: Annotated[Path, typer.Argument(parser=NewFolder("the certificates"))],
+    days: Annotated[int, typer.Option(min=1, max=3650, help="How long they hold.")] = 730,
+) -> None:
+    """Write certificates for a Dask cluster.
+
+    One folder each for the scheduler, the flows and the workers; ARMILLARY_CERTIFICATES names its
+    own to each process. To renew them, write all of them anew.
+    """
+    from flows.operate.certificates import write_certificates
+
+    with reporting_errors():
+        for written in write_certificates(folder, days):
+            say(plain(str(written)))
 
 
 def backup(
@@ -187,7 +229,16 @@ def prune() -> None:
 
 
 PANELS = {
-    "Services": (deploy, worker, watchdog, nightly, api, teams.intake),
+    "Services": (
+        deploy,
+        worker,
+        scheduler,
+        certificates,
+        watchdog,
+        nightly,
+        api,
+        teams.intake,
+    ),
     "Entries": (
         entries.publish,
         entries.enter,

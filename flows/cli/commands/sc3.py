@@ -1,5 +1,5 @@
-"""The command line of SC3-Eval: train a dynamics model, roll policies out inside one, and bundle
-the rollouts."""
+"""The command line of SC3-Eval: a kit to learn from, rollouts inside a world model, a bundle of
+them, and training a small one."""
 
 from __future__ import annotations
 
@@ -8,18 +8,37 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.cli.parameters.names import POLICY_SERVER, TRAINING_MODE
-from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle, NewFolder
+from flows.cli.parameters.names import (
+    DEVICE,
+    POLICY_NETWORK,
+    POLICY_SERVER,
+    ROBOT_SUITE,
+    TRAINING_MODE,
+    WORLD,
+)
+from flows.cli.parameters.paths import (
+    ExistingFile,
+    ExistingFolder,
+    Manifest,
+    NewBundle,
+    NewFile,
+    NewFolder,
+)
 from flows.cli.parameters.values import Seed
-from flows.cli.terminal import plain, progress, reporting_errors, say
+from flows.cli.terminal import plain, progress, refuse, reporting_errors, say
 
 sc3 = typer.Typer(
-    help="Train dynamics models, roll policies out inside them.",
+    help="World models as evaluators: kit, rollouts, training.",
     no_args_is_help=True,
 )
 
+RobotSuite = Annotated[
+    str,
+    typer.Option(parser=ROBOT_SUITE, help="sc3, or sc3.NAME: the robot of a mounted bank."),
+]
+COSMOS = ExistingFolder("a Cosmos 3 pipeline", ("model_index.json",))
+SECRET = ExistingFile("a file that holds the seed of private starts")
 SIZES = ExistingFile("a JSON file of sizes")
-MODEL = ExistingFolder("a dynamics model's folder", ("config.json",))
 MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "online")}
 
 
@@ -79,19 +98,166 @@ def train(
 
 
 @sc3.command()
-def rollout(
-    model: Annotated[
+def kit(
+    to: Annotated[Path, typer.Argument(parser=NewFolder("the kit"), help="Where it goes.")],
+    suite: RobotSuite = "sc3",
+    size: Annotated[
+        int | None,
+        typer.Option(min=16, max=1024, help="Pixels a side; left out, the bench's own."),
+    ] = None,
+    practice: Annotated[int, typer.Option(min=0, max=10**6, help="Episodes to learn from.")] = 200,
+) -> None:
+    """Write first frames, recorded actions and practice.
+
+    Practice is a LeRobot data set; beside it lie the contract of a world model and a server of 60
+    lines.
+    """
+    from flows.durable.progress import advance_progress, start_progress
+    from flows.suites.sc3_worlds import make_kit
+
+    with reporting_errors(), progress():
+        start_progress("starts", 0)
+        start_progress("practice", practice)
+        folder = make_kit(suite, to, size, practice, advance_progress)
+    say(f"Written: {plain(str(folder))}. Its README says what is in it.")
+
+
+@sc3.command()
+def cosmos(
+    base: Annotated[
+        Path,
+        typer.Argument(parser=COSMOS, help="The folder of a Cosmos 3 pipeline."),
+    ],
+    kit: Annotated[
         Path,
         typer.Argument(
-            parser=MODEL, help="A dynamics model's folder: config.json and model.safetensors."
+            parser=ExistingFolder("a kit that `armillary sc3 kit` wrote", ("kit.json",)),
+            help="What to learn from.",
         ),
     ],
+    to: Annotated[
+        Path,
+        typer.Argument(
+            parser=NewFolder("the world"), help="The world's folder; a killed run goes on from it."
+        ),
+    ],
+    steps: Annotated[int, typer.Option(min=1, max=10**8)] = 2000,
+    batch: Annotated[int, typer.Option(min=1, max=10**6, help="Clips a step and process.")] = 8,
+    rate: Annotated[float, typer.Option(min=0.0, max=10.0, help="How fast it learns.")] = 1e-4,
+    rank: Annotated[
+        int, typer.Option(min=0, max=1024, help="Of the LoRA; 0 trains all weights.")
+    ] = 16,
+    device: Annotated[str, typer.Option(parser=DEVICE)] = "cpu",
+    seed: Seed = 0,
+) -> None:
+    """Fine-tune Cosmos 3 on a kit: forward, cross-view and inverse.
+
+    On several GPUs start it with `accelerate launch`. Then: armillary sc3 rollout --world FOLDER.
+    """
+    from flows.durable.progress import set_progress, start_progress
+    from flows.suites.sc3_worlds import CosmosTuning, tune_cosmos
+
+    plan = CosmosTuning(steps, batch, rate, rank, seed, device)
+    with reporting_errors(), progress():
+        start_progress("steps", steps)
+        losses = tune_cosmos(base, kit, to, plan, lambda step, _loss: set_progress("steps", step))
+    say(f"{plain(str(to))} holds the world; its last loss is {losses[-1]:.3f}.")
+
+
+@sc3.command()
+def policies(
+    to: Annotated[
+        Path,
+        typer.Argument(parser=NewFolder("the networks"), help="Where the networks go."),
+    ],
+    practice: Annotated[
+        Path | None,
+        typer.Option(
+            parser=NewFolder("the practice"),
+            help="Where practice is kept; recorded once, about 5 s an episode.",
+        ),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(parser=POLICY_NETWORK, help="Only this network; repeat it."),
+    ] = None,
+) -> None:
+    """Train the networks of the seven policies in the robot simulator.
+
+    Practice is recorded first. About half an hour on one core; the shipped ones were made so.
+    """
+    from flows.suites.sc3_train import teach_policies
+
+    with reporting_errors():
+        files = teach_policies(to, practice or to / "practice", part or (), say)
+    say(f"{len(files)} networks are in {plain(str(to))}.")
+
+
+@sc3.command()
+def trials(
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            parser=NewFile("the trials"),
+            help="Run the policies again into this file of JSON lines; a killed run goes on.",
+        ),
+    ] = None,
+    starts: Annotated[int, typer.Option(min=1, max=10**4, help="Of each policy.")] = 10,
+    secret: Annotated[
+        Path | None,
+        typer.Option(parser=SECRET, help="A file with an operator's seed: private starts."),
+    ] = None,
+) -> None:
+    """Show how the seven policies fare in the robot simulator.
+
+    Without a file: the shipped trials, with a second real run as ceiling, blind worlds and fakes.
+    """
+    from flows.suites.sc3_train import shipped_controls, try_policies
+
+    if secret and not to:
+        refuse("--secret draws private starts, which are run. Say with --to into which file.")
+    with reporting_errors():
+        seed = secret.read_text("utf-8").strip() if secret else ""
+        counted = (lambda _line: None) if secret else say
+        say(try_policies(to, starts, seed, counted) if to else shipped_controls())
+
+
+@sc3.command()
+def policy(
+    number: Annotated[int, typer.Argument(min=1, max=7, help="Which of the seven.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free one.")] = 8000,
+) -> None:
+    """Serve a policy of the suite in openpi's protocol.
+
+    On this machine only, until it is stopped.
+    """
+    from flows.suites.sc3_worlds import serve_policy
+
+    with reporting_errors():
+        server = serve_policy(number, port)
+        say(f"Policy {number} answers at ws://127.0.0.1:{server.socket.getsockname()[1]}")
+        server.serve_forever()
+
+
+@sc3.command()
+def rollout(
     to: Annotated[
         Path,
         typer.Argument(
             parser=NewFolder("the rollouts"), help="Where they go; a killed run goes on from there."
         ),
     ],
+    world: Annotated[
+        str,
+        typer.Option(
+            parser=WORLD,
+            help="http://host:port, module:factory, or the folder of a dynamics model.",
+        ),
+    ],
+    suite: RobotSuite = "sc3",
+    device: Annotated[
+        str, typer.Option(parser=DEVICE, help="What a factory is called with.")
+    ] = "cpu",
     policy_url: Annotated[
         list[str] | None,
         typer.Option(
@@ -100,30 +266,30 @@ def rollout(
         ),
     ] = None,
     starts: Annotated[
-        int, typer.Option(min=1, max=36, help="The first so many starts of each policy.")
+        int, typer.Option(min=1, max=10**6, help="The first so many starts of each policy.")
     ] = 36,
     mode: Literal["offline", "online", "both"] = "both",
     clips: Annotated[bool, typer.Option(help="Also write an mp4 a view.")] = True,
 ) -> None:
-    """Roll the seven policies out inside a dynamics model.
+    """Roll policies out inside a world model.
 
     Writes an npz, clips and a line of JSON for each rollout.
     """
     from flows.durable.progress import advance_progress, start_progress
-    from flows.suites.sc3_rollouts import RolloutRequest, read_servers, roll_out
+    from flows.suites.sc3_rollouts import read_servers
+    from flows.suites.sc3_worlds import WorldRollouts, roll_out_in
 
     def tick_rollouts(finished: int) -> None:
         for _ in range(finished):
             advance_progress("rollouts")
 
+    servers = read_servers(policy_url or [])
     with reporting_errors(), progress():
-        request = RolloutRequest(
-            model, to, starts, MODES[mode], read_servers(policy_url or []), clips
-        )
+        request = WorldRollouts(suite, world, device, to, starts, MODES[mode], servers, clips)
         start_progress("rollouts", len(request.samples()))
-        rollouts = roll_out(request, tick_rollouts)
+        rollouts = roll_out_in(request, tick_rollouts)
     say(f"{len(rollouts)} rollouts are in {plain(str(to))}.")
-    if request.servers:
+    if servers and suite == "sc3":
         say(
             "Policies of your own are for your eyes: what is handed in is compared with the seven "
             "of the suite."
@@ -143,6 +309,13 @@ def pack(
     ],
     to: NewBundle,
     manifest: Manifest,
+    labels: Annotated[
+        Path | None,
+        typer.Option(
+            parser=ExistingFile("a CSV of labels"),
+            help="Labels of annotators: sample, annotator, object, three criteria.",
+        ),
+    ] = None,
 ) -> None:
     """Make a bundle from a folder of rollouts.
 
@@ -152,5 +325,5 @@ def pack(
     from submissions.bundle.declarations import read_declaration
 
     with reporting_errors():
-        path = bundle(folder, to, read_declaration(manifest))
+        path = bundle(folder, to, read_declaration(manifest), labels)
     say(f"Written: {plain(str(path))}. Next: armillary check {plain(str(path))}")

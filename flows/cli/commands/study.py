@@ -10,7 +10,7 @@ import typer
 
 from flows.cli.parameters.names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
 from flows.cli.parameters.paths import ExistingFile, NewFile
-from flows.cli.parameters.values import NEW_STUDY, Port, Seed, Url, Words
+from flows.cli.parameters.values import NEW_STUDY, BindAddress, Port, Seed, Url, Words
 from flows.cli.terminal import AsJson, fail, plain, reporting_errors, say, show_rows, show_tables
 
 ITEMS = ExistingFile("a JSONL file of items")
@@ -145,8 +145,11 @@ def publish(study_id: StudyId, as_json: AsJson = False) -> None:
             for name in HEADINGS
         }
         if as_json:
-            show_tables({**tables, "raters": result["raters"]}, as_json)
+            repair = [{"case": name} for name in result["repair"]]
+            show_tables({**tables, "raters": result["raters"], "repair": repair}, as_json)
             return
+        for name in result["repair"]:
+            say(plain(f"To repair: {name}: half of its raters or more could not label it."))
         for name, heading in HEADINGS.items():
             say(heading)
             show_rows(tables[name])
@@ -226,10 +229,11 @@ def erase(
 
 
 @studies.command()
-def serve(port: Port = 8503) -> None:
+def serve(port: Port = 8503, address: BindAddress = "127.0.0.1") -> None:
     """Serve the rating page; it shows no model's and no team's name."""
     with reporting_errors():
         from flows.cli.serve import run_app
+        from infra.settings import Settings
 
-        say(f"Raters come in at http://127.0.0.1:{port}/?key=...")
-        run_app("rating.py", port)
+        say(f"Raters come in at http://{address}:{port}/?key=...")
+        run_app("rating_app.py", Settings(), port, address)

@@ -22,14 +22,16 @@ from flows.cli.parameters.names import (
 from flows.cli.parameters.paths import (
     BUNDLE,
     MANIFEST,
+    Either,
     ExistingFile,
     ExistingFolder,
     Manifest,
     NewBundle,
+    NewFile,
     NewFolder,
     Place,
 )
-from flows.cli.parameters.values import KEY, Url
+from flows.cli.parameters.values import CONTACT, KEY, Name, Url, Words
 from flows.cli.terminal import (
     AsJson,
     fail,
@@ -45,8 +47,68 @@ from flows.cli.terminal import (
 if TYPE_CHECKING:
     from infra.settings import Settings
 
+STARTER = ExistingFolder("the folder that `armillary new` made", ("manifest.json",))
+BUNDLE_OR_STARTER = Either(BUNDLE, STARTER)
+NAMED_SUBMISSION = Words("the id of a submission", 80)
+"""Here or at a server; what is not there is told by who is asked."""
 SENT_BUNDLE = Place(BUNDLE, "s3://bucket/path/bundle.zip")
 SENT_MODEL = Place(ExistingFolder("the folder that save_pretrained made"), "s3://bucket/prefix")
+
+
+def new(
+    suite: SuiteName,
+    folder: Annotated[Path, typer.Argument(parser=NewFolder("the entry"))],
+    subset: Annotated[str, typer.Option(parser=NameWithin("subset"))] = "full",
+    modality: Annotated[
+        str, typer.Option(parser=NameWithin("modality"), help="One, or * for all.")
+    ] = "*",
+    team: Annotated[str, typer.Option(parser=Name("a team"), help="Your team.")] = "My team",
+    model: Annotated[
+        str | None,
+        typer.Option(parser=Name("a model"), help="Your model. Default: the folder's name."),
+    ] = None,
+    contact: Annotated[
+        str | None,
+        typer.Option(parser=CONTACT, help="An address for questions; it is not shown."),
+    ] = None,
+) -> None:
+    """Begin an entry: a folder with manifest, prompts and media."""
+    from evaluators.suites import suite_named
+    from flows.cli.starter import new_entry
+    from submissions.tools.starter import EntryFacts
+
+    with reporting_errors(folder):
+        chosen = suite_named(suite)
+        subset, modality = subset_of(chosen, subset), modality_of(chosen, modality)
+        named = model or folder.resolve().name
+        facts = EntryFacts(suite, chosen.version, subset, team, named, contact or "not stated")
+        count = new_entry(folder, facts, modality)
+        place = plain(str(folder))
+        say(f"{count} samples of {suite} {chosen.version}: {place}/prompts.jsonl names the files.")
+        say(f"Write them into {place}/outputs. Next: armillary pack {place}")
+
+
+def pack(
+    folder: Annotated[Path, typer.Argument(parser=STARTER)],
+    to: Annotated[
+        Path | None,
+        typer.Option(parser=NewFile("the bundle"), help="Default: the folder's name with .zip."),
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Some samples are left out: shown, never ranked.")
+    ] = False,
+) -> None:
+    """Make a bundle of a folder whose files are named by sample."""
+    from flows.cli.starter import packed_folder
+
+    with reporting_errors(folder):
+        whole = folder.resolve()
+        packed = packed_folder(folder, to or whole.with_name(f"{whole.name}.zip"), partial)
+        for modality in packed.left_out:
+            say(f"No file for {modality}: the bundle says that the model makes none.")
+        beside = packed.path.parent == Path.cwd()
+        path = plain(packed.path.name if beside else str(packed.path))
+        say(f"Written: {path}, {packed.files} files. Next: armillary submit {path}")
 
 
 def samples(
@@ -55,21 +117,33 @@ def samples(
     modality: Annotated[
         str, typer.Option(parser=NameWithin("modality"), help="One, or * for all.")
     ] = "*",
+    media: Annotated[
+        Path | None,
+        typer.Option(
+            parser=NewFolder("the media"), help="Write what each sample starts from there too."
+        ),
+    ] = None,
 ) -> None:
     """List a suite's sample ids and prompts as JSON lines."""
     from evaluators.suites import suite_named
+    from flows.cli.starter import chosen_samples, handed_out
 
     with reporting_errors():
         chosen = suite_named(suite)
-        belongs, modality = chosen.subsets[subset_of(chosen, subset)], modality_of(chosen, modality)
-        for sample in chosen.samples():
-            if belongs(sample) and modality in ("*", sample.facets.modality):
-                line = {
-                    "sample": sample.id,
-                    "modality": sample.facets.modality,
-                    "prompt": sample.prompt,
-                }
-                typer.echo(json.dumps(line))
+        if media is not None:
+            if chosen.hand_out is None:
+                fail(f"The samples of {suite} start from their prompts alone. Leave out --media.")
+            media.mkdir(parents=True, exist_ok=True)
+        modality = modality_of(chosen, modality)
+        for sample in chosen_samples(chosen, subset_of(chosen, subset), modality):
+            line = {
+                "sample": sample.id,
+                "modality": sample.facets.modality,
+                "prompt": sample.prompt,
+            }
+            if media is not None:
+                line["media"] = handed_out(chosen, sample, media)
+            typer.echo(json.dumps(line))
 
 
 def schema() -> None:
@@ -79,15 +153,29 @@ def schema() -> None:
     typer.echo(json.dumps(json_schema(), indent=2, sort_keys=True))
 
 
-def check(bundle: Annotated[Path, typer.Argument(parser=BUNDLE)]) -> None:
-    """Check a bundle as the server would; nothing is sent."""
+def check(
+    bundle: Annotated[
+        Path, typer.Argument(parser=BUNDLE_OR_STARTER, help="A bundle, or the folder of one.")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Check a bundle or folder as the server would; nothing is sent."""
+    from flows.cli.starter import checked_folder
     from flows.run.catalogue import from_code
     from submissions.bundle.reader_pool import readers_of
 
     with reporting_errors(bundle) as settings:
-        checked = readers_of(settings).check(bundle, from_code())
+        if bundle.is_dir():
+            checked = checked_folder(settings, bundle)
+        else:
+            checked = readers_of(settings).check(bundle, from_code())
         warn(checked.warnings)
         files = len(checked.media) or len(checked.manifest.files)
+        if as_json:
+            codes = [warning.code for warning in checked.warnings]
+            facts = {"suite": checked.manifest.suite, "files": files, "warnings": codes}
+            typer.echo(json.dumps({"good": True, **facts, "samples": len(checked.expected)}))
+            return
         say(
             f"Good: {plain(checked.manifest.model.name)}, {files} files for "
             f"{len(checked.expected)} samples of {checked.manifest.suite}."
@@ -182,14 +270,55 @@ def import_outputs(
 
 
 def status(
-    submission: Annotated[str | None, typer.Argument(parser=SUBMISSION)] = None,
+    submission: Annotated[str | None, typer.Argument(parser=NAMED_SUBMISSION)] = None,
+    server: Annotated[
+        str | None,
+        typer.Option(parser=Url("an Armillary server"), help="Ask this server instead."),
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(parser=KEY, envvar="ARMILLARY_TOKEN", help="With --server: your team's key."),
+    ] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="With --server: tell every change until the end.")
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show all submissions, or the timeline of one."""
     from flows.cli.status import overview, timeline
 
+    if server:
+        with reporting_errors():
+            _remote_status(server, token or "", submission, watch, as_json)
+        return
+    if watch:
+        fail("--watch follows a submission at a server. Name it by --server ADDRESS.")
     with reporting_errors() as settings:
-        show_rows(timeline(settings, submission) if submission else overview(settings), as_json)
+        known = SUBMISSION(submission) if submission else None
+        show_rows(timeline(settings, known) if known else overview(settings), as_json)
+
+
+def _remote_status(
+    server: str, token: str, submission: str | None, watch: bool, as_json: bool
+) -> None:
+    """What a server says of the team's submissions, or of one of them."""
+    from submissions.tools.client import Server
+
+    door = Server(server, token)
+    if submission is None:
+        rows = door.ask("GET", "/v1/submissions", b"", {})
+        columns = ("id", "suite", "model", "state", "reason")
+        show_rows([{name: row[name] for name in columns} for row in rows], as_json)
+        return
+    told = 0
+    for status in door.watch(submission) if watch else [door.status(submission)]:
+        events = status.events[told:]
+        told = len(status.events)
+        show_rows([{"when": e.at, "what": e.what, "text": e.text} for e in events], as_json)
+        if status.waits and not as_json:
+            say(plain(status.waits))
+    if watch and status.state != "published":
+        fail(f"{submission} ended as {status.state}. {status.reason}")
 
 
 def report(
@@ -241,6 +370,8 @@ def _send(server: str, token: str, bundle: Path) -> None:
         handed = door.hand_in(bundle, show)
         warn(handed.warnings)
         say(f"Received as {handed.submission_id}.")
+        if page := door.page_of(handed.submission_id):
+            say(f"See it at {page}")
         say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))
 
 

@@ -1,5 +1,4 @@
-"""The command line of UNIVERSE: adapt a judge, write simulated data, import answers, put the
-baselines up."""
+"""The command line of UNIVERSE: adapt a judge, import answers, put the baselines up."""
 
 from __future__ import annotations
 
@@ -8,12 +7,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from flows.cli.parameters.names import ENVIRONMENT, FRAME_RULE, UNIVERSE_SUBSET
+from flows.cli.game.commands import add_data_commands
+from flows.cli.parameters.names import FRAME_RULE, UNIVERSE_SUBSET
 from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle, NewFolder
 from flows.cli.parameters.values import Name, Seed
 from flows.cli.terminal import AsJson, plain, progress, reporting_errors, say, show_rows
 
 universe = typer.Typer(help="Adapt a judge, write data, import answers.", no_args_is_help=True)
+add_data_commands(universe)
 
 ADAPTED_ON = ExistingFolder(
     "a folder with annotations.jsonl and human-gameplay-segments", ("annotations.jsonl",)
@@ -120,41 +121,6 @@ def adapt(
         f"--model {plain(str(to))}",
         err=as_json,
     )
-
-
-@universe.command()
-def data(
-    folder: Annotated[Path, typer.Argument(parser=NewFolder("the sessions"))],
-    environment: Annotated[
-        str,
-        typer.Option(parser=ENVIRONMENT, help="environment_1 to environment_7, practice_1 to 8."),
-    ] = "environment_1",
-    sessions: Annotated[int, typer.Option(min=1, max=100_000)] = 26,
-    turns: Annotated[int, typer.Option(min=1, max=1000, help="Clips a session.")] = 8,
-    seed: Seed = 0,
-) -> None:
-    """Write simulated sessions and the data set cut from them.
-
-    A session is a video, a controller log and its metadata.
-    """
-    from evaluators.suites.universe.construction import build
-    from evaluators.worlds.arena.sessions import draw_sessions, write_session
-    from flows.durable.progress import set_progress, start_progress
-
-    with reporting_errors(), progress():
-        start_progress("sessions", sessions)
-        folders = []
-        for number, play in enumerate(draw_sessions(environment, sessions, turns, seed)):
-            folders.append(
-                write_session(folder / "sessions" / f"{environment}-{seed}-{number:03d}", play)
-            )
-            set_progress("sessions", number + 1)
-        built = build(folders, folder, seed=seed)
-    say(
-        f"{len(built.annotations)} clips from {sessions} simulated sessions, {len(built.dropped)} "
-        "dropped."
-    )
-    say(f"They are in {plain(str(folder))}.")
 
 
 @universe.command("import")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flows.cli.parameters.paths import ExistingFile
-from flows.cli.parameters.values import Checked, printable
+from flows.cli.parameters.values import Checked, Shape, printable
 from flows.cli.terminal import refuse, reporting_errors
 
 if TYPE_CHECKING:
@@ -157,6 +157,13 @@ def _actions() -> Iterable[str]:
     return [str(row["action_name"]) for row in public().actions]
 
 
+def _bank_tasks() -> Iterable[str]:
+    """The names of the files, so that a task whose file cannot be read can be named too."""
+    from evaluators.suites.tailor.bank import task_names
+
+    return task_names()
+
+
 def _universe_subsets() -> Iterable[str]:
     from evaluators.suites import suite_named
 
@@ -164,15 +171,19 @@ def _universe_subsets() -> Iterable[str]:
 
 
 def _environments() -> Iterable[str]:
-    from evaluators.worlds.arena.looks import ENVIRONMENTS
+    from evaluators.worlds.doom.places import PLACES
 
-    return [environment.name for environment in ENVIRONMENTS]
+    return [place.name for place in PLACES]
 
 
 def _scopes() -> Iterable[str]:
     from submissions.teams.tokens import SCOPES
 
     return SCOPES
+
+
+def _policy_networks() -> Iterable[str]:
+    return ("eyes", "blurred", "clone", "clone_few")
 
 
 def _training_modes() -> Iterable[str]:
@@ -207,6 +218,18 @@ def _policy_server(text: str) -> None:
     read_servers([text])
 
 
+def _world(text: str) -> None:
+    from flows.suites.sc3_worlds import check_world
+
+    check_world(text)
+
+
+def _robot_suites() -> Iterable[str]:
+    from evaluators.suites import base_name, suite_names
+
+    return [name for name in suite_names() if base_name(name) == "sc3"]
+
+
 def _hub(text: str) -> None:
     from submissions.intake.hub import read_hub
 
@@ -228,8 +251,10 @@ def _scenario(text: str) -> None:
 SUITE = NameInCode("suite", _suites)
 UNIVERSE_SUBSET = NameInCode("subset of universe", _universe_subsets)
 ACTION = NameInCode("action of TailOR", _actions)
+BANK_TASK = NameInCode("task of TailOR", _bank_tasks)
 ENVIRONMENT = NameInCode("environment", _environments)
 SCOPE = NameInCode("scope", _scopes)
+POLICY_NETWORK = NameInCode("network of the policies", _policy_networks)
 TRAINING_MODE = NameInCode("mode that can be left out", _training_modes)
 
 SUBMISSION = NameInDatabase(
@@ -273,6 +298,9 @@ SUBMISSION_OR_RECEIPT = SubmissionOrReceipt(SUBMISSION, RECEIPT)
 
 JUDGE = Checked("the judge", _judge)
 POLICY_SERVER = Checked("the policy server", _policy_server)
+WORLD = Checked("the world model", _world)
+DEVICE = Shape("a device", r"(cpu|mps|cuda|xpu)(:\d{1,3})?", "cuda or cuda:1")
+ROBOT_SUITE = NameInCode("suite of robots", _robot_suites)
 HUB = Checked("the model on a hub", _hub)
 FRAME_RULE = Checked("the frame rule", _frame_rule)
 SCENARIO = Checked("the scenario", _scenario)

@@ -67,6 +67,18 @@ class ExistingFolder:
 
 
 @dataclass(frozen=True, slots=True)
+class Either:
+    """A file of one kind, or a folder of another."""
+
+    file: ExistingFile
+    folder: ExistingFolder
+
+    def __call__(self, value: str) -> Path:
+        """Its path."""
+        return self.folder(value) if os.path.isdir(value) else self.file(value)
+
+
+@dataclass(frozen=True, slots=True)
 class NewFile:
     """A file to write; folders on the way to it are made."""
 

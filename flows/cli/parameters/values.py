@@ -192,6 +192,7 @@ HOST = (
 )
 ADDRESS = Shape("the address of a network interface", HOST, "127.0.0.1, or 0.0.0.0 for all of them")
 SCHEDULER = Shape("HOST:PORT of a Dask scheduler", rf"({HOST}):[1-9]\d{{0,4}}", "10.0.0.5:8786")
+IMAGE_API = Shape("a model behind an image API", r"\S+@\S+", "painter-1@2026-11-01")
 SHA256 = Shape(
     "a SHA-256",
     "[0-9a-f]{64}",

@@ -4,20 +4,28 @@ dies."""
 from __future__ import annotations
 
 import json
+import logging
 import os
 import select
 import subprocess
 import tempfile
-from collections.abc import Mapping, Sequence
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from evaluators.contracts import CannotProduce
 from evaluators.suites import SUITES_PATH
+from evaluators.suites.banks import BANKS_PATH
+from flows.durable.lease import LeaseLost, check_lease
 from flows.workers.confined.fault_rules import ChildEnd, reason_or_raise
 
 ROOT = Path(__file__).parents[3]
+LEASE_CHECK_SECONDS = 1.0
 PASSED_ON = (
     "PATH",
     "LANG",
@@ -25,6 +33,7 @@ PASSED_ON = (
     "OMP_NUM_THREADS",
     "LD_LIBRARY_PATH",
     SUITES_PATH,
+    BANKS_PATH,
 )
 OFFLINE = {
     "HF_HUB_OFFLINE": "1",
@@ -34,10 +43,27 @@ OFFLINE = {
 }
 
 
+PATIENCE = 10
+"""A sample may take so many times as long as the slowest one before it."""
+MOST_STDERR = 8_000
+log = logging.getLogger("armillary")
+_keeper: ContextVar[Callable[[str], object] | None] = ContextVar("stderr", default=None)
+
+
+@contextmanager
+def keep_stderr(keep: Callable[[str], object]) -> Iterator[None]:
+    """While the block runs, what a failing child last wrote is given to `keep` too."""
+    token = _keeper.set(keep)
+    try:
+        yield
+    finally:
+        _keeper.reset(token)
+
+
 @dataclass(frozen=True, slots=True)
 class ChildLimits:
     """What a model may take: seconds to load and for each sample, bytes of memory (None: no limit)
-    and of a file.
+    and of a file. A model whose samples are measured to take long gets longer for the next.
 
     `hidden` are folders of ours in which it reads nothing but the model itself. `unconfined` lets
     it run where the system gives no way to fence it.
@@ -52,19 +78,54 @@ class ChildLimits:
     unconfined: bool = False
 
 
+class StderrTail:
+    """The last of what a process writes to its standard error, read as it comes, so that it never
+    waits for us and never fills anything."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe, self._tail = pipe, b""
+        self._reader = threading.Thread(target=self._read, daemon=True, name="stderr")
+        self._reader.start()
+
+    def text(self) -> str:
+        """What is left of it, in characters that a log can keep."""
+        self._reader.join(0.2)
+        words = self._tail.decode("utf-8", "replace").strip()
+        return "".join(letter for letter in words if letter.isprintable() or letter in "\n\t")
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._tail = b""
+
+    def _read(self) -> None:
+        with self._pipe:
+            while chunk := self._pipe.read(4096):
+                self._tail = (self._tail + chunk)[-MOST_STDERR:]
+
+
 class ModelBroke(Exception):
     """The child told of an error that is not one sample's; says which."""
 
 
 class Child:
     """Started when it is needed and again after its end; whoever asks reads the answers before
-    asking again."""
+    asking again. `shown` is what it sees of an environment beside the little that every child
+    does."""
 
-    def __init__(self, job: Mapping[str, Any], limits: ChildLimits, command: Sequence[str]) -> None:
+    def __init__(
+        self,
+        job: Mapping[str, Any],
+        limits: ChildLimits,
+        command: Sequence[str],
+        shown: Mapping[str, str] | None = None,
+    ) -> None:
+        self._shown = dict(shown or {})
         self._job, self.limits = {**job, **asdict(limits)}, limits
         self._command = tuple(command)
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._stderr: StderrTail | None = None
+        self._slowest = 0.0
         self.ready: Mapping[str, Any] = {}
 
     def start(self, near: Path) -> Path:
@@ -78,8 +139,9 @@ class Child:
         return Path(self._folder.name)
 
     def ask(self, message: Mapping[str, Any]) -> None:
-        """Tell it something."""
-        assert self._process and self._process.stdin
+        """Tell it something; what it wrote before is not about this."""
+        assert self._process and self._process.stdin and self._stderr
+        self._stderr.forget()
         try:
             self._process.stdin.write(json.dumps(message).encode() + b"\n")
             self._process.stdin.flush()
@@ -89,10 +151,13 @@ class Child:
     def answer(self, seconds: float | None = None) -> dict[str, Any] | None:
         """What it says next; None if it ended or stays silent for too long."""
         assert self._process and self._process.stdout
-        ready, _, _ = select.select([self._process.stdout], [], [], seconds or self.limits.seconds)
+        began = time.monotonic()
+        ready = self._is_readable(seconds or self.patience)
         line = self._process.stdout.readline() if ready else b""
         if not line.endswith(b"\n"):
             return None
+        if seconds is None:
+            self._slowest = max(self._slowest, time.monotonic() - began)
         reply: dict[str, Any] = json.loads(line)
         if "error" in reply:
             self.close()
@@ -102,16 +167,47 @@ class Child:
             raise ModelBroke(self.reason_of(reply["error"]))
         return reply
 
+    @property
+    def patience(self) -> float:
+        """Seconds for the next sample: as the settings say, or many times what the slowest one
+        took."""
+        return max(self.limits.seconds, PATIENCE * self._slowest)
+
+    def _is_readable(self, seconds: float) -> bool:
+        """Whether it says something within so many seconds. Who loses the lease meanwhile ends
+        it: nobody waits for its answer any more."""
+        assert self._process and self._process.stdout
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            if select.select([self._process.stdout], [], [], min(left, LEASE_CHECK_SECONDS))[0]:
+                return True
+            try:
+                check_lease()
+            except LeaseLost:
+                self.close()
+                raise
+        return False
+
     def reason_of(self, error: str) -> str:
         """The reason to write down for an error of the model; WorkerFault where it is ours."""
+        self._log_stderr(error)
         return reason_or_raise(ChildEnd(error=error, memory=self.limits.memory))
 
     def fate(self) -> str:
         """End it after it gave no answer, and say what that was; WorkerFault where it is ours."""
         assert self._process
         status = _status(self._process)
+        self._log_stderr("no answer" if status is None else f"status {status}")
+        patience = self.patience
         self.close()
-        return reason_or_raise(ChildEnd(status, seconds=self.limits.seconds))
+        return reason_or_raise(ChildEnd(status, seconds=patience))
+
+    def _log_stderr(self, about: str) -> None:
+        """Its last words to the operator's log, which is by submission."""
+        if self._stderr and (words := self._stderr.text()):
+            log.warning("a model's process failed (%s); it wrote: %s", about, words)
+            if keep := _keeper.get():
+                keep(words)
 
     def close(self) -> None:
         """End it, and remove what it left."""
@@ -128,13 +224,17 @@ class Child:
             **environment,
             **OFFLINE,
             "HOME": os.devnull,
+            **self._shown,
             "TMPDIR": folder,
             "PYTHONPATH": str(ROOT),
         }
-        return subprocess.Popen(
+        process = subprocess.Popen(
             self._command, env=clean, start_new_session=True, bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
+        assert process.stderr
+        self._stderr = StderrTail(process.stderr)
+        return process
 
     def _first_word(self) -> Mapping[str, Any]:
         assert self._folder

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
+
+from evaluators.contracts import CannotProduce
 
 Side = Literal["ours", "submitter"]
 
@@ -38,6 +40,20 @@ class WorkerFault(Exception):
     there is another worker."""
 
 
+class MachineFault(WorkerFault):
+    """The machine was too small, lost its device or its disk; however often it happens, the model
+    never pays for it: in the end the submission is given back."""
+
+
+class OutOfTime(MachineFault):
+    """Our own time limit ended it; the next try has longer."""
+
+
+class GivenBack(CannotProduce):
+    """No machine of ours could run the model as often as we try; nobody is charged, and no worker
+    tries again until somebody evaluates it anew."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChildEnd:
     """How a child ended. `status` is as Python gives it, negative for a signal, and None while the
@@ -62,12 +78,14 @@ class ChildEnd:
 
 @dataclass(frozen=True, slots=True)
 class FaultRule:
-    """One row: which ends it is about, who pays, and the sentence for the timeline."""
+    """One row: which ends it is about, who pays, the sentence for the timeline, and what is raised
+    where it is ours."""
 
     name: str
     applies: Callable[[ChildEnd], bool]
     side: Side
     sentence: str
+    raises: type[WorkerFault] = MachineFault
 
 
 RULES = (
@@ -93,8 +111,8 @@ RULES = (
     FaultRule(
         "memory limit",
         lambda end: end.mentions(MEMORY_WORDS) and end.memory is not None,
-        "submitter",
-        "{error} (the limit is {memory} bytes)",
+        "ours",
+        "the model wants more memory than this machine gives it, {memory} bytes ({error})",
     ),
     FaultRule(
         "machine memory",
@@ -106,8 +124,9 @@ RULES = (
     FaultRule(
         "too slow",
         lambda end: end.status is None,
-        "submitter",
-        "It took over {seconds:g} seconds.",
+        "ours",
+        "it took over {seconds:g} seconds, which is our limit",
+        OutOfTime,
     ),
     FaultRule(
         "limit signal",
@@ -120,6 +139,7 @@ RULES = (
         lambda end: end.signal > 0,
         "ours",
         "the model's process was ended by {signal}",
+        WorkerFault,
     ),
     FaultRule("own exit", lambda _end: True, "submitter", "The model ended its own process."),
 )
@@ -133,6 +153,7 @@ class ChargedFault:
     rule: str
     side: Side
     sentence: str
+    raises: type[WorkerFault] = field(default=WorkerFault, repr=False)
 
 
 def fault_of(end: ChildEnd) -> ChargedFault:
@@ -147,14 +168,14 @@ def fault_of(end: ChildEnd) -> ChargedFault:
     sentence = rule.sentence.format(
         error=end.error, memory=end.memory, seconds=end.seconds, signal=_signal_name(end.signal)
     )
-    return ChargedFault(rule.name, rule.side, sentence)
+    return ChargedFault(rule.name, rule.side, sentence, rule.raises)
 
 
 def reason_or_raise(end: ChildEnd) -> str:
     """The sentence for an end that is the submitter's; WorkerFault for one that is ours."""
     fault = fault_of(end)
     if fault.side == "ours":
-        raise WorkerFault(fault.sentence)
+        raise fault.raises(fault.sentence)
     return fault.sentence
 
 

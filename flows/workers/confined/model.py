@@ -8,12 +8,15 @@ import os
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from evaluators.contracts import Generator, Outcome, Output, Production, Sample
+from evaluators.suites import suite_named
+from evaluators.worlds.doom.filming import FOLDER as CLIPS
+from evaluators.worlds.doom.filming import clips_folder
 from flows.workers.confined.child import Child, ChildLimits, NotItsOwn, move_out
 from flows.workers.confined.model_main import PATH
 from infra.settings import Settings
@@ -29,13 +32,18 @@ class Confined:
     def __init__(
         self, job: Mapping[str, Any], limits: ChildLimits, command: Sequence[str] = COMMAND
     ) -> None:
-        self._child = Child(job, limits, command)
+        generation = suite_named(str(job["suite"])).generation
+        self._prepare = generation.prepare if generation else None
+        shown = {CLIPS: str(clips_folder())} if self._prepare else {}
+        self._child = Child(job, limits, command, shown)
         self._busy = threading.Lock()
 
     def generate(self, samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
         """One output a sample. A sample that ends the child is the model's failure, and the next
         gets a new child."""
         with self._busy:
+            if self._prepare:
+                self._prepare(samples)
             left = [sample.id for sample in samples]
             while left:
                 for output in self._some(left, folder):
@@ -89,9 +97,13 @@ def _output(answer: Mapping[str, Any], own: Path, folder: Path) -> Output:
     )
 
 
-def confined(suite: str, production: Production) -> Generator:
-    """The suite's generator in a child, kept for all shards of a model."""
-    return _confined_once(suite, as_text(production), limits(Settings()))
+def confined(suite: str, production: Production, longer: int = 1) -> Generator:
+    """The suite's generator in a child, kept for all shards of a model; each sample may take so
+    many times the seconds that the settings say."""
+    bounds = limits(Settings())
+    return _confined_once(
+        suite, as_text(production), replace(bounds, seconds=bounds.seconds * longer)
+    )
 
 
 @lru_cache(maxsize=1)
@@ -116,6 +128,8 @@ def plain(production: Production) -> dict[str, Any]:
 def limits(settings: Settings) -> ChildLimits:
     """All the memory there is, and nothing of what we keep: rows, objects, other teams' models."""
     return ChildLimits(
+        load_seconds=settings.load_seconds,
+        seconds=settings.sample_seconds,
         memory=_memory(),
         hidden=tuple(str(place.resolve()) for place in _kept_by_us(settings)),
         unconfined=settings.unconfined,
@@ -124,6 +138,7 @@ def limits(settings: Settings) -> ChildLimits:
 
 def _kept_by_us(settings: Settings) -> Iterator[Path]:
     yield settings.home
+    yield from (folder for folder in (settings.secrets, settings.certificates) if folder)
     if "://" not in settings.objects:
         yield Path(settings.objects)
     if settings.database.startswith(SQLITE):

@@ -27,7 +27,7 @@ from flows.workers.confined.child import (
     NotItsOwn,
     move_out,
 )
-from flows.workers.confined.fault_rules import WorkerFault
+from flows.workers.confined.fault_rules import MachineFault, OutOfTime, WorkerFault
 from flows.workers.confined.model import as_text, limits
 from infra.settings import Settings
 from submissions.media.facts import MediaFacts, Refused, inspect
@@ -37,8 +37,16 @@ PADDED = ((0, 0), (0, 1), (1, 0), (1, 1))
 
 
 class FilmingFault(WorkerFault, FilmingInterrupted):
-    """The machine failed twice while a clip was filmed; the episode goes on from its journal when
-    the shard is tried again."""
+    """A process died twice while a clip was filmed; the episode goes on from its journal when the
+    shard is tried again."""
+
+
+class FilmingMachineFault(MachineFault, FilmingInterrupted):
+    """The machine was too small for a clip, twice."""
+
+
+class FilmingOutOfTime(OutOfTime, FilmingInterrupted):
+    """A clip took longer than our limit; the next try has longer."""
 
 
 class ConfinedVideo:
@@ -78,6 +86,8 @@ class ConfinedVideo:
         with self._busy:
             try:
                 return self._filmed(frame, caption, seed, to)
+            except OutOfTime as late:
+                raise FilmingOutOfTime(str(late)) from late
             except WorkerFault:
                 return self._filmed_again(frame, caption, seed, to)
 
@@ -88,6 +98,8 @@ class ConfinedVideo:
     def _filmed_again(self, frame: Path, caption: str, seed: int, to: Path) -> FilmedClip:
         try:
             return self._filmed(frame, caption, seed, to)
+        except MachineFault as fault:
+            raise FilmingMachineFault(str(fault)) from fault
         except WorkerFault as fault:
             raise FilmingFault(str(fault)) from fault
 
@@ -142,10 +154,11 @@ def _check_last(frame: MediaFacts, clip: MediaFacts) -> None:
         )
 
 
-def confined_video(suite: str, production: Production, work: Path) -> VideoModel:
-    """The suite's video model in a child, kept for all shards of a model."""
+def confined_video(suite: str, production: Production, work: Path, longer: int = 1) -> VideoModel:
+    """The suite's video model in a child, kept for all shards of a model; each clip may take so
+    many times the seconds that the settings say."""
     settings = Settings()
-    bounds = replace(limits(settings), seconds=settings.agent_clip_seconds)
+    bounds = replace(limits(settings), seconds=settings.agent_clip_seconds * longer)
     return _confined_video_once(suite, as_text(production), bounds, work)
 
 

@@ -32,7 +32,17 @@ ENDS = {
     "end_generator_error": "video model broke",
     "end_agent": "ended by the agent",
 }
-SIGNS = {"false_accept": "accepted, then refused by the judge", "vanished": "a thing gone or new"}
+SIGNS = {
+    "false_accept": "accepted from few frames, rejected from all",
+    "vanished": "a thing gone or new",
+}
+TAGS = {
+    "tag_temporal_information_loss": ("glitch passed over", "seeing"),
+    "tag_no_3d_awareness": ("out of reach", "seeing"),
+    "tag_weak_instruction_following": ("another action", "filming"),
+    "tag_object_permanence_or_hallucination": ("gone or from nowhere", "filming"),
+}
+"""What people mark as gone wrong, and whose weakness it is: the agent's eyes or the video model."""
 SUBGOAL = "subgoal_"
 FIXED = {"task": ALL, "modality": ALL}
 
@@ -123,6 +133,29 @@ def signs(figures: pd.DataFrame) -> Chart | None:
     return drawn
 
 
+def failures(figures: pd.DataFrame) -> Chart | None:
+    """What people saw go wrong, by whose weakness it is: the agent's seeing or the model's
+    filming."""
+    rows = _chosen(figures, {name: words for name, (words, _) in TAGS.items()})
+    if rows.empty:
+        return None
+    sides = dict(TAGS.values())
+    drawn: Chart = (
+        alt.Chart(rows.assign(side=rows["what"].map(sides)))
+        .mark_bar()
+        .encode(
+            x=alt.X("value:Q", title="Share of videos", scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("what:N", title=None, sort=[words for words, _ in TAGS.values()]),
+            yOffset=alt.YOffset("method:N"),
+            color=alt.Color("method:N", title="Method"),
+            row=alt.Row("side:N", title=None, sort=["seeing", "filming"]),
+            tooltip=["method", "side", "what", alt.Tooltip("value:Q", format=".2f"), "n_scored"],
+        )
+        .resolve_scale(y="independent")
+    )
+    return drawn
+
+
 def _chosen(
     figures: pd.DataFrame, named: Mapping[str, str], *, scenario: bool = False
 ) -> pd.DataFrame:
@@ -185,7 +218,13 @@ CHARTS = (
     SuiteChart(
         "signs",
         "Signs of failure",
-        "Suspicions from traces and verdicts, to be looked at by people.",
+        "Suspicions from traces and from a second look at every frame, to be looked at by people.",
         signs,
+    ),
+    SuiteChart(
+        "failures",
+        "What people saw go wrong",
+        "By whose weakness it is: the agent's seeing or the video model's filming.",
+        failures,
     ),
 )

@@ -153,6 +153,15 @@ def parts(figures: pd.DataFrame) -> Chart:
 
 def failures(figures: pd.DataFrame) -> Chart:
     """F5: what went wrong in weak outputs, as shares a model, one panel a modality and scenario."""
+    return _modes(figures, "scenario", tables.SCENARIOS)
+
+
+def failures_by_setting(figures: pd.DataFrame) -> Chart:
+    """F5 by setting: the same, one panel a modality and setting."""
+    return _modes(figures, "setting", ["predictive", "descriptive"])
+
+
+def _modes(figures: pd.DataFrame, across: str, order: list[str]) -> Chart:
     rows = tables.modes(figures)
     if rows.empty:
         return None
@@ -166,7 +175,7 @@ def failures(figures: pd.DataFrame) -> Chart:
             tooltip=["model:N", "mode:N", alt.Tooltip("sum(n_scored):Q", title="Outputs")],
         )
     )
-    columns = alt.Column("scenario:N", title=None, sort=tables.SCENARIOS)
+    columns = alt.Column(f"{across}:N", title=None, sort=order)
     return _drawn(
         bars.properties(width=220).facet(row=alt.Row("modality:N", title=None), column=columns)
     )
@@ -212,7 +221,8 @@ def _agreement(rows: pd.DataFrame, metric: str) -> Layers:
             tooltip=["model:N", "column:N", "setting:N", "auto:Q", "human:Q"],
         )
     )
-    title = f"{plain(metric)}, r = {r:.3f}"
+    higher = (rows["human"] - rows["auto"]).mean()
+    title = f"{plain(metric)}, r = {r:.3f}, people {higher:+.1f}"
     return alt.layer(_diagonal(rows, highest), points).properties(
         width=200, height=200, title=title
     )
@@ -271,7 +281,7 @@ CHARTS: tuple[SuiteChart, ...] = (
     *_both(
         "settings",
         "Outcome told or left open",
-        "Above the diagonal: telling helps. Axes: our index.",
+        "Above the diagonal: telling helps. Axes: our index, by the questions both settings ask.",
         settings,
     ),
     SuiteChart(
@@ -285,6 +295,12 @@ CHARTS: tuple[SuiteChart, ...] = (
         "What went wrong",
         "The worst fault of each weak output.",
         _of(tables.ours, failures),
+    ),
+    SuiteChart(
+        "failures-setting",
+        "What went wrong, by setting",
+        "The worst fault of each weak output.",
+        _of(tables.ours, failures_by_setting),
     ),
     SuiteChart(
         "bank",

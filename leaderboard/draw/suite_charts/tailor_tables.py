@@ -32,12 +32,22 @@ def papers(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def ours(figures: pd.DataFrame) -> pd.DataFrame:
-    """The fullest board of our own: figures of two boards are not comparable."""
+    """The fullest board of our own, for figures of two boards are not comparable; and beside it
+    what people say of the same models, from the study that rated most of them."""
     own = figures[figures["trust"] != "C"]
-    if own.empty:
-        return own
-    fullest = own.groupby("board")["run_id"].nunique().idxmax()
-    return own[own["board"] == fullest]
+    judged = own[own["evaluator"] != "human"]
+    if judged.empty:
+        return _fullest(own)
+    board = _fullest(judged)
+    people = own[(own["evaluator"] == "human") & own["model"].isin(board["model"])]
+    return pd.concat([board, _fullest(people)], ignore_index=True) if len(people) else board
+
+
+def _fullest(figures: pd.DataFrame) -> pd.DataFrame:
+    """The figures of the board with most runs."""
+    if figures.empty:
+        return figures
+    return figures[figures["board"] == figures.groupby("board")["run_id"].nunique().idxmax()]
 
 
 def cells(figures: pd.DataFrame) -> pd.DataFrame:
@@ -92,10 +102,12 @@ def index(figures: pd.DataFrame) -> pd.DataFrame:
 
 def settings_against(figures: pd.DataFrame) -> pd.DataFrame:
     """One row a model and scenario: its index with the outcome left open, and with the outcome
-    told."""
+    told; by the questions that both settings ask, where the figures have that."""
     keys = ["model", "evaluator", "scenario", "modality"]
+    table2 = cells(figures)
+    shared = table2[table2["metric"] == "shared_index"]
     wide = (
-        index(figures)
+        (shared if len(shared) else index(figures))
         .pivot_table(index=keys, columns="setting", values="value", sort=False)
         .reset_index()
     )

@@ -75,7 +75,7 @@ def _choose(names: list[str]) -> tuple[str, str, str]:
 def _step(step: int, drafts: list[Queued], task: str) -> None:
     if not drafts:
         return
-    st.subheader(STEPS[step], anchor=False)
+    st.header(STEPS[step], anchor=False)
     if task and any(draft.status == "candidate" for draft in drafts):
         st.button(
             "Keep all that is undecided here",
@@ -165,7 +165,7 @@ def _failures(curation: str) -> None:
     failed = ask_now(review_queue.unwritten, curation)
     if not failed:
         return
-    st.subheader("Without a usable reply", anchor=False)
+    st.header("Without a usable reply", anchor=False)
     table(
         [
             {

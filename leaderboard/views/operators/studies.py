@@ -49,6 +49,11 @@ def _results(studies: list[Study]) -> None:
     result = study.result["all" if with_all else "kept"]
     _agreement(result["agreement"])
     _figures(result["table"], f"armillary-study-{study.id}")
+    for case in study.result.get("repair", ()):
+        st.warning(
+            f"To repair: {escaped(case, 120)}. Half of its raters or more could not label it.",
+            icon=":material/build:",
+        )
     with st.expander("Raters, and the figures without each of them"):
         table(
             [
@@ -122,7 +127,7 @@ def _operate() -> None:
         for order in ask_now(running.orders)
     ]
     if orders:
-        st.subheader("Orders", anchor=False)
+        st.header("Orders", anchor=False)
         st.caption("The intake flow carries them out; `armillary study work` does it now.")
         table(orders)
 

@@ -39,9 +39,9 @@ def page() -> None:
     _incidents()
     _nights()
     _at_work()
-    st.subheader("Parts", anchor=False)
+    st.header("Parts", anchor=False)
     table(_parts(Settings()))
-    st.subheader("Last events", anchor=False)
+    st.header("Last events", anchor=False)
     rows = [
         {
             "When (UTC)": event.at,
@@ -59,7 +59,7 @@ def page() -> None:
 
 def _nights() -> None:
     """The nights, and what the last one moved."""
-    st.subheader("Nights", anchor=False)
+    st.header("Nights", anchor=False)
     last_nights = ask_now(nights.nights)
     if not last_nights:
         st.caption("No nightly run has reported here yet.")
@@ -84,7 +84,7 @@ def _nights() -> None:
         st.markdown(escaped(last_nights[0].text, 600))
     moves = ask_now(nights.moved_figures, last_nights[0].night)
     if moves:
-        st.subheader(f"What moved in the night of {last_nights[0].night:%Y-%m-%d}", anchor=False)
+        st.header(f"What moved in the night of {last_nights[0].night:%Y-%m-%d}", anchor=False)
         moved = pd.DataFrame(
             [{plain(key): _text(value) for key, value in asdict(move).items()} for move in moves]
         )
@@ -99,7 +99,7 @@ def _text(value: object) -> object:
 def _at_work() -> None:
     """Draw the leases that workers hold."""
     held = ask_now(nights.leases)
-    st.subheader(
+    st.header(
         "Workers",
         anchor=False,
         help="Who holds a piece of work gives a sign of life; silent ones are freed.",
@@ -110,7 +110,6 @@ def _at_work() -> None:
         names = (
             "subject",
             "kind",
-            "owner",
             "attempts",
             "acquired_at",
             "heartbeat_at",
@@ -130,7 +129,7 @@ def _incidents() -> None:
         st.warning(
             f"{escaped(about, 200)} {escaped(freeze.reason, 300)}", icon=":material/ac_unit:"
         )
-    st.subheader(
+    st.header(
         "Incidents", anchor=False, help="Our own faults; a submitter's are on the entry's own page."
     )
     incidents = ask_now(nights.incidents)

@@ -27,9 +27,11 @@ from submissions.model_files.model_folder import DeclaredModel
 from tests.models.pipelines.expected import OWN_SETTINGS
 from tests.models.pipelines.from_pictures import FROM_PICTURES
 from tests.models.pipelines.images import IMAGES
+from tests.models.pipelines.newer import NEWER_IMAGES
 from tests.models.pipelines.videos import VIDEOS
 from tests.submissions.published.folders import problems_of, read, refusals
 
+ALL_IMAGES = {**IMAGES, **NEWER_IMAGES}
 PIXELS = 64
 """The side of pictures in the quick tests; the long ones draw at each family's own size."""
 
@@ -54,11 +56,11 @@ def numbers(settings: PipelineSettings) -> tuple[float, ...]:
     )
 
 
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("name", ALL_IMAGES)
 def test_a_text_to_image_pipeline_as_published_is_taken_and_draws(
     name: str, tmp_path: Path
 ) -> None:
-    folder = built(IMAGES[name], tmp_path / "model")
+    folder = built(ALL_IMAGES[name], tmp_path / "model")
 
     output = draw(folder, tmp_path, height=PIXELS, width=PIXELS)
 
@@ -71,9 +73,9 @@ def test_a_text_to_image_pipeline_as_published_is_taken_and_draws(
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", IMAGES)
+@pytest.mark.parametrize("name", ALL_IMAGES)
 def test_a_text_to_image_pipeline_draws_at_its_own_size(name: str, tmp_path: Path) -> None:
-    output = draw(built(IMAGES[name], tmp_path / "model"), tmp_path)
+    output = draw(built(ALL_IMAGES[name], tmp_path / "model"), tmp_path)
 
     _, _, height, width, _, _ = OWN_SETTINGS[name]
     assert output.outcome is Outcome.SCORED, output.reason
@@ -118,7 +120,7 @@ def test_an_image_to_video_pipeline_as_published_is_taken_and_films(
 
 
 def test_at_least_eighteen_families_are_run() -> None:
-    families = {*IMAGES, *VIDEOS, *FROM_PICTURES}
+    families = {*ALL_IMAGES, *VIDEOS, *FROM_PICTURES}
 
     assert len(families) >= 18
     assert {family.form for family in FAMILIES} == {

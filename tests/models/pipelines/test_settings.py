@@ -136,7 +136,10 @@ class Placed:
         self.vae = SimpleNamespace(
             enable_tiling=lambda: note("tiling"), enable_slicing=lambda: note("slicing")
         )
-        self.components = {"transformer": torch.nn.Linear(25, 1, bias=False)}
+        self.components = {
+            "transformer": torch.nn.Linear(20, 1, bias=False),
+            "text_encoder": torch.nn.Linear(5, 1, bias=False),
+        }
 
     def to(self, device: str) -> Placed:
         self.calls.append(device)

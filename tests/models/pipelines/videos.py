@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 from tests.models.pipelines.images import BLOCKS, DIFFUSED, DYNAMIC
@@ -78,6 +79,27 @@ def wan_transformer(**changes: Any) -> Any:
         "qk_norm": "rms_norm_across_heads",
     }
     return lib.WanTransformer3DModel(**{**shape, **changes})
+
+
+def skyreels() -> Any:
+    return lib.SkyReelsV2Pipeline(**skyreels_parts())
+
+
+def skyreels_forcing() -> Any:
+    """Each frame has a noise level of its own, so it films from words and from a picture."""
+    return lib.SkyReelsV2DiffusionForcingPipeline(**skyreels_parts())
+
+
+def skyreels_parts() -> dict[str, Any]:
+    """SkyReels V2 is Wan with a transformer of its own."""
+    shape = {
+        name: value for name, value in wan_transformer().config.items() if not name.startswith("_")
+    }
+    known = inspect.signature(lib.SkyReelsV2Transformer3DModel.__init__).parameters
+    transformer = lib.SkyReelsV2Transformer3DModel(
+        **{name: value for name, value in shape.items() if name in known}, inject_sample_info=False
+    )
+    return {**wan_parts(flow_shift=8.0), "transformer": transformer}
 
 
 def ltx() -> Any:
@@ -361,6 +383,8 @@ VIDEOS = {
     "Wan2.1-T2V": (wan_2_1, 64, 9),
     "Wan2.2-T2V-A14B": (wan_2_2_a14b, 64, 9),
     "Wan2.2-TI2V-5B": (wan_2_2_5b, 64, 9),
+    "SkyReels-V2-T2V": (skyreels, 64, 9),
+    "SkyReels-V2-DF": (skyreels_forcing, 64, 9),
     "LTX-Video-0.9.5": (ltx, 64, 17),
     "LTX-Video-0.9.7": (ltx_conditions, 64, 17),
     "LTX-2-19B": (ltx_2, 64, 17),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -109,6 +109,23 @@ def jpeg_with(marker: int, size: int, count: int) -> bytes:
     return data[:2] + segment * count + data[2:]
 
 
+def glued_ends() -> Iterator[tuple[str, bytes]]:
+    """Pictures of three kinds of coding that lost their second half and got a new end."""
+    for options in ({}, {"progressive": True}, {"restart_marker_rows": 1}):
+        whole = saved(noise((128, 96)), "JPEG", **options)
+        yield " ".join(options), whole[: len(whole) // 2] + b"\xff\xd9"
+
+
+def webm(**options: str) -> bytes:
+    return clip(24, container="webm", codec="libvpx-vp9", options=options)
+
+
+def cut_webms() -> Iterator[tuple[str, bytes]]:
+    """Clips that say how long they are, and such as are written while they are filmed."""
+    for name, whole in (("", webm()), ("while written", webm(live="1"))):
+        yield name, whole[: len(whole) * 2 // 3]
+
+
 def random_bytes(count: int) -> bytes:
     return np.random.default_rng(0).bytes(count)
 
@@ -135,6 +152,10 @@ CASES: list[Case] = [
     one_file(78, "png without IEND", "E_MEDIA_BROKEN", "0.png", lambda: saved(noise())[:-12]),
     one_file(78, "png of its first bytes", "E_MEDIA_BROKEN", "0.png", lambda: saved(noise())[:20]),
     one_file(78, "jpeg cut", "E_MEDIA_BROKEN", "0.jpg", lambda: saved(noise(), "JPEG")[:-60]),
+    *(
+        one_file(78, f"jpeg cut, with an end glued on {options}", "E_MEDIA_BROKEN", "0.jpg", data)
+        for options, data in glued_ends()
+    ),
     one_file(78, "webp cut", "E_MEDIA_BROKEN", "0.webp", lambda: saved(noise(), "WEBP")[:-60]),
     one_file(
         79,
@@ -218,6 +239,12 @@ CASES: list[Case] = [
         "0.webm",
         lambda: clip(container="webm", codec="libvpx-vp9")[:60],
     ),
+    *(
+        one_file(85, f"webm cut by a third {name}", "E_MEDIA_BROKEN", "0.webm", data)
+        for name, data in cut_webms()
+    ),
+    one_file(84, "bytes behind a webm", "E_MEDIA_EXTRA_DATA", "0.webm", lambda: webm() + ZIP_HEAD),
+    one_file(0, "webm whose length is left open", "", "0.webm", lambda: webm(live="1")),
     one_file(86, "fewer frames than declared", "E_VIDEO_FRAMES", "0.mp4", fewer_frames),
     one_file(87, "one frame", "E_VIDEO_SHAPE", "0.mp4", lambda: clip(1)),
     one_file(

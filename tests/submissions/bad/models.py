@@ -176,6 +176,18 @@ CASES = [
         _attn_implementation_internal="evil/kernels",
     ),
     setting(49, "_attn_implementation", "E_CONFIG_KEY", _attn_implementation="evil/kernels"),
+    Case(
+        49,
+        "auto_map in a Config.JSON",
+        "E_CONFIG_KEY",
+        lambda to: model_bundle(
+            to,
+            {
+                "model/text_encoder/Config.JSON": config(auto_map={"AutoModel": "modeling.Evil"}),
+                "model/text_encoder/config.json": None,
+            },
+        ),
+    ),
     setting(49, "trust_remote_code", "E_CONFIG_KEY", trust_remote_code=True),
     setting(49, "unknown key", "W_CONFIG_KEY", my_own_setting=1),
     setting(49, "unknown key inside", "E_CONFIG_KEY", text_config={"trust_remote_code": True}),

@@ -116,6 +116,14 @@ def wrong_crc(data: bytes) -> bytes:
     return data[:at] + bytes([data[at] ^ 0x40]) + data[at + 1 :]
 
 
+def before_its_table(data: bytes) -> bytes:
+    """A sound zip with bytes between its last member and its table of contents, which knows of
+    them."""
+    start = data.index(b"PK\x01\x02")
+    moved = struct.pack("<I", start + 40)
+    return data[:start] + bytes(40) + data[start:-6] + moved + data[-2:]
+
+
 def overlapping(data: bytes) -> bytes:
     """The last two members point at the same bytes, under the same local header."""
     found = bytearray(data)
@@ -279,6 +287,8 @@ CASES = [
     spoil_bytes(
         40, "a comment behind it", "E_ZIP_EXTRA_DATA", lambda data: data[:-2] + b"\x05\x00hello"
     ),
+    spoil_bytes(40, "two zips in one file", "E_ZIP_EXTRA_DATA", lambda data: data + data),
+    spoil_bytes(40, "bytes before its table", "E_ZIP_EXTRA_DATA", before_its_table),
     Case(
         41, "left-overs", "W_IGNORED", names("__MACOSX/._0.png", "outputs/.DS_Store", "Thumbs.db")
     ),

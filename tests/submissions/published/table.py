@@ -57,6 +57,7 @@ TABLE: dict[str, Verdict] = {
                 "t2i/FLUX.2-klein-4B",
                 "t2i/FLUX.2-klein-9B",
                 "t2i/FLUX.2-klein-9B.b",
+                "t2i/HunyuanImage-2.1",
                 "t2i/Lumina2-Neta",
             ),
             *(
@@ -86,6 +87,7 @@ TABLE: dict[str, Verdict] = {
             ),
             *(
                 "video/LTX-Video-0.9.5",
+                "video/SkyReels-V2-DF-14B-540P",
                 "video/SkyReels-V2-I2V-14B-540P",
                 "video/SkyReels-V2-T2V-14B-540P",
             ),
@@ -111,6 +113,9 @@ TABLE: dict[str, Verdict] = {
                 "vlm/Qwen2.5-VL-7B-lexiq-finetune",
                 "vlm/SmolVLM-256M-aeon",
             ),
+            *("vlm/GLM-4.1V", "vlm/Gemma-4-31B-it", "vlm/Qwen3.5"),
+            *("vlm/Llama-3.2-11B-Vision-Instruct", "vlm/Llama-3.2-11B-Vision.sophgo"),
+            *("vlm/Qwen3-VL-32B-Instruct", "vlm/Qwen3-VL-JoyAI-Und", "vlm/Qwen3-VL.sophgo"),
             *("lora/ColPali-PaliGemma-lora", "lora/Cosmos-Reason2-2B-lora", "lora/joy-caption"),
             "lora/llava-1.5-7b-lora",
         ),
@@ -144,10 +149,8 @@ TABLE: dict[str, Verdict] = {
         NATIVE,
     ),
     "t2i/BRIA-3.2": no_form("BriaPipeline"),
-    "t2i/HunyuanImage-2.1": no_form("HunyuanImagePipeline"),
     "video/EasyAnimateV5.1-7b-zh-Control": no_form("EasyAnimateControlPipeline"),
     "video/MiniMax-H3": no_form("MiniMaxH3ModularPipeline"),
-    "video/SkyReels-V2-DF-14B-540P": no_form("SkyReelsV2DiffusionForcingPipeline"),
     "t2i/PiD": refused("E_ARCHITECTURE", "The class None is not in our list of pipelines"),
     "t2i/Kolors": refused(
         "E_ARCHITECTURE", "['kolors', 'ChatGLMModel'], not the library and name", "E_CONFIG_KEY"
@@ -156,17 +159,9 @@ TABLE: dict[str, Verdict] = {
         "E_ARCHITECTURE", "'AutoencoderKLCausal3D' is not one of diffusers"
     ),
     "t2i/Gemma-2-2b.text_encoder": no_judge("Gemma2ForCausalLM"),
-    "vlm/GLM-4.1V": no_judge("Glm4vForConditionalGeneration"),
-    "vlm/Gemma-4-31B-it": no_judge("Gemma4ForConditionalGeneration"),
-    "vlm/Llama-3.2-11B-Vision-Instruct": no_judge("MllamaForConditionalGeneration"),
-    "vlm/Llama-3.2-11B-Vision.sophgo": no_judge("MllamaForConditionalGeneration"),
-    "vlm/Qwen3-VL-32B-Instruct": no_judge("Qwen3VLForConditionalGeneration"),
-    "vlm/Qwen3-VL-JoyAI-Und": no_judge("Qwen3VLForConditionalGeneration"),
-    "vlm/Qwen3-VL.sophgo": no_judge("Qwen3VLForConditionalGeneration"),
-    "vlm/Qwen3.5": no_judge("Qwen3_5ForConditionalGeneration"),
-    "vlm/Qwen2-VL-2B-Instruct": no_judge("Qwen2VLForConditionalGeneration", "E_QUANTISED"),
-    "vlm/Qwen3.5-fast_qwen": no_judge(
-        "Qwen3_5ForConditionalGeneration", "E_QUANTISED", "E_CONFIG_KEY"
+    "vlm/Qwen2-VL-2B-Instruct": refused("E_QUANTISED", "This is a quantised checkpoint"),
+    "vlm/Qwen3.5-fast_qwen": refused(
+        "E_QUANTISED", "This is a quantised checkpoint", "E_CONFIG_KEY"
     ),
     "vlm/Florence-2-base": no_judge("Florence2ForConditionalGeneration", "E_CONFIG_KEY"),
     "vlm/Eagle-Block2A-2B": own_code("Eagle3_VLForConditionalGeneration"),

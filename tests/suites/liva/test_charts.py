@@ -15,6 +15,7 @@ from evaluators.agents.journal import FolderJournal
 from evaluators.media import sha256_file
 from evaluators.suites.liva.agent.episode import AgentOptions, Tools
 from evaluators.suites.liva.agent.loop import run_case
+from evaluators.suites.liva.failures import SIDES
 from leaderboard.draw.suite_charts import charts_of, table
 from leaderboard.panels.liva import calls, changes, ending
 from leaderboard.queries.entries import Figure
@@ -56,7 +57,8 @@ def values(chart: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def test_there_is_a_chart_for_everything_the_study_shows() -> None:
-    assert list(CHARTS) == ["scenes", "best_worst", "subgoals", "attempts", "endings", "signs"]
+    shown = ["scenes", "best_worst", "subgoals", "attempts", "endings", "signs", "failures"]
+    assert list(CHARTS) == shown
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -112,6 +114,7 @@ def test_subgoals_stand_in_their_order() -> None:
             ),
         ),
         ("signs", ("false_accept", "vanished")),
+        ("failures", tuple(f"tag_{kind}" for kind in SIDES)),
     ],
 )
 def test_shares_are_shown_part_by_part(name: str, metrics: tuple[str, ...]) -> None:

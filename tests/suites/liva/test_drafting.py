@@ -13,15 +13,25 @@ import pytest
 from PIL import Image
 
 from evaluators.judges.http.chat import ChatReply
-from evaluators.media import write_png
+from evaluators.media import read_image, write_png
 from evaluators.models import small
 from evaluators.suites.liva.cases.drafting import CannotDraft
 from evaluators.suites.liva.cases.folder import load
 from flows.suites import liva_curate
-from flows.suites.liva_curate import Drafted, drafter, from_goals, from_photos, read_list
+from flows.suites.liva_curate import (
+    Drafted,
+    api_painter,
+    drafter,
+    from_goals,
+    from_photos,
+    goals_flow,
+    read_list,
+)
 from infra.db import session
 from infra.settings import Settings
 from leaderboard.queries.review_queue import drop, edit, keep, queue, unwritten
+from tests.models import image_server
+from tests.models.image_server import serve
 from tests.suites.liva.oracle import Script, serving
 
 SKETCH = {
@@ -173,6 +183,48 @@ def test_both_ways_run_as_flows_with_an_endpoint_and_a_small_random_image_model(
             ]
 
 
+def test_an_image_api_draws_the_pictures_of_the_ideas_that_people_kept(
+    ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving(Drafter()) as endpoint, serve() as images:
+        monkeypatch.setenv("ARMILLARY_AGENT", "http:drafter@1")
+        monkeypatch.setenv("ARMILLARY_AGENT_URL", endpoint.url)
+        monkeypatch.setenv("ARMILLARY_IMAGE_URL", images.url)
+        drawn = tmp_path / "drawn.png"
+        write_png(np.random.default_rng(1).integers(0, 255, (64, 96, 3), dtype=np.uint8), drawn)
+        monkeypatch.setattr(image_server, "picture", lambda _seed: drawn.read_bytes())
+        to = tmp_path / "cases"
+
+        def go() -> Drafted:
+            return goals_flow.fn("api", "kitchen", 1, str(to), "", 96, 64, 1, "painter-1@7")
+
+        while (drafted := go()).open:
+            decide_all(ready, "api")
+
+    assert drafted.written == ("kitchen_case101",) and images.asked == [IDEA["image_prompt"]]
+    (case,) = load(to)
+    assert np.array_equal(read_image(case.image_path), read_image(drawn))
+
+
+def test_a_picture_that_the_image_api_blocks_leaves_no_case(
+    ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serve() as images:
+        monkeypatch.setenv("ARMILLARY_IMAGE_URL", images.url)
+        images.faults = {"A person.": ["blocked"]}
+        paint = api_painter("painter-1@7", Settings(), width=96, height=64)
+
+        with pytest.raises(CannotDraft, match=r"No picture for kitchen_case101: .*safety"):
+            paint("kitchen_case101", "A person.", tmp_path / "picture.png")
+
+    assert list(tmp_path.glob("*.png")) == []
+
+
+def test_without_an_image_api_the_setting_is_named() -> None:
+    with pytest.raises(CannotDraft, match="ARMILLARY_IMAGE_URL"):
+        api_painter("painter-1@7", Settings(), width=96, height=64)
+
+
 def test_a_reply_that_stays_bad_is_on_record_and_asked_again_next_time(
     ready: Settings, photos: Path, tmp_path: Path
 ) -> None:
@@ -205,6 +257,33 @@ def test_a_list_with_a_mistake_is_refused_with_its_line(
 
     with pytest.raises(CannotDraft, match=words):
         read_list(photos)
+
+
+def test_a_case_id_that_a_list_has_twice_is_refused_with_its_line(photos: Path) -> None:
+    path = photos / "intentions.csv"
+    path.write_text(path.read_text() + "one.jpg,kitchen_case14,Empty the mug.,CC0-1.0\n")
+
+    with pytest.raises(CannotDraft, match=r"intentions\.csv:3: the case_id 'kitchen_case14'"):
+        read_list(photos)
+
+
+def test_a_case_is_not_written_over_another_one_with_its_id(
+    ready: Settings, photos: Path, tmp_path: Path
+) -> None:
+    def go(name: str) -> Drafted:
+        from_photos(ready, name, photos, tmp_path / "cases", Scripted())
+        decide_all(ready, name)
+        return from_photos(ready, name, photos, tmp_path / "cases", Scripted())
+
+    first = go("first")
+    path = photos / "intentions.csv"
+    path.write_text(path.read_text().replace("Fill the mug.", "Empty the mug."))
+    second = go("second")
+
+    assert (first.written, second.written) == (("kitchen_case14",), ())
+    assert "kitchen_case14.yaml is another case" in second.open["kitchen_case14"]
+    assert "Fill the mug." in second.open["kitchen_case14"]
+    assert [case.intention for case in load(tmp_path / "cases")] == ["Fill the mug."]
 
 
 def test_a_folder_without_a_list_says_what_to_write(tmp_path: Path) -> None:

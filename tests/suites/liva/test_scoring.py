@@ -11,7 +11,7 @@ from evaluators.contracts import ALL, Answer, Cell, Facets, Outcome, Output, Sam
 from evaluators.metrics.ranking import Ballot
 from evaluators.suites.liva import SUITE
 from evaluators.suites.liva.bank import most_clips, samples
-from evaluators.suites.liva.failures import SIDES, Suspect, distribution, false_accepts
+from evaluators.suites.liva.failures import SIDES, Suspect, distribution
 from evaluators.suites.liva.people import (
     BestWorstChoice,
     RatedVideo,
@@ -138,22 +138,53 @@ def test_how_the_loop_went_is_told_of_runs_of_ours_only() -> None:
         1 / 3,
     ]
     assert (values["completed"], values["end_failed_after_retries"]) == (0, 1)
-    assert (values["false_accept"], values["vanished"]) == (0.5, 1 / 3)
+    assert (values["false_accept"], values["vanished"]) == (None, 1 / 3)
     assert theirs.pop("afs") is Outcome.SCORED and set(theirs.values()) == {Outcome.NOT_APPLICABLE}
 
 
-@pytest.mark.parametrize("setting", ["no_reflect", "open_loop", "single_clip"])
-def test_where_the_agent_accepts_without_a_look_there_are_no_false_accepts(setting: str) -> None:
-    sample = next(s for s in samples() if s.facets.setting == setting)
-    ours = output(
-        sample, 2, tries=[1, 1], accepted=[True, True], end="completed", suspects=[]
-    )  # fmt: skip
+@pytest.mark.parametrize(
+    ("looks", "outcome", "value"),
+    [
+        ([True, False, None], Outcome.SCORED, 0.5),
+        ([True, True, True], Outcome.SCORED, 0.0),
+        ([None, None, None], Outcome.NOT_APPLICABLE, None),
+        ([], Outcome.NOT_APPLICABLE, None),
+    ],
+)
+def test_false_accepts_are_clips_that_a_dense_look_rejects_whatever_the_judge_says(
+    looks: list[bool | None], outcome: Outcome, value: float | None
+) -> None:
+    clips: list[Any] = [
+        {
+            "sha256": f"{number:064}",
+            "caption": "The person waves.",
+            "dense": None if look is None else {"success": look, "reason": "seen"},
+        }
+        for number, look in enumerate(looks)
+    ]
+    loop: dict[str, Any] = {"tries": [1], "accepted": [True], "end": "completed", "suspects": []}
+    ours = Output(FIRST.id, Outcome.SCORED, record={"clips": clips, **loop})
 
-    (false_accept,) = (
-        one for one in score(sample, ours, answers("1", "0")) if one.metric == "false_accept"
-    )
+    for verdicts in (("0", "0", "0"), ("1", "1", "1")):
+        (false_accept,) = (
+            one for one in score(FIRST, ours, answers(*verdicts)) if one.metric == "false_accept"
+        )
 
-    assert (false_accept.outcome, false_accept.value) == (Outcome.NOT_APPLICABLE, None)
+        assert (false_accept.outcome, false_accept.value) == (outcome, value)
+
+
+def test_what_people_mark_as_gone_wrong_is_counted_by_kind() -> None:
+    glitch = "temporal_information_loss"
+    rows = [
+        RatedVideo(FIRST.id, "r1", (), 5, 4, tags=(glitch,)),
+        RatedVideo(FIRST.id, "r2", (), 5, 4),
+        RatedVideo(FIRST.id, "r3", (), 5, None, unable=True, tags=(glitch,)),
+    ]
+
+    table = tabulate([FIRST], scores(rows))
+
+    assert cell(table, f"tag_{glitch}").value == pytest.approx(0.5)
+    assert cell(table, "tag_no_3d_awareness").value == 0.0
 
 
 def test_a_case_that_made_no_video_still_tells_how_its_loop_went() -> None:
@@ -174,7 +205,7 @@ def test_a_case_that_made_no_video_still_tells_how_its_loop_went() -> None:
 
 def test_every_kind_of_failure_has_a_side_and_is_counted() -> None:
     found = (
-        *false_accepts((1, 0, None)),
+        Suspect("temporal_information_loss", 1, "accepted from a few frames, rejected from all"),
         Suspect("weak_instruction_following", 2, "3 of 3 rejected"),
     )
 

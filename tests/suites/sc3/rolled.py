@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,13 +30,15 @@ def rolled(
     return {output.sample_id: output.file for output in made if output.file}
 
 
-def scored(files: Mapping[str, Path]) -> list[Score]:
+def scored(
+    files: Mapping[str, Path], reader: Callable[[Sample, Path], Mapping[str, Any]] = read
+) -> list[Score]:
     """The scores of all of the demo; what has no file is missing."""
     found: list[Score] = []
     for sample in DEMO:
         if sample.id in files:
             output = Output(
-                sample.id, Outcome.SCORED, record={"value": dict(read(sample, files[sample.id]))}
+                sample.id, Outcome.SCORED, record={"value": dict(reader(sample, files[sample.id]))}
             )
         else:
             output = Output(sample.id, Outcome.OUTPUT_MISSING)

@@ -17,7 +17,7 @@ import pytest
 from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, OtherRollouts, roll_out_all
 from evaluators.suites.sc3.rollouts.trajectories import from_bytes
 from evaluators.suites.sc3.samples import episodes, policies, samples
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.views import Frames
 from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, simulator
 from evaluators.worlds.policies.http import HttpPolicy

@@ -14,7 +14,7 @@ from evaluators.suites.sc3.producing import Rollouts, produce
 from evaluators.suites.sc3.reading import read
 from evaluators.suites.sc3.rollouts.loops import BENCH
 from evaluators.suites.sc3.rollouts.trajectories import from_bytes
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.views import Frames
 from evaluators.worlds.bussing.world_models import Context, WorldModel
 from tests.suites.sc3.rolled import DEMO, model_folder

@@ -17,7 +17,7 @@ from evaluators.suites.sc3.rollouts.stopping import cut
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, to_bytes
 from evaluators.suites.sc3.samples import episodes, policies
 from evaluators.suites.sc3.scoring import tabulate
-from evaluators.worlds.bussing.bench import Actions
+from evaluators.worlds.actions import Actions
 from evaluators.worlds.bussing.views import Frames
 from evaluators.worlds.bussing.world_models import (
     Context,
@@ -35,9 +35,15 @@ def one_of(mode: str) -> tuple[Sample, Trajectory]:
     """A sample of the mode and a sound rollout for it, with a U for each of its four chunks."""
     sample = next(one for one in DEMO if one.facets.setting == mode)
     (made,) = roll_out(simulator().world(), policies(), episodes([sample]), BENCH)
-    return sample, replace(
-        made, u_chunk=np.full(4, 0.5, np.float32), recovered=np.zeros((4, 16, 7), np.float32)
-    )
+    return sample, with_u(made, 0.5, 0.5, 0.5, 0.5)
+
+
+def with_u(one: Trajectory, *us: float) -> Trajectory:
+    """The same with actions recovered so far beside the commanded ones in each chunk."""
+    commanded = np.concatenate([one.actions, np.zeros((8, 7), np.float32)]).reshape(4, 16, 7)
+    recovered = commanded.copy()
+    recovered[:, :, 0] += np.array(us, np.float32)[:, None]
+    return replace(one, u_chunk=np.array(us, np.float32), recovered=recovered)
 
 
 def shortened(one: Trajectory, steps: int) -> dict[str, Any]:
@@ -88,9 +94,7 @@ def test_an_online_rollout_runs_to_the_limit_or_to_the_chunk_at_which_it_stopped
     tmp_path: Path,
 ) -> None:
     sample, one = one_of("online")
-    stopped = cut(
-        replace(one, u_chunk=np.array([0.1, 0.2, 0.9, 0.1], np.float32)), 0.5, BENCH.execute
-    )
+    stopped = cut(with_u(one, 0.1, 0.2, 0.9, 0.1), 0.5, BENCH.execute)
 
     assert "40 steps where an online rollout" in refused(
         sample, replace(one, **shortened(one, 40)), tmp_path

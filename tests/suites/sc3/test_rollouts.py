@@ -33,8 +33,8 @@ from evaluators.suites.sc3.rollouts.trajectories import (
     from_bytes,
     to_bytes,
 )
-from evaluators.worlds.bussing.bench import Actions, BadActions
-from evaluators.worlds.bussing.views import Frames, Size
+from evaluators.worlds.actions import Actions, BadActions
+from evaluators.worlds.bussing.views import Frames
 from evaluators.worlds.bussing.world_models import (
     Context,
     Simulated,
@@ -44,6 +44,7 @@ from evaluators.worlds.bussing.world_models import (
     noisy_simulator,
     simulator,
 )
+from evaluators.worlds.pictures import Size
 from evaluators.worlds.policies.plans import Observation
 from evaluators.worlds.policies.policies import Policy, checkpoints, starts_of
 

@@ -15,6 +15,7 @@ from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.reading import psnr_of, read
 from evaluators.suites.sc3.rollouts.stopping import cut, random_stops, stops, tune
 from evaluators.suites.sc3.rollouts.trajectories import (
+    CRITERIA,
     BadTrajectory,
     OutcomeAnnotation,
     Trajectory,
@@ -23,6 +24,7 @@ from evaluators.suites.sc3.rollouts.trajectories import (
 )
 from evaluators.suites.sc3.samples import on_the_table, samples, starts, truth
 from evaluators.suites.sc3.scoring import _match, score, tabulate
+from evaluators.worlds.actions import BadActions
 from evaluators.worlds.bussing.world_models import copy_last_frame, simulator
 from submissions.bundle.answers import AnswerRule, value_facts
 from submissions.media.facts import Refused
@@ -109,7 +111,7 @@ def test_agreement_of_a_part_has_no_value_and_says_why(scores: list[Score]) -> N
     assert cell(found, "pearson_r", "pooled", "online").value is not None
 
 
-def test_what_people_say_takes_precedence_over_the_annotator(
+def test_labels_of_one_s_own_stand_beside_and_change_no_criterion(
     perfect: dict[str, Path], tmp_path: Path
 ) -> None:
     sample = DEMO[0]
@@ -121,29 +123,34 @@ def test_what_people_say_takes_precedence_over_the_annotator(
 
     value = read(sample, path)
 
-    assert (value["annotator"], value["labels"]) == ("ann", "submitter")
-    assert value["criteria"] == {
-        "language_following": False,
-        "object_lifting": True,
-        "object_placing": False,
-    }
+    assert value["criteria"] == read(sample, perfect[sample.id])["criteria"]
+    assert (value["annotator"], value["labels"]) == ("automatic", "automatic")
+    assert value["own_labels"] == [
+        {"language_following": False, "object_lifting": True, "object_placing": False}
+    ]
 
 
-def test_labels_of_the_submitter_s_own_are_marked_beside_every_number_that_rests_on_them(
+def test_labels_of_the_submitter_s_own_move_no_number_and_are_told_beside_each(
     perfect: dict[str, Path], tmp_path: Path
 ) -> None:
-    labelled = dict(perfect)
+    labelled, right = dict(perfect), 0
     for sample in [one for one in DEMO if one.facets.setting == "online"][:2]:
         made = from_bytes(perfect[sample.id].read_bytes())
         said = OutcomeAnnotation(
             "automatic", str(sample.reference["object"]), ObjectOutcome(True, True, True)
         )
+        right += read(sample, perfect[sample.id])["criteria"] == dict.fromkeys(CRITERIA, True)
         labelled[sample.id] = tmp_path / f"{sample.id}.npz"
         labelled[sample.id].write_bytes(to_bytes(replace(made, annotations=(said,))))
 
     found = tabulate(DEMO, scored(labelled))
 
-    marked = "labels of 2 of 21 rollouts are the submitter's own"
+    marked = (
+        "the submitter labelled 2 of 21 rollouts; those labels do not count here, and "
+        f"{right} say the same"
+    )
+    unlabelled = tabulate(DEMO, scored(perfect))
+    assert [one.value for one in found] == [one.value for one in unlabelled]
     assert cell(found, "pearson_r", "pooled", "online").note == marked
     assert cell(found, "reproduction_average", ALL, "online").note == marked
     assert cell(found, "termination_rate", ALL, "online").note == ""
@@ -227,7 +234,11 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
 
     assert (facts.frames, facts.height, facts.width) == (57, 24, 24)
     assert "finite" in door(arrays(tmp_path, one, actions=np.full((56, 7), np.nan, np.float32)))
-    assert "shape (56, 6)" in door(arrays(tmp_path, one, actions=np.zeros((56, 6), np.float32)))
+    assert "shape (56, 65)" in door(arrays(tmp_path, one, actions=np.zeros((56, 65), np.float32)))
+    with pytest.raises(BadTrajectory, match="no trajectory"):
+        from_bytes(arrays(tmp_path, one, actions=np.zeros((56, 6), np.float32)))
+    with pytest.raises(BadActions, match="7 numbers"):
+        from_bytes(to_bytes(replace(one, actions=np.zeros((56, 6), np.float32))))
     assert "57 frames for 40 actions" in door(
         arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32))
     )

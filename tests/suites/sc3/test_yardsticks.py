@@ -7,6 +7,7 @@ import pytest
 
 from evaluators.contracts import ALL, Cell
 from evaluators.suites.sc3 import SUITE
+from evaluators.suites.sc3.reading import read_yardstick
 from evaluators.suites.sc3.scoring import tabulate
 from submissions.bundle.answers import AnswerRule, value_facts
 from tests.suites.sc3.rolled import DEMO, cell, scored
@@ -24,7 +25,7 @@ def board(tmp_path_factory: pytest.TempPathFactory) -> Board:
         assert files.keys() == {sample.id for sample in DEMO}
         for path in list(files.values())[:2]:
             value_facts(path.read_bytes(), path.name, one.modality, AnswerRule())
-        found[one.title] = tabulate(DEMO, scored(files))
+        found[one.title] = tabulate(DEMO, scored(files, read_yardstick))
     return found
 
 
@@ -61,4 +62,4 @@ def test_labels_that_were_made_up_are_marked_as_such(board: Board) -> None:
     }
 
     assert {name for name, note in notes.items() if note} == {"Criterion mean", "Shuffled policies"}
-    assert "21 of 21" in notes["Criterion mean"]
+    assert notes["Criterion mean"] == "labels of 21 of 21 rollouts are made up"

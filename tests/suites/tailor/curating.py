@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from evaluators.suites.tailor.bank import PARTS, public
+from evaluators.suites.tailor.bank import PARTS
+from tests.suites.tailor.banks import small
 
 Row = dict[str, Any]
 Spoil = Callable[[Any], str]
@@ -41,13 +42,13 @@ SPOILERS: Mapping[str, Spoil] = {
 
 
 def tasks_of(action: str, count: int) -> list[Row]:
-    """The first tasks of an action in the open bank."""
-    return [dict(task) for task in public().tasks if task["action_name"] == action][:count]
+    """The first tasks of an action in the small bank."""
+    return [dict(task) for task in small().tasks if task["action_name"] == action][:count]
 
 
 def instances_of(task: Row) -> list[Row]:
     """A task's five instances, in words of their own."""
-    rows = [dict(row) for row in public().instances if row["task_id"] == task["task_id"]]
+    rows = [dict(row) for row in small().instances if row["task_id"] == task["task_id"]]
     return [
         {key: text + SEEN if key.endswith("_prompt") else text for key, text in row.items()}
         for row in rows
@@ -88,7 +89,7 @@ class Script:
 
 def _tasks(script: Script, asked: str) -> tuple[Row, str]:
     action = next(
-        row["action_name"] for row in public().actions if row["action_description"] in asked
+        row["action_name"] for row in small().actions if row["action_description"] in asked
     )
     names = (
         "task_goal",
@@ -113,7 +114,11 @@ def _unconventional(script: Script, asked: str) -> tuple[Row, str]:
 def _impossible(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
     ends = {
-        **task["expected_outcome_impossible_tool"],
+        **{
+            row["tool"]: row["expected_outcome"]
+            for row in instances_of(task)
+            if row["tool_type"] == "impossible"
+        },
         "soap bubble": "It bursts.",
         "wet noodle": "It flops down.",
     }
@@ -140,7 +145,8 @@ def _instances(script: Script, asked: str) -> tuple[Row, str]:
 def _common(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
     return {
-        PARTS[short]: _part(short, task[short]) for short in ("entity", "attribute", "scene")
+        PARTS[short]: _part(short, _texts(task, short))
+        for short in ("entity", "attribute", "scene")
     }, task["task_id"]
 
 
@@ -158,9 +164,10 @@ def _rubrics(script: Script, asked: str) -> tuple[Row, str]:
 
 
 def _rubric(task: Row, row: Row, setting: str, modality: str) -> Row:
-    asked = {short: [*task.get(short, ()), *row.get(short, ())] for short in PARTS}
+    asked = {short: [*_texts(task, short), *_texts(row, short)] for short in PARTS}
     if setting == "descriptive":
-        asked["state_change"].append(row[f"{modality}_detail"])
+        details = {one["id"]: one["text"] for one in row["questions"]}
+        asked["state_change"].append(details[f"{modality}_detail"])
     if modality == "image":
         asked["motion"] = []
     parts = {PARTS[short]: _part(short, texts) for short, texts in asked.items()}
@@ -169,6 +176,15 @@ def _rubric(task: Row, row: Row, setting: str, modality: str) -> Row:
         "instruction_adherence": {name: part for name, part in parts.items() if name in first},
         "interaction_accuracy": {name: part for name, part in parts.items() if name not in first},
     }
+
+
+def _texts(row: Row, short: str) -> list[str]:
+    """A part's questions, but for the details of the descriptive prompts."""
+    return [
+        one["text"]
+        for one in row["questions"]
+        if one["part"] == short and not one["id"].endswith("_detail")
+    ]
 
 
 def _part(short: str, texts: list[str]) -> Row:
@@ -180,7 +196,7 @@ def _part(short: str, texts: list[str]) -> Row:
 
 
 def _task(asked: str) -> Row:
-    return next(dict(task) for task in public().tasks if task["task_goal"] in asked)
+    return next(dict(task) for task in small().tasks if task["task_goal"] in asked)
 
 
 REPLIES: Mapping[str, Callable[[Script, str], tuple[Row, str]]] = {

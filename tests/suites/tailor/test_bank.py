@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from evaluators.suites.tailor import SUITE, bank, checks, wording
 from evaluators.suites.tailor.bank import DATA, public, samples
+from evaluators.suites.tailor.task_files import tasks_with_instances, text_of
 from tests.suites.tailor import banks
 
 every_check = pytest.mark.parametrize(
@@ -55,11 +55,24 @@ def test_the_bank_has_the_papers_size() -> None:
 def test_only_clips_are_asked_about_motion_and_only_descriptive_prompts_about_their_detail() -> (
     None
 ):
-    found = {sample.id: [q.id for q in sample.questions] for sample in samples()}
+    found = {sample.id: list(sample.questions) for sample in samples()}
 
-    for name, ids in found.items():
-        assert any(one.startswith("motion_") for one in ids) == name.endswith(".video")
-        assert ("state_change_4" in ids) == (".descriptive." in name)
+    for name, questions in found.items():
+        parts = {question.part for question in questions}
+        assert ("motion_plausibility" in parts) == name.endswith(".video")
+        for modality in ("image", "video"):
+            asked = f"{modality}_detail" in {question.id for question in questions}
+            assert not asked or name.endswith(f".descriptive.{modality}")
+
+
+def test_the_subset_for_people_has_one_prompt_a_task_and_every_kind_in_its_share() -> None:
+    chosen = [sample for sample in samples() if SUITE.subsets["human80"](sample)]
+    scenarios = Counter(sample.facets.scenario for sample in chosen)
+    kinds = Counter((sample.facets.setting, sample.facets.modality) for sample in chosen)
+
+    assert len(chosen) == len({sample.cluster for sample in chosen}) == 80
+    assert scenarios == {"regular": 16, "unconventional": 32, "impossible": 32}
+    assert set(kinds.values()) == {20}
 
 
 def test_every_output_gets_the_two_ratings() -> None:
@@ -69,40 +82,42 @@ def test_every_output_gets_the_two_ratings() -> None:
     )
 
 
-def test_the_card_of_the_bank_has_the_hashes_of_its_files() -> None:
-    card = json.loads((DATA / "bank.json").read_text("utf-8"))
+def test_the_card_of_the_bank_has_its_version_and_licence() -> None:
+    card = bank.card()
 
-    assert card["sha256"] == checks.hashes(DATA), (
-        "Run `python -m evaluators.suites.tailor.checks --write-hashes`."
-    )
+    assert card["state"] in ("in review", "released")
     assert (card["version"], card["licence"]) == (SUITE.version, "CC-BY-4.0")
     assert card["canary"].startswith("ARMILLARY-TAILOR-BANK ")
 
 
-def test_an_edit_changes_the_hashes_and_writing_them_brings_the_card_up_to_date(
-    tmp_path: Path,
-) -> None:
-    folder = banks.write(tmp_path, banks.rows(1))
-    (folder / "bank.json").write_text('{"version": "9", "canary": "c"}', "utf-8")
-    before = checks.hashes(folder)
+def test_every_file_of_a_task_has_the_one_layout_and_its_task_s_name() -> None:
+    tasks = {str(task["task_id"]): task for task in tasks_with_instances(public())}
+    files = {file.name: file.read_text("utf-8") for file in (DATA / "tasks").iterdir()}
 
-    banks.write(folder, banks.rows(2))
-    card = json.loads(checks.write_hashes(folder).read_text("utf-8"))
-
-    assert card == {"version": "9", "canary": "c", "sha256": checks.hashes(folder)}
-    assert card["sha256"]["tasks.jsonl"] != before["tasks.jsonl"]
+    assert set(files) == {f"{name}.json" for name in tasks}
+    assert list(tasks) == bank.card()["tasks"]
+    assert [name for name in tasks if files[f"{name}.json"] != text_of(tasks[name])] == [], (
+        "Run `armillary tailor check-bank --layout`."
+    )
 
 
-def test_the_command_says_that_the_bank_is_sound(capsys: pytest.CaptureFixture[str]) -> None:
-    assert checks.main([]) == 0
-    assert capsys.readouterr().out == "0 findings.\n"
+def test_a_bank_that_is_written_reads_as_it_was(tmp_path: Path) -> None:
+    folder = banks.write(tmp_path, banks.rows(3))
+
+    assert bank.read(folder) == banks.bank(tasks=3)
 
 
 @pytest.mark.parametrize(
     "part", ["entity", "attribute", "scene", "state_change", "affordance", "motion"]
 )
 def test_questions_are_rarely_repeated_word_for_word_over_the_bank(part: str) -> None:
-    texts = [text for where, text in wording.questions(public()) if where.endswith(f" {part}")]
+    rows = [
+        question
+        for row in (*public().tasks, *public().instances)
+        for question in row["questions"]
+        if question["part"] == part
+    ]
+    texts = [question["text"] for question in rows]
 
     assert len(set(texts)) > 0.85 * len(texts)
 

@@ -31,8 +31,18 @@ def set_to(key: str, value: Any) -> Callable[[Row], object]:
     return lambda row: row.__setitem__(key, value)
 
 
+def of_part(row: Row, part: str) -> list[Row]:
+    return [question for question in row["questions"] if question["part"] == part]
+
+
 def question(text: str, part: str = "motion") -> Edit:
-    return on_instance(lambda row: row[part].__setitem__(0, text))
+    return on_instance(lambda row: of_part(row, part)[0].__setitem__("text", text))
+
+
+def added(part: str, *texts: str) -> Callable[[Row], object]:
+    return lambda row: row["questions"].extend(
+        {"id": f"more_{number}", "part": part, "text": text} for number, text in enumerate(texts)
+    )
 
 
 def say(text: str) -> Edit:
@@ -51,7 +61,7 @@ def copy_prompt(rows: Rows) -> None:
 
 def copy_prompt_but_one_word(rows: Rows) -> None:
     text = rows["instances"][0]["predictive_image_prompt"]
-    rows["instances"][7]["predictive_image_prompt"] = text.replace("middle", "centre")
+    rows["instances"][7]["predictive_image_prompt"] = f"{text} Please."
 
 
 def say_the_outcome(rows: Rows) -> None:
@@ -66,8 +76,10 @@ def repeat_a_task(rows: Rows) -> None:
 
 FAULTS: list[tuple[checks.Check, Edit, str]] = [
     (checks.fields, on_task(lambda row: row.pop("task_goal")), "'task_goal' is not a text"),
-    (checks.fields, on_task(set_to("entity", "Is it there?")), "'entity' is not a list of texts"),
-    (checks.fields, on_instance(set_to("index", "0")), "'index' is not a whole number"),
+    (checks.fields, on_task(set_to("questions", "Is it?")), "'questions' is not a list"),
+    (checks.fields, on_task(set_to("impossible_tools", "foil")), "is not a list of texts"),
+    (checks.fields, on_instance(set_to("questions", [7])), "question 1 is not an object"),
+    (checks.fields, on_instance(added("motion", "")), "'text' of question 14 is not a text"),
     (checks.ids, on_task(set_to("task_id", "saw_wood")), "a task's id begins with its action"),
     (checks.ids, on_task(set_to("action_name", "saw")), "there is no action 'saw'"),
     (checks.ids, on_task(set_to("place", "garden")), "the place is 'garden'"),
@@ -83,23 +95,18 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
     ),
     (checks.tools, on_instance(set_to("predictive_image_prompt", "Show it.")), "is not named"),
     (
-        checks.tools,
-        on_task(set_to("expected_outcome_impossible_tool", {})),
-        "is not what the two instances say",
-    ),
-    (
         checks.rubrics,
-        on_instance(lambda row: row["state_change"].pop()),
+        on_instance(lambda row: row["questions"].remove(of_part(row, "state_change")[0])),
         "2 questions on state_change_correctness",
     ),
     (
         checks.rubrics,
-        on_instance(lambda row: row["motion"].extend(["Is it?"] * 4)),
+        on_instance(added("motion", *["Is it?"] * 4)),
         "7 questions on motion_plausibility",
     ),
     (
         checks.rubrics,
-        on_instance(lambda row: row["motion"].append(row["entity"][0])),
+        on_instance(lambda row: added("motion", of_part(row, "entity")[0]["text"])(row)),
         "asked twice",
     ),
     (
@@ -154,7 +161,7 @@ def test_a_planted_fault_is_found(check: checks.Check, edit: Edit, what: str) ->
 
 
 def test_motion_in_a_picture_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    clip = samples()[1]
+    clip = next(sample for sample in samples() if sample.facets.modality == "video")
     picture = replace(clip, facets=replace(clip.facets, modality="image"))
     monkeypatch.setattr(checks, "samples_of", lambda _bank: (picture,))
 
@@ -187,4 +194,4 @@ def test_too_many_tasks_of_one_action_and_too_many_indoors_are_found() -> None:
 def test_rows_that_lack_a_field_are_told_alone() -> None:
     found = checks.public_findings(bank(on_task(lambda row: row.pop("task_goal"))))
 
-    assert [finding.where for finding in found] == ["tasks.jsonl line 1"]
+    assert [finding.where for finding in found] == ["tasks/cut_garden_twine.json"]

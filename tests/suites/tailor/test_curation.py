@@ -28,8 +28,8 @@ from evaluators.suites.tailor.curation.steps import (
     ask_unconventional,
 )
 from evaluators.suites.tailor.curation.writer import CallOutcome, Writer
-from evaluators.suites.tailor.graph import own
-from tests.suites.tailor.curating import REPLIES, Script, speaking, tasks_of
+from evaluators.suites.tailor.graph import everyday
+from tests.suites.tailor.curating import REPLIES, Script, instances_of, speaking, tasks_of
 
 KEY = "sk-canary-77aa12cd"
 
@@ -51,14 +51,14 @@ def asks() -> dict[str, CurationQuestion]:
     """One question of each kind, about the first task of the open bank."""
     action, row = public().actions[0], tasks_of("cut", 1)[0]
     names = [*Task.model_fields, "unconventional_tools", "opposite_tool_attributes"]
-    ends = row["expected_outcome_impossible_tool"]
+    ends = {one["tool"]: one["expected_outcome"] for one in instances_of(row)[3:]}
     chosen = Chosen.model_validate(
         {**{name: row[name] for name in names}, "impossible_tools": ends}
     )
     first = {
         "tasks": ask_tasks(action, 2),
-        "unconventional": ask_unconventional(chosen, own()),
-        "impossible": ask_impossible(chosen, own()),
+        "unconventional": ask_unconventional(chosen, everyday()),
+        "impossible": ask_impossible(chosen, everyday()),
         "instances": ask_instances(chosen),
     }
     rows = proper("instances", first["instances"])["evaluation_instances"]

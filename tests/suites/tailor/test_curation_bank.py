@@ -1,4 +1,4 @@
-"""What decisions leave of a task, and the three files it ends in."""
+"""What decisions leave of a task, and the file it ends in."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from evaluators.suites.tailor.bank import public, read
+from evaluators.suites.tailor.bank import read
 from evaluators.suites.tailor.checks import findings
 from evaluators.suites.tailor.curation import steps
-from evaluators.suites.tailor.curation.bank import Rows, as_written, assemble, fold, write
+from evaluators.suites.tailor.curation.bank import Rows, as_written, assemble, fold
 from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
 from evaluators.suites.tailor.curation.review import (
     BankDraft,
@@ -24,9 +24,11 @@ from evaluators.suites.tailor.curation.review import (
 from evaluators.suites.tailor.curation.rubrics import SHARED, Common, Rubrics
 from evaluators.suites.tailor.curation.steps import Chosen, Task
 from evaluators.suites.tailor.graph import own
+from evaluators.suites.tailor.task_files import write
+from tests.suites.tailor.banks import small
 from tests.suites.tailor.curating import REPLIES, Script
 
-ACTION = public().actions[0]
+ACTION = small().actions[0]
 
 
 def written() -> TaskDrafts:
@@ -85,27 +87,31 @@ def test_a_task_that_is_kept_whole_is_the_bank_s_own_task_again() -> None:
 
     rows = as_written(found, drafts)
 
-    original = next(task for task in public().tasks if task["task_goal"] == rows.task["task_goal"])
-    assert {key: rows.task[key] for key in original if key != "task_id"} == {
-        key: value for key, value in original.items() if key != "task_id"
+    original = next(task for task in small().tasks if task["task_goal"] == rows.task["task_goal"])
+    hidden = ("task_id", "questions")
+    assert {key: rows.task[key] for key in original if key not in hidden} == {
+        key: value for key, value in original.items() if key not in hidden
     }
-    assert [set(row) for row in rows.instances] == [set(public().instances[0])] * 5
+    assert [row["text"] for row in rows.task["questions"]] == [
+        row["text"] for row in original["questions"]
+    ]
+    expected = [row for row in small().instances if row["task_id"] == original["task_id"]]
+    assert [{row["text"] for row in one["questions"]} for one in rows.instances] == [
+        {row["text"] for row in one["questions"]} for one in expected
+    ]
 
 
-def test_a_bank_is_three_files_that_read_and_check_like_the_open_one(tmp_path: Path) -> None:
+def test_a_bank_is_a_file_a_task_and_reads_and_check_like_the_open_one(tmp_path: Path) -> None:
     found = written()
     rows = as_written(found, second_round(found))
 
-    write(assemble(public().actions, [rows]), tmp_path)
+    write(assemble(small().actions, [rows]), tmp_path)
 
     bank = read(tmp_path)
     assert [row["action_name"] for row in bank.actions] == ["cut"]
     assert findings(bank) == ()
-    assert sorted(file.name for file in tmp_path.iterdir()) == [
-        "actions.jsonl",
-        "instances.jsonl",
-        "tasks.jsonl",
-    ]
+    [file] = (tmp_path / "tasks").iterdir()
+    assert file.name == f"{rows.task['task_id']}.json"
 
 
 def test_a_dropped_question_is_gone_and_a_dropped_prompt_takes_its_task_along() -> None:
@@ -119,7 +125,8 @@ def test_a_dropped_question_is_gone_and_a_dropped_prompt_takes_its_task_along() 
     none = fold(found, drafts, decided(drafts, everything - {prompt.key}))
 
     assert isinstance(less, Rows)
-    assert question.payload["text"] not in less.instances[2]["motion"]
+    texts = [row["text"] for row in less.instances[2]["questions"]]
+    assert question.payload["text"] not in texts
     assert isinstance(none, UnfinishedTask) and none.dropped
     assert "descriptive_video_prompt was dropped" in none.reason
 

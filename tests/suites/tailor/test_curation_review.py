@@ -247,7 +247,8 @@ def test_words_of_a_model_or_a_reviewer_are_shown_as_text_only(place: Settings) 
     page = opened("review", reviewer=HOSTILE, task="cut_rope")
 
     marked = [
-        str(one.value) for one in (*page.markdown, *page.caption, *page.title, *page.subheader)
+        str(one.value)
+        for one in (*page.markdown, *page.caption, *page.title, *page.header, *page.subheader)
     ]
     assert not page.exception
     assert page.text_area(key="words-q2-text").value == HOSTILE

@@ -39,6 +39,17 @@ def test_a_picture_has_five_modes_and_a_clip_six_with_three_in_common() -> None:
 
 
 @pytest.mark.parametrize("modality", ["image", "video"])
+def test_the_look_is_told_what_the_right_outcome_is(modality: str) -> None:
+    told = {
+        one.id: one.text for one in questions(modality, {"expected_outcome": "It stays whole."})
+    }
+    plain = {one.id: one.text for one in questions(modality)}
+
+    assert told.pop("incorrect_outcome").endswith("which is this? It stays whole.")
+    assert told == {name: text for name, text in plain.items() if name != "incorrect_outcome"}
+
+
+@pytest.mark.parametrize("modality", ["image", "video"])
 def test_each_mode_is_asked_and_the_primary_one_is_chosen_among_them(modality: str) -> None:
     *each, primary = asked = questions(modality)
 

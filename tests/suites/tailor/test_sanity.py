@@ -9,7 +9,7 @@ import pytest
 
 from evaluators.contracts import Sample
 from evaluators.media import probe, read_frames, read_image, write_mp4
-from evaluators.suites.tailor import sanity
+from evaluators.suites.tailor import sanity, scenes
 from evaluators.suites.tailor.bank import samples
 from submissions.media.facts import inspect
 
@@ -64,7 +64,7 @@ def test_a_drawn_row_has_one_file_a_sample_that_the_door_accepts(
     assert list(made) == [PICTURE.id, CLIP.id]
     for sample in (PICTURE, CLIP):
         path = made[sample.id]
-        assert inspect(path, path.name, sample.facets.modality).width == sanity.WIDTH
+        assert inspect(path, path.name, sample.facets.modality).width == row.draw(sample).shape[2]
 
 
 def test_a_static_clip_has_the_length_of_the_original_and_never_changes(tmp_path: Path) -> None:
@@ -130,3 +130,21 @@ def test_a_card_can_be_read_back_from_its_file(tmp_path: Path) -> None:
     made = sanity.draw_row(sanity.DRAWN[2], [PICTURE], tmp_path)
 
     assert np.array_equal(read_image(made[PICTURE.id]), sanity.card(PICTURE)[0])
+
+
+def test_an_idle_scene_and_a_drawn_success_show_the_same_things_otherwise_arranged() -> None:
+    for sample in SAMPLES[::97]:
+        calm, done = scenes.idle(sample), scenes.success(sample)
+
+        assert calm.shape == done.shape and calm.shape[0] == 1
+        assert not np.array_equal(calm, done)
+        assert np.array_equal(calm, scenes.idle(sample))
+        names = scenes.things(sample)
+        assert names[-1] == sample.reference["tool"] and 1 <= len(names) <= scenes.MOST_THINGS
+
+
+def test_a_scene_looks_alike_for_every_tool_of_a_task_so_it_cannot_be_right_for_all() -> None:
+    task = [sample for sample in SAMPLES if sample.cluster == SAMPLES[0].cluster]
+    skies = {scenes.success(sample)[0, 2, 2].tobytes() for sample in task}
+
+    assert len(skies) == 1

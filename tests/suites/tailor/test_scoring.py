@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score
-from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.bank import samples_of
 from evaluators.suites.tailor.scoring import PER_SAMPLE, score
+from tests.suites.tailor.banks import small
 
-PICTURE, CLIP = samples()[0], samples()[1]
+PICTURE, CLIP = samples_of(small())[:2]
 
 
 def answered(sample: Sample, checklist: str | None = "yes", stars: str = "4") -> dict[str, Answer]:
@@ -39,7 +40,7 @@ def test_unclear_is_not_met_and_stays_in_the_share() -> None:
 def test_a_question_left_unanswered_leaves_the_share_and_is_counted() -> None:
     answers = answered(CLIP)
     answers["motion_1"] = Answer("motion_1", Outcome.JUDGE_UNPARSABLE)
-    answers["motion_2"] = Answer("motion_2", Outcome.SCORED, "no")
+    answers["motion_3"] = Answer("motion_3", Outcome.SCORED, "no")
 
     found = scored(CLIP, answers)
 
@@ -73,3 +74,42 @@ def test_no_rating_is_no_index_rather_than_a_low_one() -> None:
 
     assert found["index"].value is None
     assert found["index"].outcome is Outcome.JUDGE_UNPARSABLE
+
+
+def test_nothing_scores_about_what_is_not_there_and_the_score_says_how_many_fell() -> None:
+    answers = answered(CLIP)
+    answers["entity_1"] = Answer("entity_1", Outcome.SCORED, "no")
+    hanging = [question.id for question in CLIP.questions if question.parent == "entity_1"]
+
+    found = scored(CLIP, answers)
+
+    assert len(hanging) > 3
+    assert found["interaction_accuracy"].detail == {"fallen_answers": len(hanging)}
+    checks = [question for question in CLIP.questions if question.kind == "yes_no"]
+    assert found["fallen_questions"].value == pytest.approx(100 * len(hanging) / len(checks))
+    by_part = [q for q in checks if q.part == "state_change_correctness"]
+    met = [q for q in by_part if q.id not in hanging]
+    assert found["state_change_correctness"].value == pytest.approx(100 * len(met) / len(by_part))
+
+
+def test_a_detail_that_one_setting_tells_is_no_part_of_the_shared_index() -> None:
+    told = next(
+        sample
+        for sample in samples_of(small())
+        if sample.facets.setting == "descriptive" and sample.facets.modality == "image"
+    )
+    answers = answered(told)
+    answers["image_detail"] = Answer("image_detail", Outcome.SCORED, "no")
+
+    found = scored(told, answers)
+
+    assert told.reference["details"] == ["image_detail"]
+    assert found["index"].value is not None and found["index"].value < 90
+    assert found["shared_index"].value == 90
+
+
+def test_every_question_is_asked_behind_the_one_it_hangs_on() -> None:
+    for sample in samples_of(small()):
+        ids = [question.id for question in sample.questions]
+        for question in sample.questions:
+            assert not question.parent or ids.index(question.parent) < ids.index(question.id)

@@ -3,25 +3,36 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from evaluators.aggregate.cells import cells
 from evaluators.contracts import ALL, Facets, Outcome, Output, Sample
+from evaluators.media import Pixels
 from evaluators.suites.universe import SUITE, baselines
-from evaluators.suites.universe.bank import CLIPS, SPACE, clip_of, clips, questions_of
+from evaluators.suites.universe.bank import FILE, SPACE, read_rows
 from evaluators.suites.universe.producing import Answers
 from evaluators.suites.universe.scoring import score
+from evaluators.worlds.doom import truth
+from evaluators.worlds.doom.places import place_named
 
 SAMPLES = SUITE.samples()
+ROWS = list(read_rows(FILE))
 HOME = [sample for sample in SAMPLES if SUITE.subsets["home"](sample)]
 SEEN = {"action_recognition": SPACE.actions, "character_recognition": SPACE.characters}
 
 
-def sample(kind: str) -> Sample:
-    return next(one for one in SAMPLES if one.id.endswith(kind))
+def sample(task: str, form: str, answer: str = "") -> Sample:
+    return next(
+        one
+        for one in HOME
+        if (one.facets.task, one.facets.setting) == (f"{task}_recognition", form)
+        and answer in ("", one.reference["answer"])
+    )
 
 
 def said(one: Sample, words: str) -> Output:
@@ -38,35 +49,54 @@ def value(answers: dict[str, str], metric: str, task: str = ALL, form: str = ALL
     return next(cell.value for cell in found if cell.facets == wanted)
 
 
-def test_every_clip_has_eight_questions_and_environments_are_eight() -> None:
-    assert len(SAMPLES) == 8 * sum(CLIPS.values())
-    assert set(Counter(one.cluster for one in SAMPLES).values()) == {8}
-    assert {one.facets.scenario for one in SAMPLES} == {
-        f"environment_{number}" for number in range(1, 9)
+def test_a_clip_has_two_yes_no_questions_or_four_others_and_environments_are_eight() -> None:
+    formats: dict[str, list[str]] = {}
+    for one in SAMPLES:
+        formats.setdefault(one.cluster, []).append(one.facets.setting)
+
+    assert {tuple(sorted(kinds)) for kinds in formats.values()} == {
+        ("binary",) * 2,
+        ("multiple_choice",) * 2 + ("open_ended",) * 2,
+    }
+    assert Counter(row.clip.environment for row in ROWS) == {
+        "environment_1": 128,
+        **{f"environment_{number}": 32 for number in range(2, 9)},
     }
 
 
+def test_every_action_occurs_as_often_as_any_other_in_every_environment() -> None:
+    for number in range(1, 9):
+        here = [row for row in ROWS if row.clip.environment == f"environment_{number}"]
+
+        assert len(set(Counter(row.action for row in here).values())) == 1
+        assert max(Counter(row.character for row in here).values()) <= 11
+
+
 def test_the_eighth_environment_is_the_first_at_low_resolution() -> None:
-    low, home = clips()["environment_8.000"], clips()["environment_1.000"]
+    low, home = (
+        next(row for row in ROWS if row.clip.environment == f"environment_{n}") for n in (8, 1)
+    )
 
-    assert low.frames().shape == (14, 128, 128, 3)
-    assert home.frames().shape == (14, 180, 300, 3)
-    assert low.play.environment == home.play.environment
+    assert low.clip.frames().shape == (14, 128, 128, 3)
+    assert home.clip.frames().shape == (14, 180, 300, 3)
+    assert place_named("environment_8").map == place_named("environment_1").map
 
 
-def test_the_truth_of_a_sample_is_what_is_played_in_its_clip() -> None:
-    for one in SAMPLES[:64]:
-        played = clip_of(one).play
-        truth = {"ar_oe": played.turns[0].action, "cr_oe": played.character}.get(
-            one.id.rpartition(".")[2]
-        )
+def test_the_truth_of_a_sample_is_what_the_game_says_of_its_clip() -> None:
+    row = next(row for row in ROWS if not row.binary)
+    played = row.clip.played()
 
-        assert truth is None or one.reference["answer"] == truth
-        assert one.prompt in {pair.question for pair in questions_of(clip_of(one))}
+    controls, states = (rows[row.clip.take] for rows in (played.controls, played.states))
+
+    assert truth.action_of(controls, states) == row.action
+    assert truth.character_of(states) == row.character
+    assert {row.action, row.character} == {
+        one.reference["answer"] for one in SAMPLES if one.cluster == row.id
+    }
 
 
 def test_a_right_answer_is_worth_100_however_it_is_written() -> None:
-    one = sample("ar_oe")
+    one = sample("action", "open_ended", "moving left")
     found = {
         s.metric: s.value
         for s in score(one, said(one, f" {str(one.reference['answer']).upper()}."), {})
@@ -77,10 +107,8 @@ def test_a_right_answer_is_worth_100_however_it_is_written() -> None:
 
 
 def test_a_wrong_answer_gets_no_match_but_the_words_it_shares() -> None:
-    one = next(
-        s for s in SAMPLES if s.id.endswith("ar_oe") and s.reference["answer"] == "evading left"
-    )
-    found = {s.metric: s.value for s in score(one, said(one, "evading right"), {})}
+    one = sample("action", "open_ended", "moving left")
+    found = {s.metric: s.value for s in score(one, said(one, "moving right"), {})}
 
     assert found["em_normalised"] == found["rouge_f1"] == 0
     assert found["rouge1"] == pytest.approx(50)
@@ -105,7 +133,7 @@ def test_the_task_score_weighs_the_three_formats_alike() -> None:
     }
 
     assert value(only_open, "score", "action_recognition") == pytest.approx(100 / 3)
-    assert value(only_open, "em_normalised", "action_recognition") == pytest.approx(25)
+    assert value(only_open, "em_normalised", "action_recognition") == pytest.approx(100 / 3)
 
 
 def test_chance_is_near_what_the_menus_allow_and_is_the_same_every_time() -> None:
@@ -119,15 +147,15 @@ def test_chance_is_near_what_the_menus_allow_and_is_the_same_every_time() -> Non
 
 def test_the_majority_class_is_the_most_frequent_label_of_training() -> None:
     seen = {
-        "action_recognition": ["jumping up", "evading left", "jumping up"],
-        "character_recognition": ["Kulu"],
+        "action_recognition": ["jumping", "moving left", "jumping"],
+        "character_recognition": ["Imp"],
     }
 
     found = baselines.majority(HOME, seen)
 
-    assert found[sample("ar_mc").id] == "jumping up"
-    assert found[sample("cr_oe").id] == "Kulu"
-    assert found[sample("ar_binary_neg").id] == "yes"
+    assert found[sample("action", "multiple_choice").id] == "jumping"
+    assert found[sample("character", "open_ended").id] == "Imp"
+    assert found[sample("action", "binary", "no").id] == "yes"
 
 
 def test_clip_score_takes_the_label_of_most_frames_and_of_equals_the_nearer_one() -> None:
@@ -136,28 +164,34 @@ def test_clip_score_takes_the_label_of_most_frames_and_of_equals_the_nearer_one(
 
 
 def test_clip_score_answers_all_questions_of_a_clip_from_one_choice() -> None:
-    four = [one for one in SAMPLES if one.cluster == "environment_1.000"]
+    menus = sample("action", "multiple_choice").cluster
+    four = [one for one in SAMPLES if one.cluster == menus]
+    binary = [one for one in SAMPLES if one.cluster == sample("action", "binary").cluster]
 
-    found = baselines.clip_score(four, lambda frames, texts: np.eye(len(texts))[[2] * len(frames)])
+    def third(frames: Pixels, texts: Sequence[str]) -> NDArray[np.float64]:
+        return np.eye(len(texts))[[2] * len(frames)]
 
-    assert found[four[3].id] == SPACE.actions[2]
-    assert found[four[7].id] == SPACE.characters[2]
-    assert {found[four[i].id] for i in (0, 1, 4, 5)} <= {"yes", "no"}
+    found = baselines.clip_score([*four, *binary], third)
+
+    assert {found[one.id] for one in four} == {SPACE.actions[2], SPACE.characters[2]}
+    assert {found[one.id] for one in binary} <= {"yes", "no"}
 
 
 def test_an_answer_about_a_clip_is_a_text_file_and_an_empty_one_is_the_models_failure(
     tmp_path: Path,
 ) -> None:
+    names = (sample("action", "binary").cluster, sample("action", "open_ended").cluster)
+    six = [one for name in names for one in SAMPLES if one.cluster == name]
     asked_together: list[int] = []
 
     def answer(frames: np.ndarray, questions: list[str]) -> list[str]:
         asked_together.append(len(questions))
         return ["yes", " "] * (len(questions) // 2)
 
-    made = list(Answers(answer, {"frames_rule": "uniform-2"}).generate(SAMPLES[:16], tmp_path))  # type: ignore[arg-type]
+    made = list(Answers(answer, {"frames_rule": "uniform-2"}).generate(six, tmp_path))  # type: ignore[arg-type]
 
-    assert asked_together == [8, 8]
+    assert asked_together == [2, 4]
     assert made[0].file is not None and made[0].file.read_text() == "yes"
     assert made[1].outcome is Outcome.MODEL_FAILED
-    assert made[0].beside == made[7].beside != made[8].beside
+    assert made[0].beside == made[1].beside != made[2].beside
     assert made[0].beside["clip"].is_file()

@@ -15,8 +15,8 @@ from typing import Any
 
 from evaluators.judges.http.chat import ChatReply
 from evaluators.judges.prompts import Message
+from evaluators.suites.liva.bank import known_cases
 from evaluators.suites.liva.cases.case import AvatarCase
-from evaluators.suites.liva.cases.folder import own
 
 CHECKLIST = re.compile(r'"task_checklist": (\[.*?\n \])', re.DOTALL)
 REJECTED = 4
@@ -24,7 +24,7 @@ REJECTED = 4
 
 
 class ScriptedTalker:
-    """Knows our own cases by their intention, and the step by the form that is asked for."""
+    """Knows cases by their intention, and the step by the form that is asked for."""
 
     name = "scripted agent (a fixed rule, not a model)"
 
@@ -35,7 +35,7 @@ class ScriptedTalker:
 
 
 def _reply(text: str, messages: Sequence[Message]) -> dict[str, Any]:
-    case = next((case for case in own() if json.dumps(case.intention) in text), None)
+    case = next((case for case in known_cases() if json.dumps(case.intention) in text), None)
     if '"success": true or false' in text:
         first_byte = hashlib.sha256(json.dumps(_parts(messages)[-1]).encode()).digest()[0]
         good = first_byte % REJECTED > 0
@@ -71,7 +71,7 @@ def _thought(text: str) -> dict[str, Any]:
 
 def _caption(text: str) -> str:
     """The reference prompt of the goal that is planned."""
-    for case in own():
+    for case in known_cases():
         for goal, prompt in zip(case.subgoals, case.reference_prompts, strict=True):
             if json.dumps(goal) in text:
                 return prompt

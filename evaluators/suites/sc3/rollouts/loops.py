@@ -21,18 +21,12 @@ from evaluators.suites.sc3.rollouts.trajectories import (
     save,
     write_whole,
 )
-from evaluators.worlds.bussing.bench import (
-    ACTION_WIDTH,
-    RATE_HZ,
-    Actions,
-    BadActions,
-    arm_after,
-    check_actions,
-    set_table,
-)
+from evaluators.worlds.actions import ACTION_WIDTH, RATE_HZ, Actions, BadActions, check_actions
+from evaluators.worlds.bussing.bench import arm_after, set_table
 from evaluators.worlds.bussing.starts import Start
-from evaluators.worlds.bussing.views import VIEWS, Frames, Size, render
+from evaluators.worlds.bussing.views import VIEWS, Frames, render
 from evaluators.worlds.bussing.world_models import Context, WorldModel, simulator
+from evaluators.worlds.pictures import Size
 from evaluators.worlds.policies.http import HttpPolicy
 from evaluators.worlds.policies.plans import CHUNK, Observation
 from evaluators.worlds.policies.policies import Policy, policy_of
@@ -203,6 +197,7 @@ class _Live:
             action_space=world.action_space,
             terminated_at=self.stopped_at,
             tau=config.tau if self.episode.source == "online" and world.inverse else None,
+            action_scale=() if world.scale is None else tuple(float(v) for v in world.scale),
         )
 
 

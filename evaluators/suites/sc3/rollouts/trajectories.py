@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evaluators.contracts import Json
 from evaluators.media import write_mp4
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.worlds.bussing.bench import RATE_HZ, Actions, check_actions
+from evaluators.worlds.actions import ACTION_WIDTH, RATE_HZ, Actions, check_actions
 from evaluators.worlds.bussing.views import VIEWS, Frames
 
 Source = Literal["real", "offline", "online"]
@@ -45,7 +45,8 @@ class Trajectory:
     actions between.
 
     `terminated_at` is the chunk that was thrown away, None if the rollout ran to its end; `tau` is
-    the most that U of a chunk was allowed to be, None where nothing was to stop it.
+    the most that U of a chunk was allowed to be, None where nothing was to stop it. U is taken in
+    units of `action_scale`, or of the actions as they are where that is empty.
     """
 
     start: str
@@ -60,6 +61,7 @@ class Trajectory:
     terminated_at: int | None = None
     annotations: tuple[OutcomeAnnotation, ...] = field(default=())
     tau: float | None = None
+    action_scale: tuple[float, ...] = ()
 
     @property
     def id(self) -> str:
@@ -72,20 +74,24 @@ class Trajectory:
         return len(self.actions)
 
 
-def check(trajectory: Trajectory, views: int = len(VIEWS)) -> Trajectory:
-    """The trajectory if it is sound; BadTrajectory or BadActions otherwise."""
+def check(
+    trajectory: Trajectory,
+    views: int | None = len(VIEWS),
+    width: int | None = ACTION_WIDTH,
+) -> Trajectory:
+    """The trajectory if it is sound; BadTrajectory or BadActions otherwise. Any number of views or
+    of numbers an action does where None is asked for."""
     frames, steps = trajectory.frames, trajectory.steps
     if frames.dtype != np.uint8 or frames.ndim != 5 or frames.shape[-1] != 3:
         raise BadTrajectory(
             f"{trajectory.id}: frames are {frames.dtype} {frames.shape}. Give uint8 [V, T, H, W, "
             "3]."
         )
-    if frames.shape[0] != views:
+    if views is not None and frames.shape[0] != views:
         raise BadTrajectory(
-            f"{trajectory.id}: {frames.shape[0]} views where {views} are asked for "
-            f"({', '.join(VIEWS)})."
+            f"{trajectory.id}: {frames.shape[0]} views where {views} are asked for."
         )
-    check_actions(trajectory.actions)
+    check_actions(trajectory.actions, width=width or trajectory.actions.shape[-1])
     if frames.shape[1] != steps + 1:
         raise BadTrajectory(
             f"{trajectory.id}: {frames.shape[1]} frames for {steps} actions. Give the first frame "
@@ -116,7 +122,9 @@ def to_bytes(trajectory: Trajectory) -> bytes:
     return buffer.getvalue()
 
 
-def from_bytes(data: bytes, views: int = len(VIEWS)) -> Trajectory:
+def from_bytes(
+    data: bytes, views: int | None = len(VIEWS), width: int | None = ACTION_WIDTH
+) -> Trajectory:
     """A checked trajectory out of its npz; nothing in it is ever executed."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as file:
@@ -131,7 +139,7 @@ def from_bytes(data: bytes, views: int = len(VIEWS)) -> Trajectory:
         raise BadTrajectory(
             f"This is no trajectory ({error}). See the README of the suite for its fields."
         ) from None
-    return check(trajectory, views)
+    return check(trajectory, views, width)
 
 
 def describe(trajectory: Trajectory) -> dict[str, Json]:
@@ -143,6 +151,7 @@ def describe(trajectory: Trajectory) -> dict[str, Json]:
         "evaluator": trajectory.evaluator,
         "steps": trajectory.steps,
         "action_space": trajectory.action_space,
+        "action_scale": [round(float(value), 6) for value in trajectory.action_scale],
         "terminated_at": trajectory.terminated_at,
         "tau": trajectory.tau,
         "u_chunk": [round(float(value), 6) for value in trajectory.u_chunk],
@@ -150,14 +159,22 @@ def describe(trajectory: Trajectory) -> dict[str, Json]:
     }
 
 
-def save(trajectory: Trajectory, folder: Path, clips: bool = True) -> Path:
-    """Write npz, one clip a view and, last, the line of JSON that says the trajectory is whole."""
+def save(
+    trajectory: Trajectory,
+    folder: Path,
+    clips: bool | Sequence[str] = True,
+    rate: float = RATE_HZ,
+) -> Path:
+    """Write npz, one clip a view and, last, the line of JSON that says the trajectory is whole.
+
+    `clips` names the views that are written as clips; True is those of our table."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{trajectory.id}.npz"
     write_whole(path, to_bytes(trajectory))
-    for view, frames in zip(VIEWS, trajectory.frames if clips else (), strict=False):
+    names = (VIEWS if clips else ()) if isinstance(clips, bool) else tuple(clips)
+    for view, frames in zip(names, trajectory.frames if names else (), strict=False):
         spot = folder / f"{trajectory.id}.{view}.mp4"
-        os.replace(write_mp4(frames, spot.with_suffix(".part"), RATE_HZ), spot)
+        os.replace(write_mp4(frames, spot.with_suffix(".part"), rate), spot)
     write_whole(
         folder / f"{trajectory.id}.json",
         json.dumps(describe(trajectory), sort_keys=True).encode() + b"\n",
@@ -222,6 +239,7 @@ def _build(
         terminated_at=None if stopped is None else int(stopped),
         annotations=tuple(_read(entry) for entry in line["annotations"]),
         tau=None if tau is None else float(tau),
+        action_scale=tuple(float(value) for value in line.get("action_scale", ())),
     )
 
 

@@ -1,16 +1,14 @@
-"""From decided drafts to a bank: rows in the three files' form, checked like any other bank."""
+"""From decided drafts to a bank: rows in the form of its files, checked like any other bank."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from evaluators.suites.tailor import checks
-from evaluators.suites.tailor.bank import MODALITIES, NAMES, Bank, Row
+from evaluators.suites.tailor.bank import MODALITIES, Bank, Row
 from evaluators.suites.tailor.curation.review import (
     COMMON_PARTS,
     OWN_PARTS,
@@ -88,29 +86,14 @@ def assemble(actions: Iterable[Row], rows: Sequence[Rows]) -> Bank:
     )
 
 
-def write(bank: Bank, folder: Path) -> None:
-    """The three files; each is there whole or not at all."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in NAMES:
-        text = "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in getattr(bank, name))
-        new = folder / f".{name}.jsonl.new"
-        new.write_text(text, "utf-8")
-        new.replace(folder / f"{name}.jsonl")
-
-
 def _rows(written: TaskDrafts, standing: Sequence[tuple[BankDraft, str]]) -> Rows:
     instances = tuple(
         _instance(written, index, standing) for index in range(len(written.instances))
     )
-    task = written.task.model_dump()
-    ends = {
-        row["tool"]: row["expected_outcome"]
-        for row in instances
-        if row["tool_type"] == "impossible"
-    }
+    task: dict[str, Any] = written.task.model_dump()
     task["impossible_tools"] = list(written.task.impossible_tools)
-    task |= {short: _of(standing, None, short) for short in COMMON_PARTS}
-    return Rows({**task, "expected_outcome_impossible_tool": ends}, instances)
+    shared = [row for short in COMMON_PARTS for row in _questions(standing, None, short, 1)]
+    return Rows({**task, "questions": shared}, instances)
 
 
 def _instance(
@@ -123,8 +106,31 @@ def _instance(
         "tool_type": instance.tool_type,
         "tool": instance.tool,
     }
-    row |= {name: _of(standing, index, name)[0] for name in SINGLE}
-    return row | {short: _of(standing, index, short) for short in OWN_PARTS}
+    row |= {name: _of(standing, index, name)[0] for name in ("expected_outcome", *PROMPT_FIELDS)}
+    return row | {"questions": _own_questions(index, standing)}
+
+
+def _own_questions(index: int, standing: Sequence[tuple[BankDraft, str]]) -> list[dict[str, str]]:
+    rows = []
+    for short in OWN_PARTS:
+        shared = len(_of(standing, None, short))
+        rows += _questions(standing, index, short, shared + 1)
+    for modality in MODALITIES:
+        for text in _of(standing, index, f"{modality}_detail"):
+            scope = f"descriptive {modality}"
+            rows.append(
+                {"id": f"{modality}_detail", "part": "attribute", "text": text, "for": scope}
+            )
+    return rows
+
+
+def _questions(
+    standing: Sequence[tuple[BankDraft, str]], index: int | None, short: str, first: int
+) -> list[dict[str, str]]:
+    return [
+        {"id": f"{short}_{number}", "part": short, "text": text}
+        for number, text in enumerate(_of(standing, index, short), first)
+    ]
 
 
 def _of(standing: Sequence[tuple[BankDraft, str]], index: int | None, name: str) -> list[str]:
@@ -132,12 +138,15 @@ def _of(standing: Sequence[tuple[BankDraft, str]], index: int | None, name: str)
 
 
 def _about(draft: BankDraft, bank_findings: Sequence[BankFinding]) -> list[str]:
-    """What is said of this draft: of its place, and of its words where a finding quotes some."""
-    problems = [finding.problem for finding in bank_findings if finding.where == draft.where]
+    """What is said of this draft: of its place, and where a finding quotes a question, of its
+    words."""
+    if draft.kind != "question":
+        return [finding.problem for finding in bank_findings if finding.where == draft.where]
+    place = draft.where.split()[0]
     return [
-        problem
-        for problem in problems
-        if draft.kind != "question" or _quotes(problem, draft.payload)
+        finding.problem
+        for finding in bank_findings
+        if finding.where.split()[0] == place and _quotes(finding.problem, draft.payload)
     ]
 
 

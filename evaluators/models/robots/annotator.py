@@ -1,0 +1,82 @@
+"""The board's annotator of table rollouts: trained eyes read where things are in some frames, and
+the simulator's own rule says from that what held."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.models.robots.eyes import HELD, Reading, TableEyes, look
+from evaluators.models.robots.weights import WEIGHTS, open_eyes
+from evaluators.worlds.tabletop.engine import BIN_CENTRES, BIN_HALF, LOW, TABLE_TOP
+from evaluators.worlds.tabletop.planner import GRASP_HEIGHTS
+from evaluators.worlds.tabletop.starts import parse
+from evaluators.worlds.tabletop.views import Frames
+
+EVERY = 4
+CLOSED_WIDTH = 0.068
+TRIED_WITHIN, SLACK = 0.09, 0.03
+RAISED = 0.06
+AT_END = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TableAnnotator:
+    """Looks at every fourth frame; what eyes see it takes for true."""
+
+    eyes: TableEyes
+
+    def annotate(self, frames: Frames, instruction: str) -> ObjectOutcome:
+        """The criteria of a rollout [views, T + 1, height, width, RGB]."""
+        return self.read(frames[:, ::EVERY], instruction)
+
+    def read(self, frames: Frames, instruction: str) -> ObjectOutcome:
+        """The criteria, from frames that are every fourth already."""
+        named, to = parse(instruction)
+        seen = look(self.eyes, frames.swapaxes(0, 1))
+        tried = _tried(seen)
+        if tried < 0:
+            return ObjectOutcome(False, False, False)
+        lifted = _lifted(seen, tried)
+        placed = lifted and _lies_in(seen, tried, to)
+        return ObjectOutcome(tried == named, lifted, placed)
+
+
+@cache
+def shipped_annotator(folder: Path = WEIGHTS) -> TableAnnotator:
+    """The one of the board."""
+    return TableAnnotator(open_eyes(folder, "eyes"))
+
+
+def _holds(seen: Reading) -> npt.NDArray[np.bool_]:
+    return np.asarray(seen.held[:, HELD - 1] < 0.5)
+
+
+def _tried(seen: Reading) -> int:
+    """The object nearest to the hand when it first closed low over the tray, -1 for none."""
+    width = seen.hands[:, 6] - seen.hands[:, 7]
+    low = seen.hands[:, 2] < TABLE_TOP + LOW + SLACK
+    for moment in np.flatnonzero((width < CLOSED_WIDTH) & low):
+        gaps = np.linalg.norm(seen.objects[moment, :, :2] - seen.hands[moment, :2], axis=1)
+        if _holds(seen)[moment]:
+            return int(seen.held[moment, : HELD - 1].argmax())
+        if gaps.min() < TRIED_WITHIN:
+            return int(gaps.argmin())
+    return -1
+
+
+def _lifted(seen: Reading, tried: int) -> bool:
+    """Twice in a row the hand was seen holding something above where it grasps that object."""
+    high = _holds(seen) & (seen.hands[:, 2] > GRASP_HEIGHTS[tried] + RAISED)
+    return bool((high[1:] & high[:-1]).any())
+
+
+def _lies_in(seen: Reading, tried: int, to: int) -> bool:
+    place = np.median(seen.objects[-AT_END:, tried, :2], axis=0)
+    inside = bool((np.abs(place - BIN_CENTRES[to]) < BIN_HALF).all())
+    return inside and not bool(_holds(seen)[-AT_END:].all())

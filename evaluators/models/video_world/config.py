@@ -1,0 +1,113 @@
+"""What a video world model is like: what it is shown, how it sees, how large it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+Mode = Literal["forward", "cross_view", "inverse"]
+SHARES: Mapping[Mode, float] = {"forward": 0.8, "cross_view": 0.1, "inverse": 0.1}
+"""Of the training instances; a model of one view has no cross-view mode."""
+
+CELL = 8
+MODEL_TYPE = "armillary_video_world"
+
+
+@dataclass(frozen=True, slots=True)
+class VideoWorldConfig:
+    """Sizes and habits; the same code serves a small model on a CPU and a larger one on a GPU.
+
+    The codec makes a cell of `latent` numbers of every 8 by 8 pixels; squares of `patch` pixels in
+    `group` frames are one token. The model sees `context` frames and imagines up to
+    `horizon` at once, in `steps` of sampling. `summary` numbers of each whole frame are shown to
+    the action tokens. `rate` is the pace of the recordings; it learns at each of `paces` (so many
+    recorded frames a step) and is rolled out at the first.
+    """
+
+    views: tuple[str, ...] = ("agent", "front", "wrist")
+    height: int = 64
+    width: int = 64
+    rate: float = 10.0
+    action_dim: int = 7
+    patch: int = 16
+    latent: int = 16
+    channels: int = 24
+    context: int = 4
+    horizon: int = 24
+    group: int = 4
+    summary: int = 96
+    hidden: int = 144
+    depth: int = 5
+    heads: int = 4
+    steps: int = 4
+    paces: tuple[int, ...] = (1, 2)
+    modes: tuple[str, ...] = ("forward", "cross_view", "inverse")
+    action_mean: tuple[float, ...] = ()
+    action_scale: tuple[float, ...] = ()
+    tau: float | None = None
+
+    @property
+    def squares(self) -> int:
+        """Tokens of a view at a moment."""
+        return (self.height // self.patch) * (self.width // self.patch)
+
+    @property
+    def numbers(self) -> int:
+        """Latent numbers of a square in one frame."""
+        return self.latent * (self.patch // CELL) ** 2
+
+    @property
+    def groups(self) -> int:
+        """The most moments of a clip, those of the context among them."""
+        return (self.context + self.horizon) // self.group
+
+    def checked(self) -> VideoWorldConfig:
+        """Itself, or ValueError with what is wrong with it."""
+        for multiple, divisor in _DIVIDES:
+            whole, part = getattr(self, multiple), getattr(self, divisor)
+            if part < 1 or whole < part or whole % part:
+                raise ValueError(
+                    f"The {multiple} is {whole} and the {divisor} {part}. Make the {multiple} a "
+                    "multiple of it."
+                )
+        if self.patch % CELL:
+            raise ValueError(f"The patch is {self.patch}. Make it a multiple of {CELL} pixels.")
+        numbers = (self.steps, self.depth, self.latent, self.channels, self.action_dim, *self.paces)
+        if not self.views or not self.paces or min(numbers) < 1:
+            raise ValueError(
+                "A video world model needs at least one view, block, sampling step, pace, latent "
+                "number and number of an action."
+            )
+        if "forward" not in self.modes:
+            raise ValueError("A world model has to practise forward.")
+        return self
+
+    def as_json(self) -> dict[str, object]:
+        """For config.json."""
+        return {"model_type": MODEL_TYPE, "architectures": ["VideoWorldModel"], **asdict(self)}
+
+
+_DIVIDES = (
+    ("height", "patch"),
+    ("width", "patch"),
+    ("context", "group"),
+    ("horizon", "group"),
+    ("hidden", "heads"),
+)
+
+
+def from_json(stored: Mapping[str, Any]) -> VideoWorldConfig:
+    """The config of a config.json, checked; ValueError says what is wrong with it."""
+    if stored.get("model_type") != MODEL_TYPE:
+        raise ValueError(
+            f"config.json says model_type {stored.get('model_type')!r}; a video world model of "
+            f"ours says {MODEL_TYPE!r}."
+        )
+    names = {field.name for field in fields(VideoWorldConfig)}
+    listed: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value
+        for name, value in stored.items()
+        if name in names
+    }
+    return VideoWorldConfig(**listed).checked()

@@ -1,0 +1,187 @@
+"""One transformer over video and action tokens: forward dynamics, cross-view inpainting and inverse
+dynamics, by which tokens are clean.
+
+Actions enter as tokens and, where they are given, through the time path of every block. The network
+predicts clean tokens, video as a change to the newest frame of the context; the velocity of the
+flow follows from that.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import torch
+from diffusers.models.embeddings import get_timestep_embedding
+from torch import Tensor, nn
+from torch.nn import functional
+
+from evaluators.models.video_world.config import VideoWorldConfig
+
+TIME = 32
+
+
+@dataclass(frozen=True, slots=True)
+class VideoClip:
+    """A batch: latents [n, views, frames, squares, numbers], of which the first `context` frames
+    are always known; normalised actions [n, frames, width], each leading to its frame; how many
+    recorded frames a step takes [n]."""
+
+    video: Tensor
+    actions: Tensor
+    pace: Tensor
+
+    def to(self, device: torch.device) -> VideoClip:
+        """The same where the network is."""
+        return VideoClip(self.video.to(device), self.actions.to(device), self.pace.to(device))
+
+
+class WorldBlock(nn.Module):
+    """Attention and a small network, scaled, shifted and gated by time, pace and actions."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
+        self.own = nn.Parameter(torch.randn(6 * width) * 0.02)
+
+    def forward(self, tokens: Tensor, modulation: Tensor) -> Tensor:
+        """Tokens [n, count, width]; the modulation of each [n, count, 6 width] is shared by all
+        blocks but for an offset of their own."""
+        shift, scale, gate, shift2, scale2, gate2 = (modulation + self.own).chunk(6, dim=-1)
+        width = tokens.shape[-1:]
+        attended = self._attend(functional.layer_norm(tokens, width) * (1 + scale) + shift)
+        tokens = tokens + (1 + gate) * attended
+        hidden = functional.layer_norm(tokens, width) * (1 + scale2) + shift2
+        changed: Tensor = tokens + (1 + gate2) * self.down(functional.silu(self.up(hidden)))
+        return changed
+
+    def _attend(self, tokens: Tensor) -> Tensor:
+        count, length, width = tokens.shape
+        parts = self.qkv(tokens).view(count, length, 3, self.heads, width // self.heads)
+        q, k, v = parts.permute(2, 0, 3, 1, 4)
+        mixed = functional.scaled_dot_product_attention(q, k, v)
+        attended: Tensor = self.out(mixed.transpose(1, 2).reshape(count, length, width))
+        return attended
+
+
+class VideoNetwork(nn.Module):
+    """Tokens are squares of each view over a group of frames, and groups of actions."""
+
+    def __init__(self, config: VideoWorldConfig) -> None:
+        super().__init__()
+        self.config = config
+        width, frame, act = config.hidden, config.numbers, config.action_dim * config.group
+        views = len(config.views)
+        self.video_in = nn.Linear(frame * (config.group + 1), width)
+        self.video_out = nn.Linear(width, frame * config.group)
+        self.summarise = nn.Linear(views * config.squares * frame, config.summary)
+        self.action_in = nn.Linear(2 * act + (config.group + 1) * config.summary, width)
+        self.action_out = nn.Linear(width, act)
+        self.action_path = nn.Sequential(
+            nn.Linear(2 * act, width), nn.SiLU(), nn.Linear(width, width)
+        )
+        self.unknown = nn.Parameter(torch.zeros(width))
+        self.time_path = nn.Sequential(nn.Linear(TIME, width), nn.SiLU(), nn.Linear(width, width))
+        self.pace = nn.Parameter(torch.zeros(max(config.paces) + 1, width))
+        self.modulate = nn.Linear(width, 6 * width)
+        self.place = nn.Parameter(torch.randn(views * config.squares + 1, width) * 0.1)
+        self.moment = nn.Parameter(torch.randn(config.groups, width) * 0.1)
+        self.flag = nn.Parameter(torch.randn(2, width) * 0.1)
+        self.blocks = nn.ModuleList(WorldBlock(width, config.heads) for _ in range(config.depth))
+        self.last = nn.LayerNorm(width)
+        for layer in (self.video_out, self.action_out, self.modulate):
+            nn.init.zeros_(layer.weight)
+            nn.init.zeros_(layer.bias)
+
+    def forward(self, clip: VideoClip, time: Tensor, clean: Tensor) -> tuple[Tensor, Tensor]:
+        """Clean video and actions from noised ones. `time` [n] runs from noise 0 to data 1; `clean`
+        [n, views + 1] says which views, and whether the actions, are given clean after the
+        context."""
+        config = self.config
+        groups = clip.video.shape[2] // config.group
+        flags = self._flags(clean, groups)
+        acts = self._acts(clip.actions, clean[:, -1])
+        tokens = torch.cat([self._squares(clip.video), self._actions(clip, acts)[:, :, None]], 2)
+        tokens = tokens + self.place + self.moment[:groups, None]
+        each = self._each(flags)
+        tokens = tokens + self.flag[each.long()]
+        modulation = self._modulation(clip.pace, acts, time, clean)
+        chosen = torch.where(each[..., None], modulation[:, :, 1:], modulation[:, :, :1])
+        flat, chosen = tokens.flatten(1, 2), chosen.flatten(1, 2)
+        for block in self.blocks:
+            flat = block(flat, chosen)
+        hidden = self.last(flat).view(tokens.shape)
+        return self._paint(hidden[:, :, :-1], clip.video), self._read(hidden[:, :, -1])
+
+    @torch.no_grad()
+    def begin_summary(self, video: Tensor) -> None:
+        """The summary of a frame begins as the directions in which whole frames [n, views, squares,
+        numbers] vary most, each with unit variance."""
+        flat = video.flatten(1)
+        middle = flat.mean(0)
+        count = min(self.config.summary, *flat.shape)
+        _, values, vectors = torch.pca_lowrank(flat - middle, count, center=False)
+        scale = (values / math.sqrt(len(flat))).clamp(min=1e-3)
+        self.summarise.weight[:count] = (vectors / scale).T
+        self.summarise.bias[:count] = -(vectors / scale).T @ middle
+
+    def _flags(self, clean: Tensor, groups: int) -> Tensor:
+        """Which moments of each view, and of the actions, are clean: [n, groups, views + 1]."""
+        in_context = (
+            torch.arange(groups, device=clean.device) < self.config.context // self.config.group
+        )
+        return clean[:, None] | in_context[None, :, None]
+
+    def _each(self, flags: Tensor) -> Tensor:
+        """The flag of every token [n, groups, views * squares + 1]."""
+        views = flags[:, :, :-1].repeat_interleave(self.config.squares, dim=2)
+        return torch.cat([views, flags[:, :, -1:]], dim=2)
+
+    def _squares(self, video: Tensor) -> Tensor:
+        """Video tokens [n, groups, views * squares, width], each beside the newest known frame."""
+        config = self.config
+        grouped = torch.unflatten(video, 2, (-1, config.group)).permute(0, 2, 1, 4, 3, 5).flatten(4)
+        newest = video[:, :, config.context - 1][:, None].expand(-1, grouped.shape[1], -1, -1, -1)
+        embedded: Tensor = self.video_in(torch.cat([grouped, newest], dim=-1)).flatten(2, 3)
+        return embedded
+
+    def _acts(self, actions: Tensor, given: Tensor) -> Tensor:
+        """Actions in groups beside their sums since the context, which only given actions have:
+        [n, groups, numbers]."""
+        context = self.config.context
+        ahead = actions[:, context:].cumsum(1) / 6 * given[:, None, None]
+        sums = torch.cat([torch.zeros_like(actions[:, :context]), ahead], dim=1)
+        both = torch.cat([actions, sums], dim=-1)
+        return torch.unflatten(both, 1, (-1, self.config.group)).flatten(2)
+
+    def _actions(self, clip: VideoClip, acts: Tensor) -> Tensor:
+        """Action tokens, each beside the summaries of the frames of its steps."""
+        config = self.config
+        frames = self.summarise(clip.video.transpose(1, 2).flatten(2))
+        before = torch.cat([frames[:, :1], frames[:, config.group - 1 : -1 : config.group]], dim=1)
+        grouped = torch.unflatten(frames, 1, (-1, config.group)).flatten(2)
+        embedded: Tensor = self.action_in(torch.cat([acts, before, grouped], dim=-1))
+        return embedded
+
+    def _modulation(self, pace: Tensor, acts: Tensor, time: Tensor, clean: Tensor) -> Tensor:
+        """Of noised and of clean tokens at each moment: [n, groups, 2, 6 width]."""
+        times = torch.stack([time, torch.ones_like(time)], dim=1)
+        embedded = self.time_path(get_timestep_embedding(times.flatten() * 1000, TIME))
+        rows = embedded.view(len(time), 1, 2, -1) + self.pace[pace][:, None, None]
+        commanded = torch.where(clean[:, -1, None, None], self.action_path(acts), self.unknown)
+        modulation: Tensor = self.modulate(functional.silu(rows + commanded[:, :, None]))
+        return modulation
+
+    def _paint(self, hidden: Tensor, video: Tensor) -> Tensor:
+        config, count = self.config, len(hidden)
+        change = self.video_out(hidden).view(
+            count, -1, len(config.views), config.squares, config.group, config.numbers
+        )
+        change = change.permute(0, 2, 1, 4, 3, 5).flatten(2, 3)
+        painted: Tensor = change + video[:, :, config.context - 1][:, :, None]
+        return painted
+
+    def _read(self, hidden: Tensor) -> Tensor:
+        return torch.unflatten(self.action_out(hidden), 2, (self.config.group, -1)).flatten(1, 2)

@@ -1,0 +1,1 @@
+"""Many questions behind one prefix: which token sees which, and what the decoder says to each."""

@@ -1,0 +1,75 @@
+"""A fresh sample of prompts for a critical reading: drawn by a seed that nobody knew before, with
+scenario, setting and modality in the bank's own shares."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from scipy.stats import binomtest
+
+from evaluators.contracts import Sample
+from evaluators.suites.tailor.bank import DATA, Row
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReading:
+    """What one reader found in a fresh sample: prompts with a material fault, by category, and the
+    95 % interval (Wilson) of their share in the bank's version at that time."""
+
+    seed: str
+    bank: str
+    by: str
+    prompts: int
+    faulty: tuple[str, ...]
+    categories: Mapping[str, int]
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        bounds = binomtest(len(self.faulty), self.prompts).proportion_ci(method="wilson")
+        return float(bounds.low), float(bounds.high)
+
+
+def readings() -> tuple[SampleReading, ...]:
+    """The fresh samples of the open bank that were read, in their order."""
+    lines = (DATA / "samples.jsonl").read_text("utf-8").splitlines()
+    return tuple(_reading(json.loads(line)) for line in lines)
+
+
+def _reading(row: Row) -> SampleReading:
+    faults = row["faults"]
+    return SampleReading(
+        seed=row["seed"],
+        bank=row["bank"],
+        by=row["by"],
+        prompts=row["prompts"],
+        faulty=tuple(sorted({fault["item"] for fault in faults})),
+        categories=Counter(fault["category"] for fault in faults),
+    )
+
+
+def stratified(samples: Sequence[Sample], seed: str, count: int) -> tuple[Sample, ...]:
+    """So many prompts, those with the smallest hash of seed and id in each stratum; in the bank's
+    order. Strata take shares by size, the largest remainders first."""
+    strata: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
+    for sample in samples:
+        facets = sample.facets
+        strata[facets.scenario, facets.setting, facets.modality].append(sample)
+    shares = {name: len(group) * count / len(samples) for name, group in strata.items()}
+    quota = {name: int(share) for name, share in shares.items()}
+    by_remainder = sorted(shares, key=lambda name: (quota[name] - shares[name], name))
+    for name in by_remainder[: count - sum(quota.values())]:
+        quota[name] += 1
+    drawn = {
+        sample.id
+        for name, group in strata.items()
+        for sample in sorted(group, key=lambda each: _place(seed, each.id))[: quota[name]]
+    }
+    return tuple(sample for sample in samples if sample.id in drawn)
+
+
+def _place(seed: str, sample_id: str) -> str:
+    return hashlib.sha256(f"{seed} {sample_id}".encode()).hexdigest()

@@ -1,0 +1,1 @@
+"""How the packaged small reader is made: drawn material, and a course over it."""

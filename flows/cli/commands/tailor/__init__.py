@@ -1,0 +1,1 @@
+"""The commands of TailOR: `curation` writes new banks, `bank` keeps the open one good."""

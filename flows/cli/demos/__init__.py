@@ -1,0 +1,1 @@
+"""What each suite hands in for the demo: one module a suite with `bundles(settings)`."""

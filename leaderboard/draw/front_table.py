@@ -1,0 +1,48 @@
+"""The few rows that the front page shows of a suite, as an HTML table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from urllib.parse import urlencode
+
+from infra.tables import Metric
+from leaderboard.draw.ranking_table import ROLES
+from leaderboard.draw.words import name, number, titled
+from leaderboard.queries.ranking import PAPER, RankedEntry
+
+
+def front_table(entries: Sequence[RankedEntry], metric: Metric) -> str:
+    """Rank, model and figure with its interval; a paper's figure has no rank and no link."""
+    rows = "".join(_row(entry, metric) for entry in entries)
+    title = escape(titled(metric.title, metric.unit))
+    return (
+        '<table class="arm-front"><thead><tr><th scope="col">Rank</th><th scope="col">Model</th>'
+        f'<th scope="col" class="num">{title}</th></tr></thead><tbody>{rows}</tbody></table>'
+    )
+
+
+def _row(entry: RankedEntry, metric: Metric) -> str:
+    model = escape(name(entry.model, 60))
+    link = escape(f"model?{urlencode({'id': entry.submission_id})}")
+    named = model if entry.trust == PAPER else f'<a data-turn="1" href="{link}">{model}</a>'
+    role = f" <small>{ROLES[entry.role].lower()}</small>" if entry.role in ROLES else ""
+    return (
+        f'<tr><td>{_rank(entry)}</td><th scope="row">{named}{role}</th>'
+        f'<td class="num"><b>{number(entry.value, metric.unit)}</b> '
+        f"<small>{_interval(entry, metric)}</small></td></tr>"
+    )
+
+
+def _rank(entry: RankedEntry) -> str:
+    if entry.rank is None:
+        return '<span aria-label="no rank">–</span>'
+    if entry.best_rank in (None, entry.worst_rank):
+        return str(entry.rank)
+    return f"{entry.rank} <small>{entry.best_rank}–{entry.worst_rank}</small>"
+
+
+def _interval(entry: RankedEntry, metric: Metric) -> str:
+    if entry.low is None or entry.high is None:
+        return ""
+    return f"{number(entry.low, metric.unit)}–{number(entry.high, metric.unit)}"

@@ -1,0 +1,1 @@
+"""What a reader takes in at a glance: headline figures of a board, a picture a row, its trust."""

@@ -1,0 +1,107 @@
+"""A model's time on our machines is its submitter's: bounds at the door, a budget, and an end
+within seconds."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.durable.gpu_time import GpuTime, OverGpuTime
+from flows.durable.lease import HeldLease, LeaseLost, under
+from flows.run.errors import RETRIED, stopped_by
+from flows.workers.executor import submit_shards
+from submissions.bundle.sampling_bounds import sampling_problems
+from submissions.format.manifest import DeclaredSampling, Manifest
+from tests.bundles import declaration
+from tests.flows.long_shard import endless
+from tests.servers.prefect import PrefectServer
+
+
+def test_time_is_over_when_finished_shards_and_the_one_in_work_pass_it() -> None:
+    moments = iter([0.0, 10.0, 49.0, 51.5])
+    budget = GpuTime(100, 50, clock=lambda: next(moments))
+    budget.count(10)
+
+    budget.check()
+    with pytest.raises(OverGpuTime, match="0.0 hours and was not through"):
+        budget.check()
+
+
+def test_the_end_is_the_submitters_and_is_not_tried_again() -> None:
+    stopped = stopped_by(OverGpuTime("Its model worked for 49.0 hours."))
+
+    assert (stopped.code, stopped.fault) == ("E_GPU_TIME", "submitter")
+    assert stopped.code not in RETRIED
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.xdist_group("servers")
+def test_work_stops_within_seconds_when_the_lease_is_lost_or_the_time_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: PrefectServer
+) -> None:
+    from prefect import flow, task
+
+    monkeypatch.setenv("PREFECT_API_URL", prefect_server.api_url)
+    monkeypatch.setenv("ARMILLARY_ENGINE", "threads")
+    shard = task(retries=0, persist_result=False)(endless)
+    hold = HeldLease("sub-1", "somebody")
+
+    @flow(persist_result=False)
+    def generate(budget: Any) -> None:
+        with under(hold):
+            for _ in submit_shards(shard, [str(tmp_path)], gpu_time=budget):
+                raise AssertionError("an endless shard ended")
+
+    began = time.monotonic()
+    with pytest.raises(OverGpuTime):
+        generate(GpuTime(2))
+
+    assert (tmp_path / "stopped").exists()
+    assert hold.lost.is_set()
+    (tmp_path / "stopped").unlink()
+    with pytest.raises(LeaseLost):
+        generate(None)
+    assert (tmp_path / "stopped").exists()
+    assert time.monotonic() - began < 60
+
+
+@pytest.mark.parametrize(
+    ("modalities", "sampling", "field"),
+    [
+        (["image"], {"steps": 1000, "height": 8192, "width": 8192}, "steps"),
+        (["image"], {"steps": 50, "height": 8192, "width": 8192}, "width"),
+        (["video"], {"steps": 50, "height": 8192}, "width"),
+        (["video"], {"steps": 150}, "steps"),
+        (["video"], {"steps": 50, "height": 1088, "width": 1920, "frames": 400}, "frames"),
+    ],
+)
+def test_a_model_asks_no_more_than_models_of_its_kind_do(
+    modalities: list[str], sampling: dict[str, int], field: str
+) -> None:
+    problem = next(sampling_problems(declared("model", modalities, sampling)))
+
+    assert (problem.code, problem.where) == ("E_SAMPLING", f"manifest.sampling.{field}")
+    assert "hand in outputs made elsewhere" in problem.hint
+
+
+@pytest.mark.parametrize(
+    ("kind", "modalities", "sampling"),
+    [
+        ("outputs", ["image"], {"steps": 1000, "height": 8192, "width": 8192}),
+        ("model", ["image"], {"steps": 50, "height": 2048, "width": 2048}),
+        ("model", ["video"], {"steps": 50, "height": 704, "width": 1216, "frames": 257}),
+        ("model", ["image", "video"], {}),
+    ],
+)
+def test_published_settings_and_outputs_made_elsewhere_pass(
+    kind: str, modalities: list[str], sampling: dict[str, int]
+) -> None:
+    assert list(sampling_problems(declared(kind, modalities, sampling))) == []
+
+
+def declared(kind: str, modalities: list[str], sampling: dict[str, Any]) -> Manifest:
+    fields = declaration(kind=kind, modalities=modalities, sampling={"seed": 1, **sampling})
+    return Manifest.model_construct(**{**fields, "sampling": DeclaredSampling(seed=1, **sampling)})

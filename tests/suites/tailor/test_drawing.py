@@ -1,0 +1,45 @@
+"""Fresh samples of the bank are drawn by a seed, and what was read of them is told."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from evaluators.suites.tailor.bank import samples
+from evaluators.suites.tailor.upkeep.drawing import SampleReading, readings, stratified
+from evaluators.suites.tailor.upkeep.records import CATEGORIES, WHO
+
+
+def test_a_sample_has_the_shares_of_the_bank_in_every_stratum() -> None:
+    drawn = stratified(samples(), "a seed", 120)
+
+    facets = [sample.facets for sample in drawn]
+    assert len({sample.id for sample in drawn}) == 120
+    assert Counter(place.scenario for place in facets) == {
+        "regular": 24,
+        "unconventional": 48,
+        "impossible": 48,
+    }
+    assert set(Counter((place.setting, place.modality) for place in facets).values()) == {30}
+
+
+def test_another_seed_is_another_sample_and_the_same_seed_the_same() -> None:
+    first, again, other = (stratified(samples(), seed, 120) for seed in ("a", "a", "b"))
+
+    assert first == again
+    assert len({sample.id for sample in first} & {sample.id for sample in other}) < 60
+
+
+def test_a_count_that_no_stratum_divides_is_met_all_the_same() -> None:
+    assert len(stratified(samples(), "a", 101)) == 101
+
+
+@pytest.mark.parametrize("reading", readings(), ids=lambda reading: reading.seed[:8])
+def test_what_was_found_in_a_sample_lies_in_the_sample_of_its_seed(reading: SampleReading) -> None:
+    drawn = {sample.id for sample in stratified(samples(), reading.seed, reading.prompts)}
+    assert set(reading.faulty) <= drawn
+    assert set(reading.categories) <= set(CATEGORIES)
+    assert reading.by in WHO
+    low, high = reading.interval
+    assert low < len(reading.faulty) / reading.prompts < high
