@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from evaluators.contracts import Sample, Suite
-from evaluators.suites import suite_named
+from evaluators.suites import suite_named, suite_names
 from flows.run.catalogue import from_code
 from infra.settings import Settings
 from submissions.bundle.check import CheckedBundle
@@ -42,9 +43,18 @@ def handed_out(suite: Suite, sample: Sample, folder: Path) -> str:
     return suite.hand_out(sample, folder) if suite.hand_out else ""
 
 
+def version_of(name: str) -> str:
+    """The version that a suite has now; IntakeError for a suite that is not there."""
+    _check_is_one("E_SUITE", "suite", name, suite_names())
+    return suite_named(name).version
+
+
 def new_entry(folder: Path, facts: EntryFacts, modality: str) -> int:
     """Write a starter folder; how many samples it has."""
     suite = suite_named(facts.suite)
+    modalities = {sample.facets.modality for sample in suite.samples()}
+    _check_is_one("E_SUBSET", "subset", facts.subset, suite.subsets)
+    _check_is_one("E_MODALITY", "modality", modality, ["*", *sorted(modalities)])
     samples = chosen_samples(suite, facts.subset, modality)
     check_is_new(folder)
     media = folder / MEDIA
@@ -56,6 +66,12 @@ def new_entry(folder: Path, facts: EntryFacts, modality: str) -> int:
     ]
     write_starter(folder, facts, listed)
     return len(listed)
+
+
+def _check_is_one(code: str, noun: str, name: str, names: Iterable[str]) -> None:
+    listed = list(names)
+    if name not in listed:
+        raise refusal(code, noun, no_such(noun, name, listed), "Name one of them.")
 
 
 def packed_folder(folder: Path, to: Path, partial: bool = False) -> PackedEntry:

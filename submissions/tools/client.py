@@ -51,12 +51,13 @@ class RemoteStatus:
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """What the server made of a bundle."""
+    """What the server made of a bundle; `page` is where people follow it, if there is one."""
 
     submission_id: str
     duplicate: bool
     warnings: tuple[Problem, ...]
     suite: str
+    page: str
 
 
 def left_of_the_quota(quota: Mapping[str, Any]) -> str:
@@ -166,7 +167,8 @@ class Server:
             answer = self.ask("POST", f"/v1/submissions/uploads/{upload_id}/finish", b"", {})
             if answer["submission"]:
                 warnings = tuple(Problem(**warning) for warning in answer["warnings"])
-                return HandedIn(answer["submission"], answer["duplicate"], warnings, suite)
+                page = self.page_of(answer["submission"])
+                return HandedIn(answer["submission"], answer["duplicate"], warnings, suite, page)
             time.sleep(PAUSE)
         raise refusal(
             "E_TIMEOUT", "server", "The check takes very long.", "Run the same command again later."

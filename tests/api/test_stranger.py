@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -13,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Mount, Route
 
+import armillary
 from infra.db import migrate, session
 from infra.settings import Settings
 from leaderboard.api.door import create_app
@@ -22,6 +24,7 @@ from submissions.tools.client import Server
 from tests.api.served import served
 from tests.command import Machine
 from tests.submissions.test_starter import painted
+from tests.test_python_client import NOTEBOOK
 
 
 def _any_page(_request: Request) -> HTMLResponse:
@@ -74,6 +77,42 @@ def test_from_nothing_to_a_published_entry_in_five_commands(
     assert "3 of 3 scored submissions left" in said
     entries = json.loads(host.run("board", "tailor", "--json"))
     assert [entry["submission_id"] for entry in entries if entry["trust"] == "B"] == [received]
+
+
+def test_the_notebook_reaches_the_board(
+    board: tuple[str, str], host: Machine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cells, one after the other, as a reader runs them; the work begins when it waits."""
+    address, token = board
+    variables = {"SERVER": address, "TOKEN": token, "TEAM": "Owls", "ENTRY": str(tmp_path / "e")}
+    for name, value in variables.items():
+        monkeypatch.setenv(f"ARMILLARY_{name}", value)
+    notebook = json.loads(NOTEBOOK.read_text("utf-8"))
+    *cells, last = ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+    names: dict[str, Any] = {}
+
+    for cell in cells:
+        exec(cell, names)
+    worker = threading.Thread(
+        target=host.run_alone, args=("evaluate", names["handed"].submission_id)
+    )
+    worker.start()
+    exec(last, names)
+    worker.join()
+
+    assert names["status"].state == "published"
+
+
+def test_the_script_hands_in_what_it_drew(
+    board: tuple[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from armillary.examples.hand_in import hand_in
+
+    monkeypatch.setenv("ARMILLARY_TOKEN", board[1])
+
+    submission_id = hand_in(board[0], tmp_path / "e", "Owls", wait=False)
+
+    assert armillary.status(submission_id, server=board[0]).state == "received"
 
 
 @pytest.mark.parametrize(

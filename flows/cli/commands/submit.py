@@ -370,8 +370,8 @@ def _send(server: str, token: str, bundle: Path) -> None:
         handed = door.hand_in(bundle, show)
         warn(handed.warnings)
         say(f"Received as {handed.submission_id}.")
-        if page := door.page_of(handed.submission_id):
-            say(f"See it at {page}")
+        if handed.page:
+            say(f"See it at {handed.page}")
         say(left_of_the_quota(door.ask("GET", "/v1/teams/me", b"", {})["quotas"][handed.suite]))
 
 
