@@ -7,7 +7,7 @@ from infra.tables.columns import UtcTime, json_column, now, text_column, time_co
 from infra.tables.curation import CurationCall, Draft
 from infra.tables.results import Cell, Output, Reply, Score, Shard, Verdict
 from infra.tables.submissions import Event, Run, Submission
-from infra.tables.teams import QuotaUse, RateCount, Team, Token, Upload
+from infra.tables.teams import QuotaUse, RateCount, Team, Token, TokenRequest, Upload
 
 __all__ = [
     "Cell",
@@ -28,6 +28,7 @@ __all__ = [
     "Suite",
     "Team",
     "Token",
+    "TokenRequest",
     "Upload",
     "UtcTime",
     "Verdict",

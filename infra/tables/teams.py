@@ -1,4 +1,5 @@
-"""Rows of submitters: teams, their API tokens, uploads, quota uses, and counts for rate limits."""
+"""Rows of submitters: teams, their API tokens and requests for one, uploads, quota uses, and counts
+for rate limits."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 from sqlalchemy import UniqueConstraint
 from sqlmodel import Field, SQLModel
 
-from infra.tables.columns import count_column, json_column, time_column
+from infra.tables.columns import count_column, json_column, text_column, time_column
 
 
 class Team(SQLModel, table=True):
@@ -33,6 +34,22 @@ class Token(SQLModel, table=True):
     expires_at: datetime = time_column()
     revoked_at: datetime | None = time_column(nullable=True)
     last_used_at: datetime | None = time_column(nullable=True)
+
+
+class TokenRequest(SQLModel, table=True):
+    """Somebody without a token asks for one; its code, kept as a hash, picks the token up after an
+    operator confirmed."""
+
+    __tablename__ = "token_request"
+    id: str = Field(primary_key=True)
+    code_sha256: str
+    team: str
+    contact: str
+    about: str = text_column()
+    state: str = Field(index=True)
+    created_at: datetime = time_column()
+    decided_at: datetime | None = time_column(nullable=True)
+    decided_by: str = ""
 
 
 class Upload(SQLModel, table=True):

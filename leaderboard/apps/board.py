@@ -22,7 +22,7 @@ from leaderboard.views import (
     samples,
     submit,
 )
-from leaderboard.views.operators import review, studies, system
+from leaderboard.views.operators import review, studies, system, teams
 from leaderboard.widgets.common import no_board, notice, remember_pages
 from leaderboard.widgets.look import dress
 
@@ -49,6 +49,7 @@ MORE = [
 ]
 OPERATORS = [
     st.Page(studies.page, title="Studies", url_path="studies", icon=":material/groups:"),
+    st.Page(teams.page, title="Teams", url_path="teams", icon=":material/key:"),
     st.Page(system.page, title="System", url_path="system", icon=":material/monitor_heart:"),
 ]
 

@@ -1,4 +1,4 @@
-"""The few rows that the front page shows of a suite, as an HTML table."""
+"""The few rows that the front page shows of a suite, as an HTML table with a bar a figure."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ def front_table(entries: Sequence[RankedEntry], metric: Metric) -> str:
     """Rank, model and figure with its interval; a paper's figure has no rank and no link."""
     rows = "".join(_row(entry, metric) for entry in entries)
     title = escape(titled(metric.title, metric.unit))
+    ranked = any(entry.rank is not None for entry in entries)
+    rank = f'<th scope="col" class="rank">{"Rank" if ranked else ""}</th>'
     return (
-        '<table class="arm-front"><thead><tr><th scope="col">Rank</th><th scope="col">Model</th>'
+        f'<table class="arm-front"><thead><tr>{rank}<th scope="col">Model</th>'
         f'<th scope="col" class="num">{title}</th></tr></thead><tbody>{rows}</tbody></table>'
     )
 
@@ -27,11 +29,19 @@ def _row(entry: RankedEntry, metric: Metric) -> str:
     link = escape(f"model?{urlencode({'id': entry.submission_id})}")
     named = model if entry.trust == PAPER else f'<a data-turn="1" href="{link}">{model}</a>'
     role = f" <small>{ROLES[entry.role].lower()}</small>" if entry.role in ROLES else ""
+    lead = ' class="lead"' if entry.rank == 1 else ""
     return (
-        f'<tr><td>{_rank(entry)}</td><th scope="row">{named}{role}</th>'
-        f'<td class="num"><b>{number(entry.value, metric.unit)}</b> '
-        f"<small>{_interval(entry, metric)}</small></td></tr>"
+        f'<tr{lead}><td class="rank">{_rank(entry)}</td><th scope="row">{named}{role}</th>'
+        f'<td class="num" style="--w:{share(entry.value, metric):.2f}">'
+        f"<b>{number(entry.value, metric.unit)}</b>{_interval(entry, metric)}</td></tr>"
     )
+
+
+def share(value: float | None, metric: Metric) -> float:
+    """How far a figure is on the way from the worst to the best that there can be."""
+    if value is None or metric.best == metric.worst:
+        return 0.0
+    return min(1.0, max(0.0, (value - metric.worst) / (metric.best - metric.worst)))
 
 
 def _rank(entry: RankedEntry) -> str:
@@ -39,10 +49,10 @@ def _rank(entry: RankedEntry) -> str:
         return '<span aria-label="no rank">–</span>'
     if entry.best_rank in (None, entry.worst_rank):
         return str(entry.rank)
-    return f"{entry.rank} <small>{entry.best_rank}–{entry.worst_rank}</small>"
+    return f"{entry.rank}<small>{entry.best_rank}–{entry.worst_rank}</small>"
 
 
 def _interval(entry: RankedEntry, metric: Metric) -> str:
     if entry.low is None or entry.high is None:
         return ""
-    return f"{number(entry.low, metric.unit)}–{number(entry.high, metric.unit)}"
+    return f"<small>{number(entry.low, metric.unit)}–{number(entry.high, metric.unit)}</small>"

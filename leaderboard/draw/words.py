@@ -103,9 +103,15 @@ def digits(unit: str) -> int:
 
 
 def titled(title: str, unit: str) -> str:
-    """A metric's title with its unit."""
+    """A metric's title with its unit.
+
+    >>> titled("Realism", "rating_0_5"), titled("Index (our own)", "percent")
+    ('Realism (0 to 5)', 'Index (our own), %')
+    """
     short = UNITS.get(unit, unit)
-    return f"{title} ({short})" if short else title
+    if not short:
+        return title
+    return f"{title}, {short}" if title.endswith(")") else f"{title} ({short})"
 
 
 def spell(seconds: float) -> str:

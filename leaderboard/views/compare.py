@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from infra.settings import Settings
-from infra.store import open_store
+from infra.store import Store, open_store
 from infra.tables import Metric
 from leaderboard.draw import charts
 from leaderboard.draw.words import escaped, name, number, plain, titled
@@ -20,11 +20,13 @@ from leaderboard.queries import comparison, paired, ranking, samples
 from leaderboard.queries.paired import SampleValue
 from leaderboard.queries.ranking import NotOnBoard
 from leaderboard.queries.samples import RunFacts
-from leaderboard.selection.settle import best_runs
+from leaderboard.selection.choice import Choice
+from leaderboard.selection.settle import best_runs, settle
 from leaderboard.widgets.common import ask, downloads, draw, link, pick
 from leaderboard.widgets.thumbnails import thumbnail
 
 MOST = 4
+MOST_SAMPLES = 6
 HOW = (
     "First minus second, as both stand on the board. The interval and p are Student's t of what "
     "each task adds to the difference, as the ranks are; with few tasks both say little. No "
@@ -45,7 +47,7 @@ def page() -> None:
         return
     chosen, beside = _chosen(runs)
     metrics = {metric.name: metric for metric in ask(ranking.metrics, chosen[0].suite)}
-    metric = metrics.get(st.query_params.get("metric", ""), next(iter(metrics.values())))
+    metric = metrics.get(st.query_params.get("metric", ""), _first_metric(chosen[0], metrics))
     with beside:
         pick(
             "metric",
@@ -65,6 +67,14 @@ def page() -> None:
     _side_by_side(chosen, values, metric)
     _differences(chosen, metric)
     _tallies(chosen, values, metric)
+
+
+def _first_metric(run: RunFacts, metrics: Mapping[str, Metric]) -> Metric:
+    """What the ranking page ranks by, if it is known sample by sample; else the first that is."""
+    scored = ask(samples.scored_metrics, run.run_id)
+    ranked_by = ask(settle, Choice(suite=run.suite)).metric
+    known = [metric for metric in metrics.values() if metric.name in scored]
+    return ranked_by if ranked_by in known else next(iter([*known, ranked_by]))
 
 
 def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
@@ -199,23 +209,27 @@ def _side_by_side(
 ) -> None:
     st.header("Where they differ most", anchor=False)
     store = open_store(Settings().objects, Settings().s3_endpoint)
-    for sample, apart in paired.widest(values, 6):
-        items = [ask(samples.item, run, metric.name, sample) for run in chosen]
-        prompt = next((item.prompt for item in items if item), "")
-        with st.container(border=True):
-            st.caption(f"{escaped(prompt, 300)} ({number(apart, metric.unit)} apart)")
-            for column, run, item in zip(st.columns(len(chosen)), chosen, items, strict=True):
-                small = (
-                    thumbnail(store, item.media_sha256, item.media_type)
-                    if item and item.media_sha256
-                    else None
-                )
-                if small:
-                    column.image(small, width=320, alt=f"Output of {name(run.model, 60)}")
-                with column:
-                    st.markdown(
-                        f"{escaped(run.model, 50)}: "
-                        f"**{number(item.value if item else None, metric.unit)}**"
-                    )
-                    parameters = {"run": run.run_id, "metric": metric.name, "sample": sample}
-                    link("samples", "Look closer", parameters, ":material/zoom_in:")
+    widest, across = paired.widest(values, MOST_SAMPLES), 2 if len(chosen) == 2 else 1
+    for row in (widest[start : start + across] for start in range(0, len(widest), across)):
+        for column, (sample, apart) in zip(st.columns(across), row, strict=False):
+            with column, st.container(border=True, height="stretch"):
+                _sample(store, chosen, metric, sample, apart)
+
+
+def _sample(
+    store: Store, chosen: Sequence[RunFacts], metric: Metric, sample: str, apart: float
+) -> None:
+    """One prompt, and what each entry made of it."""
+    items = [ask(samples.item, run, metric.name, sample) for run in chosen]
+    prompt = next((item.prompt for item in items if item), "")
+    st.caption(f"{escaped(prompt, 300)} ({number(apart, metric.unit)} apart)")
+    for column, run, item in zip(st.columns(len(chosen)), chosen, items, strict=True):
+        has_media = item is not None and item.media_sha256
+        small = thumbnail(store, item.media_sha256, item.media_type) if has_media else None
+        with column:
+            if small:
+                st.image(small, width="stretch", alt=f"Output of {name(run.model, 60)}")
+            value = number(item.value if item else None, metric.unit)
+            st.markdown(f"{escaped(run.model, 50)}: **{value}**")
+            parameters = {"run": run.run_id, "metric": metric.name, "sample": sample}
+            link("samples", "Look closer", parameters, ":material/zoom_in:")

@@ -63,7 +63,7 @@ def _entry(submission: Submission) -> None:
     )
     if submission.reason:
         st.caption(escaped(submission.reason, 500))
-    runs = ask(samples.runs, None, submission.id)
+    runs = _best_known_first(ask(samples.runs, None, submission.id))
     for run in runs[:1]:
         result_card(run)
     remarks(submission.id)
@@ -79,6 +79,12 @@ def _entry(submission: Submission) -> None:
     with origin:
         st.subheader("Provenance", anchor=False)
         _facts(_origin(submission, runs))
+
+
+def _best_known_first(runs: Sequence[RunFacts]) -> list[RunFacts]:
+    """The run whose board the ranking page opens, then the others, newest first."""
+    front = ask(best_runs, runs[0].suite) if runs else []
+    return sorted(runs, key=lambda run: run.run_id not in front)
 
 
 def _everywhere(submission: Submission) -> None:

@@ -11,16 +11,17 @@ from infra.store import open_store
 from leaderboard.cache.reader import NoBoard
 from leaderboard.draw.front_table import front_table
 from leaderboard.draw.trust_strip import label
-from leaderboard.draw.words import escaped, name, plain, titled
+from leaderboard.draw.words import escaped, name, plain
 from leaderboard.queries import entries, nights
 from leaderboard.queries.entries import Newcomer
 from leaderboard.queries.glance.headlines import shown_outputs
 from leaderboard.queries.glance.strip import TrustStrip
 from leaderboard.queries.ranking import RankedEntry
 from leaderboard.selection.settle import Leaders, Settled, leaders
+from leaderboard.widgets.citation import board_address
 from leaderboard.widgets.common import ask, link, no_board, settings
 from leaderboard.widgets.result_card import CANDIDATES, spread
-from leaderboard.widgets.thumbnails import row_addresses
+from leaderboard.widgets.thumbnails import FRONT_WIDTH, row_addresses
 
 INTRO = (
     "World models are judged here on what they show: does a picture or a clip keep to the prompt, "
@@ -52,18 +53,19 @@ def page() -> None:
 
 def _suite(front: Leaders) -> None:
     suite, metric, choice = front.settled.suite, front.settled.metric, front.settled.choice
-    st.header(escaped(suite.title), anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.header(escaped(suite.title), anchor=False, width="content")
+        if front.facts and (words := label(front.facts)):
+            st.html(f'<span class="arm-label">{escape(words)}</span>', width="content")
     st.markdown(escaped(suite.sentence, 400))
     ours = front.ours or front.unranked
-    if front.facts and (words := label(front.facts)):
-        st.html(f'<span class="arm-label">{escape(words)}</span>')
-    if ours:
-        st.caption(escaped(_measured(front.settled, front.facts), 300))
-        st.html(front_table(ours, metric))
-    if front.notice:
-        st.caption(escaped(BLIND if not front.ours else front.notice, 400))
     if front.example:
         _pictures(front.example)
+    if ours:
+        st.html(front_table(ours, metric))
+        st.caption(escaped(_measured(front.settled, front.facts), 300))
+    if front.notice:
+        st.caption(escaped(BLIND if not front.ours else front.notice, 400))
     if front.printed and front.papers:
         st.caption(
             f"Not ranked: figures from {escaped(front.papers[0].source, 120)}. "
@@ -85,14 +87,14 @@ def _pictures(example: RankedEntry) -> None:
     except NoBoard:
         return
     store = open_store(settings().objects, settings().s3_endpoint)
-    pictures = row_addresses(store, {output.sample_id: output for output in outputs})
+    pictures = row_addresses(store, {output.sample_id: output for output in outputs}, FRONT_WIDTH)
     images = "".join(
         f'<img src="{picture}" alt="Output for {escape(name(sample, 100))}">'
         for sample, picture in pictures.items()
     )
     if images:
         caption = escape(f"Shown: {name(example.model, 60)}")
-        st.html(f'<div class="arm-pictures">{images}</div><small>{caption}</small>')
+        st.html(f'<div class="arm-pictures">{images}</div><div class="arm-small">{caption}</div>')
 
 
 BLIND = (
@@ -107,9 +109,9 @@ def _measured(settled: Settled, facts: TrustStrip | None) -> str:
     facets = (choice.scenario, choice.task, choice.setting, choice.modality)
     where = " · ".join(plain(value) for value in facets if value != "*")
     judge = f"judge {facts.judge}" if facts else ""
-    title = titled(metric.title, metric.unit)
     better = "higher is better" if metric.direction == "higher" else "lower is better"
-    return ", ".join(part for part in (title, better, where, judge) if part)
+    words = ", ".join(part for part in (better, where, judge) if part)
+    return words[:1].upper() + words[1:]
 
 
 def _last_night() -> None:
@@ -159,9 +161,10 @@ def _door() -> None:
         "executed."
     )
     st.code(
+        "pip install armillary\n"
         "armillary new tailor --subset demo my-entry\n"
         "armillary pack my-entry\n"
-        "armillary submit my-entry.zip",
+        f"armillary submit my-entry.zip --server {board_address() or 'ADDRESS'}",
         language=None,
     )
     link("submit", "Submit and status", icon=":material/upload:")

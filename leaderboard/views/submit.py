@@ -13,6 +13,7 @@ from leaderboard.queries import entries
 from leaderboard.queries.entries import SubmissionRow
 from leaderboard.queries.glance.waiting import waiting_sentence
 from leaderboard.widgets.common import ask_now, link, pick, table
+from leaderboard.widgets.token_request import token_request
 from leaderboard.widgets.uploader import uploader
 from submissions.gates.report import finding_rows, load_results, worst_lines
 from submissions.teams.lifecycle import PATH, TERMINAL, State
@@ -36,10 +37,6 @@ the sample's id; or a model that we run. `armillary new` writes the manifest and
 The subset `demo` is small, has a board of its own and costs no quota. Nothing in a bundle is
 executed.
 """
-ASKING = """
-A team hands in with its token (`arm_…`). The people who run this board enter the team and give the
-token out once; ask them by the contact they publish.
-"""
 
 
 def page() -> None:
@@ -59,7 +56,7 @@ def page() -> None:
 
 def _door(chosen: SubmissionRow | None) -> None:
     st.markdown(FORMAT)
-    st.caption(ASKING)
+    token_request()
     with st.expander("From nothing to the board by the command line", expanded=not chosen):
         st.code(STEPS, language="bash")
     st.caption(

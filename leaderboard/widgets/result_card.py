@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -26,7 +27,7 @@ from leaderboard.queries.samples import RunFacts
 from leaderboard.selection.choice import Choice
 from leaderboard.selection.settle import Settled, settle
 from leaderboard.widgets.common import ask, link, settings
-from leaderboard.widgets.thumbnails import thumbnail
+from leaderboard.widgets.thumbnails import WIDTH, row_addresses
 
 PICTURES = 4
 CANDIDATES = 200
@@ -108,13 +109,17 @@ def _pictures(run: RunFacts) -> None:
     except NoBoard:
         return
     store = open_store(settings().objects, settings().s3_endpoint)
-    for column, output in zip(st.columns(PICTURES), outputs, strict=False):
-        small = thumbnail(store, output.media_sha256, output.media_type)
-        if small:
-            with column:
-                st.image(small, width="stretch", alt=f"Output for {name(output.sample_id, 100)}")
-                params = {"run": run.run_id, "sample": output.sample_id}
-                link("samples", "Look closer", params)
+    pictures = row_addresses(store, {output.sample_id: output for output in outputs}, WIDTH)
+    if pictures:
+        tiles = "".join(_tile(run, *picture) for picture in pictures.items())
+        st.html(f'<div class="arm-pictures card">{tiles}</div>')
+
+
+def _tile(run: RunFacts, sample: str, picture: str) -> str:
+    """One output, which leads to all that is known of it."""
+    look = escape(f"samples?{urlencode({'run': run.run_id, 'sample': sample})}")
+    alt = escape(f"Output for {name(sample, 100)}, look closer")
+    return f'<a data-turn="1" href="{look}"><img src="{picture}" alt="{alt}"></a>'
 
 
 def spread(outputs: Sequence[ShownOutput], most: int = PICTURES) -> list[ShownOutput]:

@@ -18,6 +18,7 @@ from submissions.media.trajectories import TRAJECTORY_TYPE
 
 WIDTH = 320
 ROW_WIDTH = 112
+FRONT_WIDTH = 224
 MOST_MADE = 12
 """Row pictures that one view of a page makes; the next view finds these and makes more."""
 MOST_REMEMBERED = 5000
@@ -39,41 +40,43 @@ def thumbnail(store: Store, sha256: str, media_type: str, width: int = WIDTH) ->
 
 
 def _key(sha256: str, width: int) -> str:
-    return f"thumbnails/{width}-2/{sha256}.webp"
+    return f"thumbnails/{width}-3/{sha256}.webp"
 
 
-def row_addresses(store: Store, outputs: Mapping[str, ShownOutput]) -> dict[str, str]:
+def row_addresses(
+    store: Store, outputs: Mapping[str, ShownOutput], width: int = ROW_WIDTH
+) -> dict[str, str]:
     """Small pictures for the rows of a table, each as an address that holds the picture itself."""
     to_make = MOST_MADE
     for output in outputs.values():
-        if output.media_sha256 not in _row_addresses:
-            to_make -= _load_row(store, output, to_make > 0)
+        if (output.media_sha256, width) not in _row_addresses:
+            to_make -= _load_row(store, output, width, to_make > 0)
     return {
-        entry: _row_addresses[output.media_sha256]
+        entry: _row_addresses[output.media_sha256, width]
         for entry, output in outputs.items()
-        if output.media_sha256 in _row_addresses
+        if (output.media_sha256, width) in _row_addresses
     }
 
 
-_row_addresses: dict[str, str] = {}
-"""By the hash of what they show, so that a page asks the store once."""
+_row_addresses: dict[tuple[str, int], str] = {}
+"""By the hash of what they show and their width, so that a page asks the store once."""
 
 
-def _load_row(store: Store, output: ShownOutput, may_make: bool) -> bool:
+def _load_row(store: Store, output: ShownOutput, width: int, may_make: bool) -> bool:
     """Remember one picture; whether it had to be made."""
-    key, make = _key(output.media_sha256, ROW_WIDTH), False
+    key, make = _key(output.media_sha256, width), False
     try:
         make = not store.exists(key)
         if make and not may_make:
             return False
-        small = thumbnail(store, output.media_sha256, output.media_type, ROW_WIDTH)
+        small = thumbnail(store, output.media_sha256, output.media_type, width)
     except StoreError:
         return make
     if small:
         if len(_row_addresses) >= MOST_REMEMBERED:
             _row_addresses.clear()
         encoded = base64.b64encode(small).decode()
-        _row_addresses[output.media_sha256] = f"data:image/webp;base64,{encoded}"
+        _row_addresses[output.media_sha256, width] = f"data:image/webp;base64,{encoded}"
     return make
 
 
@@ -113,7 +116,7 @@ def with_play_mark(image: Image.Image) -> Image.Image:
     """A frame with the mark that says: this is a clip."""
     marked = image.convert("RGB")
     draw = ImageDraw.Draw(marked, "RGBA")
-    x, y, size = marked.width / 2, marked.height / 2, min(marked.size) / 6
+    x, y, size = marked.width / 2, marked.height / 2, min(marked.size) / 11
     draw.ellipse((x - 1.6 * size, y - 1.6 * size, x + 1.6 * size, y + 1.6 * size), (0, 0, 0, 130))
     triangle = [(x - 0.6 * size, y - size), (x - 0.6 * size, y + size), (x + size, y)]
     draw.polygon(triangle, (255, 255, 255, 235))

@@ -20,12 +20,13 @@ VIEWS = (
     "methods",
     "submit",
     "system",
+    "teams",
 )
 
 
 def room(view: str) -> str:
     """The package in which a page lives."""
-    operators = view in ("review", "studies", "system")
+    operators = view in ("review", "studies", "system", "teams")
     return "leaderboard.views.operators" if operators else "leaderboard.views"
 
 

@@ -17,8 +17,7 @@ from leaderboard.queries import ranking
 from leaderboard.studies import agreeing, overview, running
 from leaderboard.studies.states import TURNS, StudyError
 from leaderboard.widgets.common import ask_now, downloads, table
-from submissions.format.errors import IntakeError
-from submissions.teams import tokens
+from leaderboard.widgets.operator import operator
 
 WORDS = {"open": "Open", "closed": "Close", "published": "Publish"}
 RATING_PAGE = "http://127.0.0.1:8503"
@@ -104,14 +103,7 @@ def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _operate() -> None:
-    secret = st.text_input(
-        "Token with the scope operate", type="password", key="operate-token", max_chars=200
-    )
-    st.caption(
-        "`armillary operate token create TEAM --scope operate` makes one. It is kept nowhere on "
-        "this page."
-    )
-    if not secret or not _may(secret):
+    if operator("studies") is None:
         return
     _flash()
     for row in ask_now(overview.overview):
@@ -130,19 +122,6 @@ def _operate() -> None:
         st.header("Orders", anchor=False)
         st.caption("The intake flow carries them out; `armillary study work` does it now.")
         table(orders)
-
-
-def _may(secret: str) -> bool:
-    settings = Settings()
-    try:
-        with session(settings.database) as db:
-            tokens.need(
-                tokens.caller(db, secret, "studies page", settings.rate_wrong_tokens), "operate"
-            )
-    except IntakeError as error:
-        st.error(escaped(str(error), 300), icon=":material/block:")
-        return False
-    return True
 
 
 def _study(row: overview.StudyRow) -> None:
