@@ -72,9 +72,11 @@ def page() -> None:
 def _first_metric(run: RunFacts, metrics: Mapping[str, Metric]) -> Metric:
     """What the ranking page ranks by, if it is known sample by sample; else the first that is."""
     scored = ask(samples.scored_metrics, run.run_id)
-    ranked_by = ask(settle, Choice(suite=run.suite)).metric
-    known = [metric for metric in metrics.values() if metric.name in scored]
-    return ranked_by if ranked_by in known else next(iter([*known, ranked_by]))
+    settled = ask(settle, Choice(suite=run.suite))
+    ranked_by = settled.choice.metric if settled else ""
+    by_sample = [metric for metric in metrics.values() if metric.name in scored]
+    by_sample.sort(key=lambda metric: metric.name != ranked_by)
+    return next(iter(by_sample or metrics.values()))
 
 
 def _chosen(runs: Mapping[str, RunFacts]) -> tuple[list[RunFacts], DeltaGenerator]:
@@ -224,10 +226,8 @@ def _sample(
     prompt = next((item.prompt for item in items if item), "")
     st.caption(f"{escaped(prompt, 300)} ({number(apart, metric.unit)} apart)")
     for column, run, item in zip(st.columns(len(chosen)), chosen, items, strict=True):
-        has_media = item is not None and item.media_sha256
-        small = thumbnail(store, item.media_sha256, item.media_type) if has_media else None
         with column:
-            if small:
+            if item and (small := thumbnail(store, item.media_sha256, item.media_type)):
                 st.image(small, width="stretch", alt=f"Output of {name(run.model, 60)}")
             value = number(item.value if item else None, metric.unit)
             st.markdown(f"{escaped(run.model, 50)}: **{value}**")

@@ -27,6 +27,8 @@ MOST_REMEMBERED = 5000
 def thumbnail(store: Store, sha256: str, media_type: str, width: int = WIDTH) -> bytes | None:
     """A WebP of a picture, a video's middle frame or a rollout's last; None if the file is gone or
     cannot be read."""
+    if not sha256:
+        return None
     key = _key(sha256, width)
     try:
         return store.get(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -22,20 +23,7 @@ CLIPPED = """() => [...document.querySelectorAll('table.arm-table td, table.arm-
   .map((cell) => cell.innerText)"""
 HEADINGS = """() => [...document.querySelector('[data-testid=stMain]')
   .querySelectorAll('h1, h2, h3, h4')].map((head) => Number(head.tagName[1]))"""
-CONTRAST = """() => {
-  const luminance = (colour) => {
-    const [r, g, b] = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
-      .map((part) => part <= 0.03928 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
-  };
-  const ground = luminance(getComputedStyle(document.querySelector('.stApp')).backgroundColor);
-  return [...document.querySelectorAll('.arm-table small, .arm-table a, .arm-strip span')]
-    .filter((element) => element.offsetParent && element.innerText.trim())
-    .map((element) => {
-      const ink = luminance(getComputedStyle(element).color);
-      return (Math.max(ink, ground) + 0.05) / (Math.min(ink, ground) + 0.05);
-    });
-}"""
+CONTRAST = Path(__file__).with_name("contrast.js").read_text("utf-8")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +96,35 @@ def test_five_tabs_come_first_and_the_rest_stands_under_more(visit: Visit) -> No
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_small_print_can_be_read_in_light_and_dark(scheme: str, visit: Visit) -> None:
+def test_every_word_can_be_read_in_light_and_dark(scheme: str, visit: Visit) -> None:
     visit.page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-    visit.go(RANKING)
-    expect(visit.page.locator("tr.ranked").first).to_be_visible(timeout=PATIENCE)
+    for path in (RANKING, "", "model", "compare", "submit", "samples", "methods"):
+        visit.go(path)
+        visit.page.wait_for_timeout(400)
 
-    contrasts = visit.page.evaluate(CONTRAST)
+        contrast = visit.page.evaluate(CONTRAST)
 
-    assert len(contrasts) > 20
-    assert min(contrasts) >= 4.5
+        assert contrast["looked"] > 20
+        assert contrast["poor"] == [], path
     visit.shot(f"glance-{scheme}")
     visit.page.emulate_media(color_scheme="light")
+
+
+def test_a_keyboard_reaches_tabs_sorting_and_entries_and_shows_where_it_is(visit: Visit) -> None:
+    visit.go(RANKING)
+    expect(visit.page.locator("tr.ranked").first).to_be_visible(timeout=PATIENCE)
+    visit.page.locator("header a").first.focus()
+    stops: list[str] = []
+
+    for _ in range(60):
+        visit.page.keyboard.press("Tab")
+        stops.append(visit.page.evaluate("document.activeElement.getAttribute('href') || ''"))
+        if stops[-1].startswith("model?"):
+            break
+
+    outline = visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
+    assert [stop for stop in stops if "sort=" in stop or "metric=" in stop]
+    assert stops[-1].startswith("model?")
+    assert outline not in ("", "none")
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.locator("h1")).to_have_text("Model", timeout=PATIENCE)
