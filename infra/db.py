@@ -14,6 +14,8 @@ from typing import Any
 
 from alembic import command
 from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
 from sqlalchemy import JSON, Dialect, Engine, create_engine, event, func, literal, select
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import make_url
@@ -80,6 +82,14 @@ def downgrade(url: str, revision: str) -> None:
     """Take the tables back to a revision."""
     with engine(url).begin() as connection:
         command.downgrade(_config(connection), revision)
+
+
+def revisions(url: str) -> tuple[str | None, str | None]:
+    """The revision of the tables that are there, None without any, and that of this release."""
+    with engine(url).connect() as connection:
+        script = ScriptDirectory.from_config(_config(connection))
+        has = MigrationContext.configure(connection).get_current_revision()
+    return has, script.get_current_head()
 
 
 def _config(connection: Any) -> Config:

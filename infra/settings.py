@@ -158,6 +158,9 @@ class Settings(BaseSettings):
     )
     shard_size: int = Field(100, ge=1, description="samples in a shard")
     workers: int = Field(1, ge=1, description="shards at once on this machine")
+    commit: str = Field(
+        "", description="the commit that an image was built from; empty: asked of the work tree"
+    )
     log: Literal["file", "stderr"] = Field(
         "file", description="where log lines go: a file under home, or stderr"
     )

@@ -45,6 +45,7 @@ class NightTally:
     judge_calls: int = 0
     moved: int = 0
     alarms: int = 0
+    reasons: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         if not self.stale:
@@ -52,7 +53,7 @@ class NightTally:
         else:
             recomputation = (
                 f"{self.recomputed} of {self.stale} stale entries computed again, {self.moved} "
-                "cells moved"
+                f"cells moved ({'; '.join(self.reasons)})"
             )
         broken = f", {self.failed} failed" if self.failed else ""
         alarms = (
@@ -121,7 +122,8 @@ def _work(settings: Settings, night: date) -> NightTally:
     tally = _watch(settings, night, board_entries, NightTally(submissions=len(board_entries)))
     with session(settings.database) as db:
         todo = list(stale(db, settings, board_entries))
-    tally = replace(tally, stale=len(todo))
+    reasons = tuple(dict.fromkeys(stale_entry.why for stale_entry in todo))
+    tally = replace(tally, stale=len(todo), reasons=reasons)
     for stale_entry in todo:
         check_lease()
         tally = _again(settings, night, stale_entry, tally)
@@ -204,7 +206,7 @@ def _close(
             "finished_at": datetime.now(UTC),
             "seconds": seconds,
             "text": text,
-            **asdict(tally),
+            **{name: count for name, count in asdict(tally).items() if name != "reasons"},
         }
         db.connection().execute(update(Night).where(col(Night.night) == night).values(**values))
         record(db, "nightly", "nightly", f"The night of {night}: {text}", actor="nightly")

@@ -12,6 +12,7 @@ from sqlmodel import Session, col, select
 
 from evaluators.contracts import OUR_FAILURES
 from evaluators.suites import suite_named
+from flows.nightly.explanation import code_change
 from flows.run.board_keys import board_key, items_sha256
 from flows.run.score_rows import is_current
 from flows.workers.judges import judge_of
@@ -88,21 +89,27 @@ def _why(db: Session, settings: Settings, entry: EntryOnBoard) -> Stale | None:
         return None
     judge = judge_of(settings, suite, entry.judge_setting)
     if not is_under_its_judge(settings, entry):
-        return Stale(entry, "judge", "another judge", in_place=False)
+        why = f"another judge: {_named(db, judge)} now, {_named(db, run.judge)} before"
+        return Stale(entry, "judge", why, in_place=False)
     if board_key(suite, run.subset, judge) != run.board:
+        change = code_change(db, mark, suite.name)
         if mark and mark.items_sha256 != items_sha256(suite):
-            return Stale(entry, "data", "other prompts, questions or references", in_place=False)
-        return Stale(
-            entry,
-            "code",
-            f"scorer {suite.scorer_version}, was {run.scorer_version}",
-            in_place=False,
-        )
+            why = f"other prompts, questions or references: {change}"
+            return Stale(entry, "data", why, in_place=False)
+        why = f"scorer {suite.scorer_version}, was {run.scorer_version}: {change}"
+        return Stale(entry, "code", why, in_place=False)
     if not is_current(mark, suite):
-        return Stale(entry, "code", "code that scores was changed", in_place=True)
+        why = f"code that scores was changed: {code_change(db, mark, suite.name)}"
+        return Stale(entry, "code", why, in_place=True)
     if run.n_scored != run.n_expected and _has_open_answers(db, run):
         return Stale(entry, "data", "answers that the judge still owes", in_place=True)
     return None
+
+
+def _named(db: Session, judge: str) -> str:
+    """A judge in words; one that has no row yet, by its fingerprint alone."""
+    card = db.get(tables.Judge, judge)
+    return f"{card.name} ({judge})" if card else judge
 
 
 def is_under_its_judge(settings: Settings, entry: EntryOnBoard) -> bool:

@@ -15,7 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from flows.durable.lease import RUN, Busy, hold_lease
 from flows.operate import inbox, queue, watchdog
 from flows.workers.executor import served
-from infra.alive import sign_of_life
+from infra.alive import note_round, sign_of_life
+from infra.db import session
 from infra.settings import Settings
 
 log = logging.getLogger("armillary")
@@ -74,7 +75,7 @@ def attend(settings: Settings, say: Callable[[str], None]) -> None:
 
 def repeat(duty: Duty, settings: Settings, say: Callable[[str], None], wait: Wait) -> None:
     """Do it until told to stop; an error is told, and the next round comes all the same."""
-    seconds = settings.watchdog_seconds if duty.act is free_the_dead else duty.seconds
+    seconds = seconds_between(duty, settings)
     while True:
         if text := _turn(duty, settings):
             say(f"{duty.name}: {text}")
@@ -83,9 +84,17 @@ def repeat(duty: Duty, settings: Settings, say: Callable[[str], None], wait: Wai
             return
 
 
+def seconds_between(duty: Duty, settings: Settings) -> float:
+    """How long a duty rests between two rounds."""
+    return settings.watchdog_seconds if duty.act is free_the_dead else duty.seconds
+
+
 def _turn(duty: Duty, settings: Settings) -> str:
     try:
-        return duty.act(settings)
+        text = duty.act(settings)
+        with session(settings.database) as db:
+            note_round(db, duty.name)
+        return text
     except SQLAlchemyError:
         log.exception("%s: the database does not answer", duty.name)
         return "the database does not answer; the next look tries again"

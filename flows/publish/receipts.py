@@ -6,7 +6,6 @@ from __future__ import annotations
 import hashlib
 import platform
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from importlib import metadata
 from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
@@ -22,6 +21,7 @@ from flows.run.answers import AnsweredSample
 from flows.run.board_keys import ScoringVersion
 from infra import tables
 from infra.db import columns_of, put
+from infra.release import release
 from infra.tables.standing import Receipt
 
 SCHEMA = 1
@@ -165,14 +165,6 @@ def _lines_sha256(rows: Iterable[Mapping[str, Any]]) -> str:
 def sha256(data: bytes) -> str:
     """The hash in hex."""
     return hashlib.sha256(data).hexdigest()
-
-
-def release() -> str:
-    """The installed release."""
-    try:
-        return metadata.version("armillary")
-    except metadata.PackageNotFoundError:
-        return ""
 
 
 def environment() -> dict[str, str]:

@@ -12,9 +12,11 @@ from evaluators.aggregate.cells import Bounds
 from evaluators.contracts import Cell, Score, Suite
 from flows.run.board_keys import ScoringVersion, scoring_version
 from flows.run.case import EvaluationCase
+from flows.run.scoring_code import module_hashes
 from infra import tables
-from infra.db import add_many, add_rows, put
-from infra.tables.operations import RunMark
+from infra.db import add_many, add_new, add_rows, put
+from infra.release import commit, release
+from infra.tables.operations import CodeVersion, RunMark
 from infra.tables.standing import Noise
 
 SCORE = ("run_id", "sample_id", "metric", "outcome", "value", "detail")
@@ -91,6 +93,15 @@ def put_mark(db: Session, case: EvaluationCase, version: ScoringVersion) -> None
         at=tables.now(),
     )
     put(db, RunMark, [mark.model_dump()])
+    code = CodeVersion(
+        code_sha256=version.code_sha256,
+        suite=case.suite.name,
+        release=release(),
+        commit=commit(),
+        modules=module_hashes(case.suite.name),
+        at=mark.at,
+    )
+    add_new(db, CodeVersion, [code.model_dump()])
 
 
 def is_current(mark: RunMark | None, suite: Suite) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import resolve_name
@@ -47,15 +47,27 @@ class Source:
 def code_sha256(suite: str) -> str:
     """The hash of all code that can move a suite's scores; comments, docstrings and layout do not
     count."""
-    return tree_sha256(Path(next(iter(evaluators.__path__))).parent, suite)
+    return _hash_of(module_hashes(suite))
+
+
+@cache
+def module_hashes(suite: str) -> dict[str, str]:
+    """The hash of each module of this installation that a suite's scores come from."""
+    return _hashes(Path(next(iter(evaluators.__path__))).parent, suite)
 
 
 def tree_sha256(tree: Path, suite: str) -> str:
     """The same for the folder in which the package `evaluators` lies."""
-    digest = hashlib.sha256()
-    for name, source in sorted(sources(tree, suite).items()):
-        digest.update(f"{name} {source.sha256}\n".encode())
-    return digest.hexdigest()
+    return _hash_of(_hashes(tree, suite))
+
+
+def _hashes(tree: Path, suite: str) -> dict[str, str]:
+    return {name: source.sha256 for name, source in sorted(sources(tree, suite).items())}
+
+
+def _hash_of(modules: Mapping[str, str]) -> str:
+    lines = (f"{name} {sha256}\n" for name, sha256 in modules.items())
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
 def sources(tree: Path, suite: str) -> dict[str, Source]:

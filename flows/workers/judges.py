@@ -98,6 +98,12 @@ def check_judge(name: str) -> None:
         )
 
 
+def members_of(name: str) -> tuple[str, ...]:
+    """The judges of a panel; of any other judge, itself."""
+    kind, _, target = name.partition(":")
+    return tuple(_members(Path(target)).judges) if kind == PANEL else (name,)
+
+
 @lru_cache(maxsize=8)
 def open_judge(name: str, device: str, options: JudgeOptions) -> Judge:
     """The judge of that name, loaded once a process for the same options."""

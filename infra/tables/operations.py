@@ -60,6 +60,28 @@ class RunMark(SQLModel, table=True):
     at: datetime = time_column()
 
 
+class Sign(SQLModel, table=True):
+    """When a loop that runs for ever last came round, and which process it was."""
+
+    __tablename__ = "sign"
+    name: str = Field(primary_key=True)
+    owner: str
+    at: datetime = time_column()
+
+
+class CodeVersion(SQLModel, table=True):
+    """The code that computed a suite's numbers, by its hash: release, commit, and the hash of each
+    module, so that a night can tell what changed."""
+
+    __tablename__ = "code_version"
+    code_sha256: str = Field(primary_key=True)
+    suite: str = Field(primary_key=True)
+    release: str
+    commit: str
+    modules: dict[str, str] = json_column()
+    at: datetime = time_column()
+
+
 class Night(SQLModel, table=True):
     """One nightly run; named by its date, so there is one a date however often it fires."""
 

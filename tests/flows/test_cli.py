@@ -253,7 +253,7 @@ def test_doctor_tells_what_is_there_and_what_to_do(home: Settings) -> None:
 
     assert "armillary init" in result.output
     assert "scripted" in result.output
-    assert "Prefect" not in result.output
+    assert "no server is set" in result.output
 
 
 @pytest.mark.parametrize(("setting", "status"), [("no", 1), ("yes", 0)])
@@ -261,7 +261,7 @@ def test_doctor_fails_where_a_model_cannot_be_kept_off_the_network(
     ready: Settings, monkeypatch: pytest.MonkeyPatch, setting: str, status: int
 ) -> None:
     monkeypatch.setattr("infra.sandbox.confinement.network_can_be_cut", lambda: False)
-    monkeypatch.setattr("flows.cli.doctor.LOW_DISK", 0)
+    monkeypatch.setattr("flows.cli.doctor.installation.LOW_DISK", 0)
     monkeypatch.setenv("ARMILLARY_UNCONFINED", setting)
 
     result = CliRunner().invoke(app, ["doctor"])

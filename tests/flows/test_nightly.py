@@ -24,7 +24,7 @@ from flows.workers.judges import open_judge
 from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Cell, Output, Run, Score, Submission, Verdict
-from infra.tables.operations import Anchor, Change, Drift, Freeze, Night
+from infra.tables.operations import Anchor, Change, CodeVersion, Drift, Freeze, Night, RunMark
 from leaderboard.export.text import as_csv
 from leaderboard.queries.ranking import BoardAddress, ranking
 from submissions.teams.lifecycle import State
@@ -190,6 +190,29 @@ def test_changed_code_is_computed_again_without_a_judge_and_every_moved_cell_is_
     assert rows(board, Night)[2].stale == 0
 
 
+def test_a_night_names_release_commit_and_modules_that_changed(
+    board: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARMILLARY_COMMIT", "b2b2b2b")
+    with session(board.database) as db:
+        (version,) = db.exec(select(CodeVersion).where(CodeVersion.suite == "tailor")).all()
+        assert set(version.modules) >= {"evaluators.aggregate.cells", "evaluators.suites.tailor"}
+        other = {"evaluators.aggregate.cells": "other", "evaluators.gone": "hash"}
+        older = version.model_dump() | {"code_sha256": "older", "release": "0.0.9"}
+        db.add(CodeVersion(**older | {"commit": "a1a1a1a", "modules": version.modules | other}))
+        for mark in db.exec(select(RunMark)):
+            mark.code_sha256 = "older"
+        mine = select(Run.id).where(col(Run.submission_id).startswith("sub-"))
+        db.exec(select(Cell).where(col(Cell.run_id).in_(mine)).limit(1)).one().value = 0.123
+
+    said = night(board)
+
+    (why,) = {change.text for change in rows(board, Change)}
+    assert "release 0.1.0 at b2b2b2b, was release 0.0.9 at a1a1a1a" in why
+    assert "changed evaluators.aggregate.cells; left out evaluators.gone" in why
+    assert why in said and why in rows(board, Night)[0].text
+
+
 def test_a_new_judge_makes_a_new_run_from_stored_outputs_and_the_difference_names_it(
     board: Settings, calls: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -206,6 +229,7 @@ def test_a_new_judge_makes_a_new_run_from_stored_outputs_and_the_difference_name
     changes = rows(board, Change)
     assert len(mine) == 2
     assert {change.cause for change in changes} == {"judge"}
+    assert all(f"({before.judge}) before" in change.text for change in changes)
     assert {(change.run_before, change.run_id) for change in changes} == {
         (before.id, (mine.keys() - {before.id}).pop())
     }

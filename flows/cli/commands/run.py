@@ -71,7 +71,8 @@ def doctor(
     ] = None,
 ) -> None:
     """Check the installation; list what is wrong and how to fix it."""
-    from flows.cli.doctor import examine, examine_model
+    from flows.cli.doctor.examination import examine
+    from flows.cli.doctor.model_folder import examine_model
 
     with reporting_errors() as settings:
         findings = examine_model(model) if model else examine(settings)
