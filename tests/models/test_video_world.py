@@ -18,19 +18,26 @@ from evaluators.contracts.world_model import (
     imagine,
     recover,
 )
+from evaluators.models.video_world.codec import (
+    VideoCodec,
+    decode_film,
+    encode_film,
+    teach_codec,
+)
 from evaluators.models.video_world.config import SHARES, VideoWorldConfig, from_json
 from evaluators.models.video_world.flow import draw_modes, instance_losses, noise_like, sample
 from evaluators.models.video_world.gates import GateReport, measure_gates
 from evaluators.models.video_world.lessons import Recording, VideoLessons
+from evaluators.models.video_world.motion import FLOW, film_flow, picture_flow
 from evaluators.models.video_world.network import VideoClip, VideoNetwork
 from evaluators.models.video_world.training import VideoPlan, shares_of, train_world
 from evaluators.models.video_world.world import VideoWorld, open_world
 
 TINY = VideoWorldConfig(
-    views=("left", "right"), height=32, width=32, action_dim=3, latent=4, channels=8, context=2,
-    horizon=6, group=2, summary=8, hidden=16, depth=1, heads=2, steps=2,
+    views=("left", "right"), height=32, width=32, action_dim=3, latent=4, context=2,
+    horizon=6, group=2, motion=8, hidden=16, depth=1, heads=2, steps=2,
 )  # fmt: skip
-PLAN = VideoPlan(codec_steps=4, steps=4, batch=2, warm_up=1, keep_every=2)
+PLAN = VideoPlan(steps=4, motion_steps=5, batch=2, warm_up=1, keep_every=2)
 
 
 def recordings(count: int, views: int = 2, steps: int = 16) -> list[Recording]:
@@ -50,7 +57,7 @@ def recordings(count: int, views: int = 2, steps: int = 16) -> list[Recording]:
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("worlds") / "tiny"
-    plan = replace(PLAN, codec_steps=60, steps=60, rate=0.01, average=0.9, keep_every=100)
+    plan = replace(PLAN, steps=60, rate=0.01, average=0.9, keep_every=100)
     train_world(recordings(3), TINY, plan, where)
     return where
 
@@ -129,6 +136,7 @@ def clip(count: int = 4) -> VideoClip:
         torch.randn(shape, generator=generator),
         torch.randn(count, 8, 3, generator=generator),
         torch.ones(count, dtype=torch.long),
+        torch.randn(count, 8, 2, FLOW, generator=generator),
     )
 
 
@@ -136,7 +144,7 @@ def awake(seed: int = 0) -> VideoNetwork:
     """A network whose last layers, which begin at zero, say something."""
     torch.manual_seed(seed)
     network = VideoNetwork(TINY).eval()
-    for layer in (network.video_out, network.action_out, network.modulate):
+    for layer in (network.video_out, network.action_out, network.moved, network.modulate):
         torch.nn.init.normal_(layer.weight, std=0.2)
     return network
 
@@ -150,10 +158,12 @@ def test_what_is_to_be_found_is_hidden_and_what_is_given_counts(mode: str) -> No
     noise = noise_like(shown, torch.Generator().manual_seed(2))
     other_video, other_actions = shown.video.clone(), shown.actions.clone()
     other_video[:, :, TINY.context :] += 1
+    other_flow = shown.flow.clone()
+    other_flow[:, TINY.context :] += 1
     other_actions[:, TINY.context :] += 1
 
     made = sample(network, shown, clean, noise, 2)
-    video = sample(network, replace(shown, video=other_video), clean, noise, 2)
+    video = sample(network, replace(shown, video=other_video, flow=other_flow), clean, noise, 2)
     acts = sample(network, replace(shown, actions=other_actions), clean, noise, 2)
 
     found, hidden, given = ("video", video, acts) if mode == "forward" else ("actions", acts, video)
@@ -200,12 +210,38 @@ def test_modes_have_their_shares_of_instances() -> None:
 def test_clips_pair_each_action_with_the_frame_it_leads_to() -> None:
     config = replace(TINY, action_mean=(0.0,) * 3, action_scale=(1.0,) * 3, paces=(1,))
     moments = torch.arange(17.0).view(1, 17, 1, 1).expand(2, 17, TINY.squares, TINY.numbers)
-    lessons = VideoLessons((moments,), (torch.arange(1.0, 17).view(16, 1).expand(16, 3),))
+    flow = torch.arange(17.0).view(17, 1, 1).expand(17, 2, FLOW)
+    acts = torch.arange(1.0, 17).view(16, 1).expand(16, 3)
+    lessons = VideoLessons((moments,), (acts,), {1: (flow,)})
 
     cut = lessons.clips(config, 20, 6, 1, np.random.default_rng(0))
 
     ahead = slice(config.context, None)
     assert torch.equal(cut.video[:, 0, ahead, 0, 0], cut.actions[:, ahead, 0])
+    assert torch.equal(cut.flow[:, ahead, 0, 0], cut.actions[:, ahead, 0])
+
+
+def test_the_codec_paints_what_it_was_shown_and_the_flow_of_a_still_film_is_nothing() -> None:
+    film = recordings(2)
+    codec = VideoCodec(replace(TINY, latent=48))
+    frames = np.concatenate([recording.frames.swapaxes(0, 1) for recording in film])
+    teach_codec(codec, frames)
+    latents = encode_film(codec, film[0].frames)
+
+    off = decode_film(codec, latents).astype(float) - film[0].frames
+
+    assert 10 * np.log10(255**2 / np.square(off).mean()) > 25
+    assert film_flow(codec, latents[:, :1].expand(-1, 4, -1, -1), 1).abs().max() < 1e-4
+
+
+def test_the_flow_says_which_way_a_picture_shifts() -> None:
+    generator = torch.Generator().manual_seed(0)
+    rough = torch.rand(1, 3, 20, 20, generator=generator)
+    ground = torch.nn.functional.interpolate(rough, scale_factor=4, mode="bicubic")
+
+    flow = picture_flow(ground[..., :64, :64], ground[..., :64, 1:65]).view(3, 2, 16)
+
+    assert (flow[0, 0].mean() + 1).abs() < 0.2 and flow[0, 1].abs().mean() < 0.2
 
 
 def test_one_view_has_no_cross_view_mode(tmp_path: Path) -> None:

@@ -204,3 +204,12 @@ def test_a_machine_without_the_simulator_is_told_what_is_missing(
     monkeypatch.setitem(sys.modules, "robosuite", None)
     with pytest.raises(NoSimulator, match="make install"):
         engine.Tabletop()
+
+
+def test_play_moves_the_hand_about_and_shows_no_swapped_bins(tmp_path: Path) -> None:
+    open_stage()
+    clip = read_practice(make_practice(["play-0003"], tmp_path)[0])
+
+    assert clip.leaks == 0 and len(clip.actions) == 128
+    assert (clip.hands[:, :3].max(0) - clip.hands[:, :3].min(0) > 0.08).all()
+    assert clip.actions[:, 5].std() > 0.05 and len(set(clip.actions[:, 6])) == 2

@@ -1,8 +1,7 @@
-"""Pictures as numbers and back: a small convolutional autoencoder that learns from pixels alone."""
+"""Pictures as numbers and back: in each view the patterns of 8 by 8 pixels that vary most, found in
+the pixels alone."""
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,116 +11,74 @@ from torch import Tensor, nn
 from evaluators.models.video_world.config import CELL, VideoWorldConfig
 
 Frames = npt.NDArray[np.uint8]
+PIXELS = 3 * CELL * CELL
 
 
 class VideoCodec(nn.Module):
     """Each 8 by 8 pixels become a cell of some numbers; what is the same in all pictures of a view,
-    its mean, is kept apart. Latents have zero mean and unit variance over practice."""
+    its mean, is kept apart. An error in latents is as large in pixels, but for one scale a view."""
 
     mean: Tensor
-    middle: Tensor
+    basis: Tensor
     spread: Tensor
 
     def __init__(self, config: VideoWorldConfig) -> None:
         super().__init__()
         self.config = config
-        thin, wide, latent = config.channels, 2 * config.channels, config.latent
-        self.down = nn.Sequential(
-            nn.Conv2d(3, thin, 4, 2, 1),
-            nn.SiLU(),
-            nn.Conv2d(thin, wide, 4, 2, 1),
-            nn.SiLU(),
-            nn.Conv2d(wide, wide, 4, 2, 1),
-            nn.SiLU(),
-            nn.Conv2d(wide, latent, 1),
-        )
-        self.up = nn.Sequential(
-            nn.Conv2d(latent, wide, 3, 1, 1),
-            nn.SiLU(),
-            nn.Conv2d(wide, 4 * wide, 3, 1, 1),
-            nn.PixelShuffle(2),
-            nn.SiLU(),
-            nn.Conv2d(wide, 4 * thin, 3, 1, 1),
-            nn.PixelShuffle(2),
-            nn.SiLU(),
-            nn.Conv2d(thin, 12, 3, 1, 1),
-            nn.PixelShuffle(2),
-        )
         views = len(config.views)
-        self.register_buffer("mean", torch.zeros(views, 3, config.height, config.width))
-        self.register_buffer("middle", torch.zeros(views, latent, 1, 1))
-        self.register_buffer("spread", torch.ones(views, latent, 1, 1))
-
-    def cells(self, pictures: Tensor) -> Tensor:
-        """Pictures from 0 to 1 [n, views, 3, height, width] as latents of cells [n, views, latent,
-        rows, columns]."""
-        flat = (pictures - self.mean).flatten(0, 1)
-        cells = torch.unflatten(self.down(flat * 4), 0, pictures.shape[:2])
-        return (cells - self.middle) / self.spread
-
-    def pictures(self, cells: Tensor) -> Tensor:
-        """The pictures of cells, from 0 to 1 but for small errors."""
-        flat = (cells * self.spread + self.middle).flatten(0, 1)
-        return torch.unflatten(self.up(flat) / 4, 0, cells.shape[:2]) + self.mean
+        self.register_buffer("mean", torch.zeros(views, config.height, config.width, 3))
+        self.register_buffer("basis", torch.zeros(views, config.latent, PIXELS))
+        self.register_buffer("spread", torch.ones(views))
 
     def encode(self, frames: Tensor) -> Tensor:
         """uint8 [n, views, height, width, RGB] to latents [n, views, squares, numbers]."""
-        cells = self.cells(as_pictures(frames))
-        side, (count, views, latent, rows, columns) = self.config.patch // CELL, cells.shape
-        grid = cells.view(count, views, latent, rows // side, side, columns // side, side)
-        return grid.permute(0, 1, 3, 5, 4, 6, 2).reshape(count, views, self.config.squares, -1)
+        cells = torch.einsum("nvrcp,vlp->nvrcl", self.cells(frames), self.basis)
+        cells = cells / self.spread[:, None, None, None]
+        side, (count, views, rows, columns, latent) = self.config.patch // CELL, cells.shape
+        grid = cells.view(count, views, rows // side, side, columns // side, side, latent)
+        return grid.transpose(3, 4).reshape(count, views, self.config.squares, -1)
 
     def decode(self, latents: Tensor) -> Tensor:
         """Latents [n, views, squares, numbers] to uint8 [n, views, height, width, RGB]."""
-        config, side = self.config, self.config.patch // CELL
+        return (self.pictures(latents) * 255).round().clamp(0, 255).to(torch.uint8)
+
+    def pictures(self, latents: Tensor) -> Tensor:
+        """The same from 0 to 1, but for small errors."""
+        config, side, (count, views) = self.config, self.config.patch // CELL, latents.shape[:2]
         rows, columns = config.height // config.patch, config.width // config.patch
-        grid = latents.view(*latents.shape[:2], rows, columns, side, side, config.latent)
-        cells = grid.permute(0, 1, 6, 2, 4, 3, 5).reshape(
-            *latents.shape[:2], config.latent, rows * side, columns * side
+        grid = latents.reshape(count, views, rows, columns, side, side, config.latent)
+        cells = grid.transpose(3, 4).reshape(count, views, rows * side, columns * side, -1)
+        pixels = torch.einsum(
+            "nvrcl,vlp->nvrcp", cells * self.spread[:, None, None, None], self.basis
         )
-        pictures = self.pictures(cells).permute(0, 1, 3, 4, 2)
-        return (pictures * 255).round().clamp(0, 255).to(torch.uint8)
+        blocks = pixels.view(count, views, rows * side, columns * side, CELL, CELL, 3)
+        pictures = blocks.transpose(3, 4).reshape(count, views, config.height, config.width, 3)
+        return pictures + self.mean
 
-    @torch.no_grad()
-    def settle(self, pictures: Tensor) -> None:
-        """Puts latents on the scale of these pictures; what they stand for stays the same."""
-        cells = self.cells(pictures) * self.spread + self.middle
-        self.middle.copy_(cells.mean((0, 3, 4))[..., None, None])
-        self.spread.copy_(cells.std((0, 3, 4)).clamp(min=1e-4)[..., None, None])
-
-
-def as_pictures(frames: Tensor) -> Tensor:
-    """uint8 [n, views, height, width, RGB] as numbers from 0 to 1 [n, views, 3, height, width]."""
-    return frames.permute(0, 1, 4, 2, 3).float() / 255
+    def cells(self, frames: Tensor) -> Tensor:
+        """What differs from the mean, [n, views, rows, columns, pixels of a cell]."""
+        off = frames.float() / 255 - self.mean
+        count, views, height, width, _ = off.shape
+        grid = off.view(count, views, height // CELL, CELL, width // CELL, CELL, 3)
+        return grid.transpose(3, 4).flatten(4)
 
 
-def teach_codec(
-    codec: VideoCodec,
-    frames: Frames,
-    steps: int,
-    batch: int = 12,
-    rate: float = 2e-3,
-    seed: int = 0,
-    on_step: Callable[[int, float], None] = lambda _step, _loss: None,
-) -> None:
-    """Learns to paint frames [n, views, height, width, RGB] again; nothing else is told."""
-    generator = np.random.default_rng(seed)
-    codec.mean.copy_(torch.from_numpy(frames.mean(0) / 255).permute(0, 3, 1, 2))
-    optimiser = torch.optim.AdamW(codec.parameters(), rate, weight_decay=1e-4)
-    slower = torch.optim.lr_scheduler.OneCycleLR(optimiser, rate, max(steps, 2), pct_start=0.05)
-    for step in range(steps):
-        rows = generator.integers(0, len(frames), batch)
-        pictures = as_pictures(torch.from_numpy(frames[rows])).to(codec.mean.device)
-        off = codec.pictures(codec.cells(pictures)) - pictures
-        loss = off.square().mean() + 0.05 * off.abs().mean()
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        nn.utils.clip_grad_norm_(codec.parameters(), 1.0)
-        optimiser.step()
-        slower.step()
-        on_step(step + 1, float(off.detach().square().mean()))
-    rows = generator.integers(0, len(frames), min(len(frames), 256))
-    codec.settle(as_pictures(torch.from_numpy(frames[rows])).to(codec.mean.device))
+@torch.no_grad()
+def teach_codec(codec: VideoCodec, frames: Frames, part: int = 64) -> None:
+    """Finds the mean and the main patterns of frames [n, views, height, width, RGB]; nothing else
+    is told."""
+    codec.mean.copy_(torch.from_numpy(frames.mean(0, dtype=np.float64) / 255))
+    together = torch.zeros(len(codec.config.views), PIXELS, PIXELS, dtype=torch.float64)
+    count = 0
+    for first in range(0, len(frames), part):
+        cells = codec.cells(torch.from_numpy(frames[first : first + part])).transpose(0, 1)
+        flat = cells.flatten(1, 3).double()
+        together += flat.transpose(1, 2) @ flat
+        count += flat.shape[1]
+    values, vectors = torch.linalg.eigh(together / count)
+    latent = codec.config.latent
+    codec.basis.copy_(vectors[..., -latent:].flip(-1).transpose(1, 2))
+    codec.spread.copy_(values[:, -latent:].mean(1).clamp(min=1e-8).sqrt())
 
 
 @torch.no_grad()

@@ -20,9 +20,9 @@ class VideoWorldConfig:
 
     The codec makes a cell of `latent` numbers of every 8 by 8 pixels; squares of `patch` pixels in
     `group` frames are one token. The model sees `context` frames and imagines up to
-    `horizon` at once, in `steps` of sampling. `summary` numbers of each whole frame are shown to
-    the action tokens. `rate` is the pace of the recordings; it learns at each of `paces` (so many
-    recorded frames a step) and is rolled out at the first.
+    `horizon` at once, in `steps` of sampling. `motion` numbers of the optical flow between known
+    frames are shown to the action tokens. `rate` is the pace of the recordings; it learns at each
+    of `paces` (so many recorded frames a step) and is rolled out at the first.
     """
 
     views: tuple[str, ...] = ("agent", "front", "wrist")
@@ -31,15 +31,14 @@ class VideoWorldConfig:
     rate: float = 10.0
     action_dim: int = 7
     patch: int = 16
-    latent: int = 16
-    channels: int = 24
-    context: int = 4
+    latent: int = 32
+    context: int = 8
     horizon: int = 24
-    group: int = 4
-    summary: int = 96
-    hidden: int = 144
-    depth: int = 5
-    heads: int = 4
+    group: int = 8
+    motion: int = 128
+    hidden: int = 160
+    depth: int = 4
+    heads: int = 5
     steps: int = 4
     paces: tuple[int, ...] = (1, 2)
     modes: tuple[str, ...] = ("forward", "cross_view", "inverse")
@@ -73,7 +72,7 @@ class VideoWorldConfig:
                 )
         if self.patch % CELL:
             raise ValueError(f"The patch is {self.patch}. Make it a multiple of {CELL} pixels.")
-        numbers = (self.steps, self.depth, self.latent, self.channels, self.action_dim, *self.paces)
+        numbers = (self.steps, self.depth, self.latent, self.motion, self.action_dim, *self.paces)
         if not self.views or not self.paces or min(numbers) < 1:
             raise ValueError(
                 "A video world model needs at least one view, block, sampling step, pace, latent "

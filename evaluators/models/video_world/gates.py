@@ -3,14 +3,16 @@ measured on recordings it never learned from, against what a dead mode would giv
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
 from evaluators.models.video_world.codec import decode_film
+from evaluators.models.video_world.config import Mode
 from evaluators.models.video_world.flow import noise_like, sample
 from evaluators.models.video_world.folder import TrainedWorld
 from evaluators.models.video_world.lessons import Recording, VideoLessons
@@ -23,9 +25,10 @@ several steps: grey levels of mean difference from one."""
 
 @dataclass(frozen=True, slots=True)
 class GateReport:
-    """What was measured: the inverse's R² over the numbers of the arm's motion together and of each
-    number of an action, U of right and shuffled videos and the AUC between, PSNR of other views
-    with one given and without, and how far several sampling steps differ from one."""
+    """What was measured: the inverse's R² over the numbers of the arm's motion together, as they
+    are commanded (so that one which hardly moves the arm weighs as little), and of each number of
+    an action, U of right and shuffled videos and the AUC between, PSNR of other views with one
+    given and without, and how far several sampling steps differ from one."""
 
     clips: int
     inverse_r2: float
@@ -56,6 +59,17 @@ class GateReport:
         return tuple(words for passed, words in checks if not passed)
 
     @property
+    def proven(self) -> frozenset[Mode]:
+        """The modes of which a table may speak."""
+        gain = self.cross_view_gain
+        passed: dict[Mode, bool] = {
+            "forward": self.steps_change > CHANGE,
+            "inverse": self.inverse_r2 > R2 and self.u_auc > AUC,
+            "cross_view": gain is not None and gain > GAIN,
+        }
+        return frozenset(mode for mode, is_passed in passed.items() if is_passed)
+
+    @property
     def verdict(self) -> str:
         """One line for a board."""
         return f"gates: failed {', '.join(self.failed)}" if self.failed else "gates: passed"
@@ -63,6 +77,12 @@ class GateReport:
     def as_json(self) -> dict[str, object]:
         """For a file beside the model."""
         return {**asdict(self), "cross_view_gain": self.cross_view_gain, "verdict": self.verdict}
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> GateReport:
+        """A report out of its file."""
+        words = {field.name: stored[field.name] for field in fields(cls)}
+        return cls(**{**words, "inverse_r2_each": tuple(words["inverse_r2_each"])})
 
 
 def measure_gates(
@@ -80,15 +100,15 @@ def measure_gates(
     horizon = max(1, config.horizon // config.group * 2 // 3) * config.group
     clip = lessons.clips(config, clips, horizon, config.paces[0], rng)
     clip = _one_frame(clip, config.context)
-    true = clip.actions[:, config.context :]
+    true, scale = clip.actions[:, config.context :], torch.tensor(config.action_scale)
     read = _actions(model, clip, seed)
-    other = VideoClip(clip.video.roll(1, 0), clip.actions, clip.pace)
+    other = replace(clip, video=clip.video.roll(1, 0), flow=clip.flow.roll(1, 0))
     shuffled = _actions(model, other, seed)
     right, wrong = _u(true, read), _u(true, shuffled)
     forward, cross, frozen = _paintings(model, clip, seed)
     return GateReport(
         clips=clips,
-        inverse_r2=_r2(true[..., list(motion)], read[..., list(motion)]),
+        inverse_r2=_r2((true * scale)[..., list(motion)], (read * scale)[..., list(motion)]),
         inverse_r2_each=tuple(
             _r2(true[..., [number]], read[..., [number]]) for number in range(true.shape[-1])
         ),
@@ -103,10 +123,11 @@ def measure_gates(
 
 
 def _one_frame(clip: VideoClip, context: int) -> VideoClip:
-    video, actions = clip.video.clone(), clip.actions.clone()
+    video, actions, flow = clip.video.clone(), clip.actions.clone(), clip.flow.clone()
     video[:, :, :context] = video[:, :, context - 1 : context]
     actions[:, :context] = 0
-    return VideoClip(video, actions, clip.pace)
+    flow[:, :context] = 0
+    return VideoClip(video, actions, clip.pace, flow)
 
 
 def _clean(clip: VideoClip, views: Sequence[int], actions: bool) -> Tensor:
@@ -172,7 +193,7 @@ def _psnr(model: TrainedWorld, sampled: Tensor, true: Tensor, views: Sequence[in
 
 def _change(model: TrainedWorld, clip: VideoClip, seed: int) -> float:
     """The mean difference in grey levels between frames made in several steps and in one."""
-    few = VideoClip(clip.video[:8], clip.actions[:8], clip.pace[:8])
+    few = VideoClip(clip.video[:8], clip.actions[:8], clip.pace[:8], clip.flow[:8])
     clean = _clean(few, (), actions=True)
     films = [
         np.concatenate([decode_film(model.codec, film) for film in sampled.video])

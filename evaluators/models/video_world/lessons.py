@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,10 +12,14 @@ from torch import Tensor
 
 from evaluators.models.video_world.codec import Frames, VideoCodec, encode_film
 from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.motion import film_flow
 from evaluators.models.video_world.network import VideoClip
 
 SHORT_CONTEXT = 0.4
 """The share of clips that begin as an episode does, with one known frame."""
+
+LEAST_SCALE = 0.1
+"""Of the largest deviation of a number of an action."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +33,26 @@ class Recording:
 
 @dataclass(frozen=True, slots=True)
 class VideoLessons:
-    """Episodes as latents [views, T + 1, squares, numbers] and normalised actions [T, width]."""
+    """Episodes as latents [views, T + 1, squares, numbers], normalised actions [T, width] and, by
+    pace, optical flow [T + 1, views, numbers]."""
 
     latents: tuple[Tensor, ...]
     actions: tuple[Tensor, ...]
+    flows: Mapping[int, tuple[Tensor, ...]]
 
     @classmethod
     def of(
         cls, recordings: Sequence[Recording], codec: VideoCodec, config: VideoWorldConfig
     ) -> VideoLessons:
         """Every recording encoded once."""
+        latents = tuple(encode_film(codec, recording.frames) for recording in recordings)
         return cls(
-            tuple(encode_film(codec, recording.frames).cpu() for recording in recordings),
+            tuple(film.cpu() for film in latents),
             tuple(normalised(recording.actions, config) for recording in recordings),
+            {
+                pace: tuple(film_flow(codec, film, pace).cpu() for film in latents)
+                for pace in config.paces
+            },
         )
 
     def clips(
@@ -58,8 +69,8 @@ class VideoLessons:
         if not long:
             raise ValueError(f"No recording has {span} actions. Record longer ones.")
         cuts = [self._cut(int(rng.choice(long)), config, horizon, pace, rng) for _ in range(count)]
-        video, actions = (torch.stack(parts) for parts in zip(*cuts, strict=True))
-        return VideoClip(video, actions, torch.full((count,), pace))
+        video, actions, flow = (torch.stack(parts) for parts in zip(*cuts, strict=True))
+        return VideoClip(video, actions, torch.full((count,), pace), flow)
 
     def _cut(
         self,
@@ -68,7 +79,7 @@ class VideoLessons:
         horizon: int,
         pace: int,
         rng: np.random.Generator,
-    ) -> tuple[Tensor, Tensor]:
+    ) -> tuple[Tensor, Tensor, Tensor]:
         latents, actions = self.latents[number], self.actions[number]
         now = int(rng.integers(0, len(actions) - horizon * pace + 1))
         shown_frames = 1 if rng.random() < SHORT_CONTEXT else config.context
@@ -81,20 +92,25 @@ class VideoLessons:
         for row, frame in enumerate(now + pace * back):
             if frame - pace >= oldest:
                 past[row] = actions[frame - pace : frame].mean(0)
-        return shown, torch.cat([past, ahead])
+        flow = self.flows[pace][number][np.maximum(frames, 0)]
+        flow = torch.where(torch.from_numpy(frames > oldest)[:, None, None], flow, 0.0)
+        return shown, torch.cat([past, ahead]), flow
 
 
 def action_statistics(
     recordings: Sequence[Recording],
 ) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """Mean and deviation of each number of an action; one that never changes keeps its scale."""
+    """Mean and deviation of each number of an action; one that hardly changes is not blown up, and
+    where none changes all keep their scale."""
     flat = np.concatenate([recording.actions for recording in recordings]).astype(np.float64)
-    scale = np.where(flat.std(0) > 1e-6, flat.std(0), 1.0)
+    deviations = flat.std(0)
+    scale = np.maximum(deviations, LEAST_SCALE * deviations.max())
+    scale = np.where(scale > 1e-6, scale, 1.0)
     return tuple(map(float, flat.mean(0))), tuple(map(float, scale))
 
 
 def normalised(actions: npt.NDArray[np.float32], config: VideoWorldConfig) -> Tensor:
-    """Actions with zero mean and unit variance over practice."""
+    """Actions with zero mean and about unit variance over practice."""
     mean, scale = (np.array(row, np.float32) for row in (config.action_mean, config.action_scale))
     return torch.from_numpy((actions - mean) / scale)
 

@@ -8,7 +8,6 @@ flow follows from that.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import torch
@@ -17,6 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.motion import FLOW
 
 TIME = 32
 
@@ -25,15 +25,18 @@ TIME = 32
 class VideoClip:
     """A batch: latents [n, views, frames, squares, numbers], of which the first `context` frames
     are always known; normalised actions [n, frames, width], each leading to its frame; how many
-    recorded frames a step takes [n]."""
+    recorded frames a step takes [n]; the optical flow that leads to each frame [n, frames, views,
+    numbers], of which only that between clean frames is ever looked at."""
 
     video: Tensor
     actions: Tensor
     pace: Tensor
+    flow: Tensor
 
     def to(self, device: torch.device) -> VideoClip:
         """The same where the network is."""
-        return VideoClip(self.video.to(device), self.actions.to(device), self.pace.to(device))
+        parts = (self.video, self.actions, self.pace, self.flow)
+        return VideoClip(*(part.to(device) for part in parts))
 
 
 class WorldBlock(nn.Module):
@@ -61,7 +64,8 @@ class WorldBlock(nn.Module):
         count, length, width = tokens.shape
         parts = self.qkv(tokens).view(count, length, 3, self.heads, width // self.heads)
         q, k, v = parts.permute(2, 0, 3, 1, 4)
-        mixed = functional.scaled_dot_product_attention(q, k, v)
+        # Written out: on a CPU the fused kernel takes twice as long for so few tokens.
+        mixed = torch.softmax((q * q.shape[-1] ** -0.5) @ k.transpose(2, 3), dim=-1) @ v
         attended: Tensor = self.out(mixed.transpose(1, 2).reshape(count, length, width))
         return attended
 
@@ -76,9 +80,15 @@ class VideoNetwork(nn.Module):
         views = len(config.views)
         self.video_in = nn.Linear(frame * (config.group + 1), width)
         self.video_out = nn.Linear(width, frame * config.group)
-        self.summarise = nn.Linear(views * config.squares * frame, config.summary)
-        self.action_in = nn.Linear(2 * act + (config.group + 1) * config.summary, width)
+        self.watch = nn.Sequential(
+            nn.Linear(3 * views * FLOW, config.motion),
+            nn.SiLU(),
+            nn.Linear(config.motion, config.motion),
+            nn.SiLU(),
+        )
+        self.action_in = nn.Linear(2 * act + config.group * config.motion, width)
         self.action_out = nn.Linear(width, act)
+        self.moved = nn.Linear(config.motion, config.action_dim)
         self.action_path = nn.Sequential(
             nn.Linear(2 * act, width), nn.SiLU(), nn.Linear(width, width)
         )
@@ -91,7 +101,7 @@ class VideoNetwork(nn.Module):
         self.flag = nn.Parameter(torch.randn(2, width) * 0.1)
         self.blocks = nn.ModuleList(WorldBlock(width, config.heads) for _ in range(config.depth))
         self.last = nn.LayerNorm(width)
-        for layer in (self.video_out, self.action_out, self.modulate):
+        for layer in (self.video_out, self.action_out, self.moved, self.modulate):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
 
@@ -103,7 +113,10 @@ class VideoNetwork(nn.Module):
         groups = clip.video.shape[2] // config.group
         flags = self._flags(clean, groups)
         acts = self._acts(clip.actions, clean[:, -1])
-        tokens = torch.cat([self._squares(clip.video), self._actions(clip, acts)[:, :, None]], 2)
+        motion = self._motion(clip.flow, flags)
+        grouped = torch.unflatten(motion, 1, (groups, -1)).flatten(2)
+        action = self.action_in(torch.cat([acts, grouped], 2))
+        tokens = torch.cat([self._squares(clip.video), action[:, :, None]], 2)
         tokens = tokens + self.place + self.moment[:groups, None]
         each = self._each(flags)
         tokens = tokens + self.flag[each.long()]
@@ -113,19 +126,13 @@ class VideoNetwork(nn.Module):
         for block in self.blocks:
             flat = block(flat, chosen)
         hidden = self.last(flat).view(tokens.shape)
-        return self._paint(hidden[:, :, :-1], clip.video), self._read(hidden[:, :, -1])
+        return self._paint(hidden[:, :, :-1], clip.video), self._read(hidden[:, :, -1], motion)
 
-    @torch.no_grad()
-    def begin_summary(self, video: Tensor) -> None:
-        """The summary of a frame begins as the directions in which whole frames [n, views, squares,
-        numbers] vary most, each with unit variance."""
-        flat = video.flatten(1)
-        middle = flat.mean(0)
-        count = min(self.config.summary, *flat.shape)
-        _, values, vectors = torch.pca_lowrank(flat - middle, count, center=False)
-        scale = (values / math.sqrt(len(flat))).clamp(min=1e-3)
-        self.summarise.weight[:count] = (vectors / scale).T
-        self.summarise.bias[:count] = -(vectors / scale).T @ middle
+    def _motion(self, flow: Tensor, flags: Tensor) -> Tensor:
+        """What is to be seen of the motion at each step [n, frames, numbers]: the flow between
+        clean frames before, at and after it."""
+        shown = flags[:, :, :-1].repeat_interleave(self.config.group, dim=1)
+        return torch.as_tensor(self.watch(neighbours((flow * shown[..., None]).flatten(2))))
 
     def _flags(self, clean: Tensor, groups: int) -> Tensor:
         """Which moments of each view, and of the actions, are clean: [n, groups, views + 1]."""
@@ -156,15 +163,6 @@ class VideoNetwork(nn.Module):
         both = torch.cat([actions, sums], dim=-1)
         return torch.unflatten(both, 1, (-1, self.config.group)).flatten(2)
 
-    def _actions(self, clip: VideoClip, acts: Tensor) -> Tensor:
-        """Action tokens, each beside the summaries of the frames of its steps."""
-        config = self.config
-        frames = self.summarise(clip.video.transpose(1, 2).flatten(2))
-        before = torch.cat([frames[:, :1], frames[:, config.group - 1 : -1 : config.group]], dim=1)
-        grouped = torch.unflatten(frames, 1, (-1, config.group)).flatten(2)
-        embedded: Tensor = self.action_in(torch.cat([acts, before, grouped], dim=-1))
-        return embedded
-
     def _modulation(self, pace: Tensor, acts: Tensor, time: Tensor, clean: Tensor) -> Tensor:
         """Of noised and of clean tokens at each moment: [n, groups, 2, 6 width]."""
         times = torch.stack([time, torch.ones_like(time)], dim=1)
@@ -183,5 +181,14 @@ class VideoNetwork(nn.Module):
         painted: Tensor = change + video[:, :, config.context - 1][:, :, None]
         return painted
 
-    def _read(self, hidden: Tensor) -> Tensor:
-        return torch.unflatten(self.action_out(hidden), 2, (self.config.group, -1)).flatten(1, 2)
+    def _read(self, hidden: Tensor, motion: Tensor) -> Tensor:
+        """The actions, of which the motion seen at each step alone tells a part."""
+        rows = torch.unflatten(self.action_out(hidden), 2, (self.config.group, -1)).flatten(1, 2)
+        return torch.as_tensor(rows + self.moved(motion))
+
+
+def neighbours(rows: Tensor) -> Tensor:
+    """Each row of [n, frames, numbers] between the one before and the one after it."""
+    none = torch.zeros_like(rows[:, :1])
+    before, after = torch.cat([none, rows[:, :-1]], 1), torch.cat([rows[:, 1:], none], 1)
+    return torch.cat([before, rows, after], 2)

@@ -13,27 +13,26 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
+from torch.nn import functional
 
 from evaluators.models.video_world.codec import VideoCodec, teach_codec
 from evaluators.models.video_world.config import SHARES, Mode, VideoWorldConfig
 from evaluators.models.video_world.flow import instance_losses
 from evaluators.models.video_world.folder import TrainedWorld, save_model, write_tensors
 from evaluators.models.video_world.lessons import Recording, VideoLessons, action_statistics
-from evaluators.models.video_world.network import VideoNetwork
+from evaluators.models.video_world.network import VideoNetwork, neighbours
 
 STATE = "training.safetensors"
-SUMMARISED = 1500
-"""Frames whose main directions the summary of a frame begins with."""
-
+MOTION_RATE, MOTION_BATCH = 2e-3, 64
 Say = Callable[[int, float], None]
 
 
 @dataclass(frozen=True, slots=True)
 class VideoPlan:
     """How to train; the defaults are a small model's. `second_pace` is the share of minibatches at
-    the other paces, `short` of those that look only two thirds as far ahead."""
+    the other paces, `short` of those that look only two thirds as far ahead. `half` multiplies in
+    bfloat16, which is faster where the processor has it."""
 
-    codec_steps: int = 5000
     steps: int = 4000
     batch: int = 16
     rate: float = 1e-3
@@ -44,6 +43,8 @@ class VideoPlan:
     short: float = 0.5
     seed: int = 0
     keep_every: int = 250
+    motion_steps: int = 1500
+    half: bool = False
 
 
 def train_world(
@@ -62,7 +63,7 @@ def train_world(
     if codec is None:
         codec = VideoCodec(config)
         frames = np.concatenate([recording.frames.swapaxes(0, 1) for recording in recordings])
-        teach_codec(codec, frames, plan.codec_steps, seed=plan.seed)
+        teach_codec(codec, frames)
     lessons = VideoLessons.of(recordings, codec.eval(), config)
     network = train_network(lessons, config, plan, folder, say)
     model = TrainedWorld(config, codec, network)
@@ -80,9 +81,11 @@ def train_network(
 
     torch.manual_seed(plan.seed)
     model, shadow = VideoNetwork(config), VideoNetwork(config)
-    model.begin_summary(_some_frames(lessons, plan.seed))
+    begin_motion(model, lessons, config, plan)
     shadow.load_state_dict(model.state_dict())
-    accelerator = Accelerator(cpu=not torch.cuda.is_available())
+    accelerator = Accelerator(
+        cpu=not torch.cuda.is_available(), mixed_precision="bf16" if plan.half else "no"
+    )
     optimiser = torch.optim.AdamW(
         model.parameters(), plan.rate, (0.9, 0.99), weight_decay=plan.decay
     )
@@ -114,6 +117,28 @@ def train_network(
     return shadow.eval()
 
 
+def begin_motion(
+    network: VideoNetwork, lessons: VideoLessons, config: VideoWorldConfig, plan: VideoPlan
+) -> None:
+    """A short course before all else: the numbers of the motion begin as those from which actions
+    can be read, step by step."""
+    flows = lessons.flows[config.paces[0]]
+    rows = torch.cat([neighbours(flow[None, 1:].flatten(2))[0] for flow in flows])
+    actions = torch.cat(lessons.actions)
+    learned = [*network.watch.parameters(), *network.moved.parameters()]
+    optimiser = torch.optim.AdamW(learned, MOTION_RATE, weight_decay=0.1)
+    slower = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.01, max(plan.motion_steps, 1))
+    rng = np.random.default_rng(plan.seed)
+    for _ in range(plan.motion_steps):
+        chosen = rng.integers(0, len(rows), MOTION_BATCH)
+        shown = functional.dropout(network.watch(rows[chosen]), 0.2)
+        loss = (network.moved(shown) - actions[chosen]).square().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        slower.step()
+
+
 def shares_of(config: VideoWorldConfig) -> dict[Mode, float]:
     """How often each mode is practised; one view has no other to fill in."""
     able = {mode: share for mode, share in SHARES.items() if mode in config.modes}
@@ -131,12 +156,6 @@ def _minibatch(
     groups = config.horizon // config.group
     horizon = max(1, groups * 2 // 3) * config.group if short else config.horizon
     return lessons.clips(config, plan.batch, horizon, pace, rng)
-
-
-def _some_frames(lessons: VideoLessons, seed: int) -> Tensor:
-    rng = np.random.default_rng(seed)
-    frames = torch.cat([film.transpose(0, 1) for film in lessons.latents])
-    return frames[rng.permutation(len(frames))[:SUMMARISED]]
 
 
 @torch.no_grad()

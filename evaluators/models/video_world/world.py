@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ from evaluators.models.video_world.codec import Frames, decode_film, encode_film
 from evaluators.models.video_world.flow import sample
 from evaluators.models.video_world.folder import WEIGHTS, TrainedWorld, load_model
 from evaluators.models.video_world.lessons import denormalised, normalised
+from evaluators.models.video_world.motion import FLOW, film_flow
 from evaluators.models.video_world.network import VideoClip
 
 Actions = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
@@ -149,7 +150,8 @@ class VideoWorld:
             before[-count:] = past[-count:]
         rows = torch.cat([before, actions, actions[-1:].expand(padded - ahead, -1)])
         pace = torch.full((1,), config.paces[0], device=self.device)
-        return VideoClip(video[None].clone(), rows[None], pace)
+        flow = torch.zeros(1, video.shape[1], len(config.views), FLOW, device=self.device)
+        return VideoClip(video[None].clone(), rows[None], pace, flow)
 
     def _sample(
         self, clip: VideoClip, has_view: bool, view: int, generator: torch.Generator
@@ -161,14 +163,21 @@ class VideoWorld:
             clean[:, view] = True
         return self._run(clip, clean, generator)
 
+    def _flow(self, clip: VideoClip, clean: Tensor) -> Tensor:
+        """The flow between known frames: those of the context or, with a known view, of all."""
+        known = clip.video.shape[2] if clean[:, :-1].any() else self.model.config.context
+        flow = torch.zeros_like(clip.flow)
+        flow[0, :known] = film_flow(self.model.codec, clip.video[0, :, :known], 1)
+        return flow
+
     def _run(self, clip: VideoClip, clean: Tensor, generator: torch.Generator) -> VideoClip:
-        shape = clip.video.shape
-        noise = VideoClip(
-            torch.randn(shape, generator=generator).to(self.device),
-            torch.randn(clip.actions.shape, generator=generator).to(self.device),
-            clip.pace,
+        seen = replace(clip, flow=self._flow(clip, clean))
+        noise = replace(
+            clip,
+            video=torch.randn(clip.video.shape, generator=generator).to(self.device),
+            actions=torch.randn(clip.actions.shape, generator=generator).to(self.device),
         )
-        return sample(self.model.network, clip, clean, noise, self.model.config.steps)
+        return sample(self.model.network, seen, clean, noise, self.model.config.steps)
 
 
 def open_world(folder: Path | str, device: str = "cpu") -> VideoWorld:

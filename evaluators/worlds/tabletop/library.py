@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from evaluators.worlds.actions import Actions
 from evaluators.worlds.tabletop.episodes import RecordedEpisode, TableStage
+from evaluators.worlds.tabletop.play import play
 from evaluators.worlds.tabletop.practice import leaks, practise
 from evaluators.worlds.tabletop.views import Frames, shrink
 
@@ -19,6 +20,8 @@ VERSION = "1"
 """Raised whenever engine, cameras, planner or practice change what an episode looks like."""
 
 PIXELS = 64
+PLAYED = "play-"
+"""How the names of episodes begin in which the hand wanders; in all others the expert errs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,8 @@ def make_practice(
     stage = TableStage.open() if missing else None
     for name in missing:
         if stage is not None and not (folder / f"{name}.npz").exists():
-            _save(folder / f"{name}.npz", practise(name, stage))
+            episode = (play if name.startswith(PLAYED) else practise)(name, stage)
+            _save(folder / f"{name}.npz", episode)
             told(name)
     return [folder / f"{name}.npz" for name in names]
 
