@@ -129,3 +129,9 @@ def test_the_help_fits_on_one_screen() -> None:
 
 def test_the_readme_is_short() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= MOST_LINES_OF_README
+
+
+def test_migrations_are_one_line_without_branches() -> None:
+    names = sorted(path.name[:4] for path in (ROOT / "infra/migrations/versions").glob("0*.py"))
+
+    assert names == [f"{number:04d}" for number in range(1, len(names) + 1)]

@@ -5,8 +5,8 @@ from alembic import op
 
 from infra.tables.columns import UtcTime
 
-revision = "0021"
-down_revision = "0020"
+revision = "0022"
+down_revision = "0021"
 
 
 def upgrade() -> None:
