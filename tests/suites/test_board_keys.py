@@ -11,12 +11,12 @@ from evaluators.suites.tailor.bank import card
 from flows.run.board_keys import board_key, items_sha256
 
 ITEMS = {
-    "liva": "40c10b9c9614f3a84f95e4cb402d7007da8d7f724e90b5c042a6a7f991e04a08",
+    "liva": "a8a4a15d1ae8c0b63b8f4c9a81ce0c2cc043a1d9dcbdcfafe8e465ffef0419dd",
     "sc3": "9483b4a09ee8f6850af32c49dd97e69060d10bfb960314dccb4bd2d7035bad42",
     "universe": "7967f278741d6124d4872943890c49005da9020b38fa5b626b491fed3220f24a",
 }
 BOARDS = {
-    "liva": "8da281fe939b0672",
+    "liva": "1ffa1d1e18b3a3a4",
     "sc3": "955a0cb2cddfc3c1",
     "universe": "554d35c6474e5f69",
 }

@@ -23,6 +23,9 @@ from evaluators.suites.liva.producing import film, produce, take_over
 from evaluators.suites.liva.rating import RATING
 from evaluators.suites.liva.scoring import parts, score, tabulate
 
+FAMILY = "L-IVA"
+"""What every bank of cases under these rules is called; ours are drawn."""
+
 
 def in_full(_sample: Sample) -> bool:
     """Everything: each case in each loop."""
@@ -50,7 +53,7 @@ def mount(card: BankCard) -> Suite:
         SUITE,
         name=card.suite_name,
         version=card.version,
-        title=f"{SUITE.title}: {card.title}",
+        title=f"{FAMILY}: {card.title}",
         samples=cases_in_loops,
         subsets=subsets,
         paper=None,
@@ -61,11 +64,11 @@ def mount(card: BankCard) -> Suite:
 
 SUITE = Suite(
     name="liva",
-    version="1.0",
+    version="2.0",
     scorer_version="3",
-    title="L-IVA",
+    title=f"{FAMILY}: drawn cases",
     sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "
-    "is done.",
+    "is done. The 35 cases are drawings, not photographs.",
     ranked="avatar agents",
     facet_titles={
         "scenario": "Scene",

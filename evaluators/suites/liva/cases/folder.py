@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evaluators.media import Unreadable, read_image, write_png
 from evaluators.suites.liva.cases.case import AvatarCase, sidecar
-from evaluators.suites.liva.cases.painter import shapes
+from evaluators.suites.liva.cases.shapes import shapes
 from evaluators.suites.liva.cases.sidecar import Sidecar, SidecarFinding, read_sidecar
 
 OWN = Path(__file__).parents[1] / "data" / "cases"

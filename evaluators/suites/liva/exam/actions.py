@@ -6,8 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import cos, radians, sin, tau
 
-from evaluators.suites.liva.cases.painter import TABLE_BASE
-from evaluators.suites.liva.exam.stage import Stage, height
+from evaluators.suites.liva.exam.stage import TABLE_BASE, Stage, height
 
 BASE = TABLE_BASE
 Act = Callable[[Stage, float, bool, float], None]

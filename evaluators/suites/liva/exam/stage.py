@@ -2,34 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evaluators.media import Pixels
-from evaluators.suites.liva.cases.painter import (
-    HEIGHT,
-    PALETTE,
-    PERSON,
-    ROOMS,
-    SCALE,
-    TABLE_BASE,
-    TABLE_EDGE,
-    WIDTH,
-    Colour,
-    PaintedObject,
-    draw_object,
-    shapes,
-)
+from evaluators.suites.liva.cases.shapes import PALETTE, Colour, Pen, shapes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
     from PIL.ImageDraw import ImageDraw
 
+WIDTH, HEIGHT = 832, 480
+SCALE = 2
+"""Drawn twice as large and reduced, so that edges are smooth."""
+
 FRAME = (624, 360)
-"""The size of a frame; the canvas is larger, so that edges are smooth."""
+"""The size of a frame."""
+
+TABLE_EDGE, TABLE_BASE = 296, 424
+PERSON = (366, 466)
+"""The columns that the person takes."""
+
+ROOMS: Mapping[str, tuple[Colour, Colour, Colour]] = {
+    "kitchen": ((226, 236, 232), (188, 150, 108), (90, 120, 170)),
+    "workshop": ((214, 206, 192), (160, 124, 84), (110, 90, 74)),
+    "garden": ((190, 222, 240), (150, 118, 82), (86, 132, 80)),
+    "office": ((236, 230, 220), (120, 96, 78), (70, 84, 110)),
+    "laundry": ((222, 228, 240), (214, 214, 210), (150, 90, 120)),
+}
+"""Wall, table and the person's jumper in each scene family."""
+
+SHADOW = (96, 84, 74)
 
 SKIN, HAIR = (226, 182, 150), (84, 60, 46)
 Point = tuple[float, float]
@@ -47,7 +53,7 @@ class Stage:
 
     def prop(self, shape: str, colour: str, x: float, base: float = TABLE_BASE) -> None:
         """One of the painter's things, its lower edge around a point."""
-        draw_object(self.pen, _drawn(shape, colour, x, base))
+        _draw(self.pen, shape, colour, x, base)
 
     def tilted(self, shape: str, colour: str, x: float, y: float, degrees: float) -> None:
         """One of the painter's things around a point, turned clockwise."""
@@ -55,9 +61,7 @@ class Stage:
 
         reach = max(_size(shape))
         layer = Image.new("RGBA", (2 * reach * SCALE, 2 * reach * SCALE))
-        draw_object(
-            ImageDraw.Draw(layer), _drawn(shape, colour, reach, reach + _size(shape)[1] // 2)
-        )
+        _draw(ImageDraw.Draw(layer), shape, colour, reach, reach + _size(shape)[1] // 2)
         turned = layer.rotate(-degrees, Image.Resampling.BICUBIC)
         self.canvas.paste(turned, (round((x - reach) * SCALE), round((y - reach) * SCALE)), turned)
 
@@ -139,10 +143,14 @@ def _size(shape: str) -> tuple[int, int]:
     return across, tall
 
 
-def _drawn(shape: str, colour: str, x: float, base: float) -> PaintedObject:
+def _draw(draw: ImageDraw, shape: str, colour: str, x: float, base: float) -> None:
+    """Draw a thing around a column, with a shadow if it stands on the table."""
     across, tall = _size(shape)
     left, bottom = round(x - across / 2), round(base)
-    return PaintedObject(shape, shape, colour, (left, bottom - tall, left + across, bottom))
+    if bottom == TABLE_BASE:
+        place = _up((left - 4, bottom - 6), (left + across + 4, bottom + 6))
+        draw.ellipse(place, fill=SHADOW)
+    Pen(draw, SCALE).shape(shape, colour, (left, bottom - tall, left + across, bottom))
 
 
 def _dark(colour: Colour, by: float = 0.7) -> Colour:
