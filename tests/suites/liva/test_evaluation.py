@@ -35,7 +35,7 @@ def declaration(**changes: Any) -> dict[str, Any]:
     return {
         "schema_version": 1,
         "suite": "liva",
-        "suite_version": "1.0",
+        "suite_version": SUITE.version,
         "subset": "demo",
         "kind": "model",
         "modalities": ["video"],
