@@ -186,7 +186,7 @@ def test_finished_videos_are_cut_at_their_steps_and_each_step_is_judged(
         "the same clip with the same caption is judged once"
     )
     cells = everywhere(ready)
-    assert cells["afs"].n_expected == 2 + 1 + 1 + 6, (
+    assert cells["afs"].n_expected == 2 + 1 + 1 + 8, (
         "a case without a sound video weighs as much as it could"
     )
     assert "first_try" not in cells, "nobody knows how they were made"
