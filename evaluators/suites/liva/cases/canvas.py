@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from evaluators.suites.liva.cases.shapes import Colour, Pen, shade
+from evaluators.suites.liva.cases.shapes import Colour, ShapePen, shade
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -46,9 +46,9 @@ class Canvas:
         return small.quantize(160, method=Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
 
     @property
-    def pen(self) -> Pen:
+    def pen(self) -> ShapePen:
         """Draws the shapes of things."""
-        return Pen(self.draw, SCALE)
+        return ShapePen(self.draw, SCALE)
 
     def column(self, hundredths: float) -> float:
         """A column by its share of the width."""

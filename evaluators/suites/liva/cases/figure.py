@@ -41,7 +41,7 @@ HEAD = 152
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
+class DrawnPerson:
     """How a person looks, where it stands (hundredths of the width) and what it does."""
 
     at: float
@@ -53,7 +53,7 @@ class Figure:
     glasses: bool = False
 
 
-def draw_body(canvas: Canvas, figure: Figure, edge: float) -> None:
+def draw_body(canvas: Canvas, figure: DrawnPerson, edge: float) -> None:
     """Head and body of a person behind a table whose far edge is at a height."""
     x, skin = canvas.column(figure.at), SKINS[figure.skin]
     top = PALETTE[figure.top]
@@ -65,7 +65,7 @@ def draw_body(canvas: Canvas, figure: Figure, edge: float) -> None:
     _head(canvas, figure, x, skin)
 
 
-def draw_arms(canvas: Canvas, figure: Figure) -> None:
+def draw_arms(canvas: Canvas, figure: DrawnPerson) -> None:
     """Both arms, from the shoulders to hands that lie on the table."""
     x, skin = canvas.column(figure.at), SKINS[figure.skin]
     sleeve = shade(PALETTE[figure.top], 0.9)
@@ -81,14 +81,14 @@ def draw_arms(canvas: Canvas, figure: Figure) -> None:
             canvas.limb((top, (top[0] + 1, top[1] + 18)), 8, skin)
 
 
-def hands(figure: Figure, width: float) -> tuple[float, float]:
+def hands(figure: DrawnPerson, width: float) -> tuple[float, float]:
     """The columns of both hands in a picture of a width."""
     middle = figure.at * width / 100
     left, right = POSES[figure.pose]
     return middle + left[0], middle + right[0]
 
 
-def _head(canvas: Canvas, figure: Figure, x: float, skin: Colour) -> None:
+def _head(canvas: Canvas, figure: DrawnPerson, x: float, skin: Colour) -> None:
     hair = HAIRS[figure.hair]
     canvas.oval(x - 60, HEAD - 8, x - 44, HEAD + 22, shade(skin, 0.92))
     canvas.oval(x + 44, HEAD - 8, x + 60, HEAD + 22, shade(skin, 0.92))
@@ -107,7 +107,7 @@ def _head(canvas: Canvas, figure: Figure, x: float, skin: Colour) -> None:
     _face(canvas, figure, x)
 
 
-def _face(canvas: Canvas, figure: Figure, x: float) -> None:
+def _face(canvas: Canvas, figure: DrawnPerson, x: float) -> None:
     for eye in (-22, 22):
         canvas.oval(x + eye - 5, HEAD - 6, x + eye + 5, HEAD + 6, EYE)
         if figure.glasses:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from evaluators.suites.liva.cases.canvas import HEIGHT, WIDTH, Canvas, row_of
-from evaluators.suites.liva.cases.figure import Figure, draw_arms, draw_body
+from evaluators.suites.liva.cases.figure import DrawnPerson, draw_arms, draw_body
 from evaluators.suites.liva.cases.rooms import draw_room, draw_table
 from evaluators.suites.liva.cases.shapes import DATA, Box, shade, shapes
 
@@ -47,7 +47,7 @@ class PaintedScene:
     variant: int
     window: str
     table: tuple[float, float]
-    figure: Figure
+    figure: DrawnPerson
     things: Mapping[str, str]
 
 
@@ -59,7 +59,7 @@ def scene(case_id: str) -> PaintedScene:
         fields["room"],
         fields.get("window", "none"),
         tuple(fields.get("table", (0, 100))),
-        Figure(**fields["person"]),
+        DrawnPerson(**fields["person"]),
         fields["things"],
     )
 

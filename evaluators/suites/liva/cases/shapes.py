@@ -40,7 +40,7 @@ PALETTE: Mapping[str, Colour] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Pen:
+class ShapePen:
     """Draws on a canvas that is a few times larger than the picture, so that edges are smooth."""
 
     draw: ImageDraw

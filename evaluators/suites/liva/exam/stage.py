@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from evaluators.media import Pixels
-from evaluators.suites.liva.cases.shapes import PALETTE, Colour, Pen, shapes
+from evaluators.suites.liva.cases.shapes import PALETTE, Colour, ShapePen, shapes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -150,7 +150,7 @@ def _draw(draw: ImageDraw, shape: str, colour: str, x: float, base: float) -> No
     if bottom == TABLE_BASE:
         place = _up((left - 4, bottom - 6), (left + across + 4, bottom + 6))
         draw.ellipse(place, fill=SHADOW)
-    Pen(draw, SCALE).shape(shape, colour, (left, bottom - tall, left + across, bottom))
+    ShapePen(draw, SCALE).shape(shape, colour, (left, bottom - tall, left + across, bottom))
 
 
 def _dark(colour: Colour, by: float = 0.7) -> Colour:
