@@ -24,14 +24,14 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Canvas:
+class SceneCanvas:
     """Draws plain figures; a row is a depth on the table from 0 (far) to 1 (near)."""
 
     image: Image
     draw: ImageDraw
 
     @classmethod
-    def blank(cls, colour: Colour) -> Canvas:
+    def blank(cls, colour: Colour) -> SceneCanvas:
         """A canvas of one colour."""
         from PIL import Image, ImageDraw
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from evaluators.suites.liva.cases.shapes import PALETTE, Colour, shade
 
 if TYPE_CHECKING:
-    from evaluators.suites.liva.cases.canvas import Canvas
+    from evaluators.suites.liva.cases.canvas import SceneCanvas
 
 Point = tuple[float, float]
 SKINS: tuple[Colour, ...] = (
@@ -53,7 +53,7 @@ class DrawnPerson:
     glasses: bool = False
 
 
-def draw_body(canvas: Canvas, figure: DrawnPerson, edge: float) -> None:
+def draw_body(canvas: SceneCanvas, figure: DrawnPerson, edge: float) -> None:
     """Head and body of a person behind a table whose far edge is at a height."""
     x, skin = canvas.column(figure.at), SKINS[figure.skin]
     top = PALETTE[figure.top]
@@ -65,7 +65,7 @@ def draw_body(canvas: Canvas, figure: DrawnPerson, edge: float) -> None:
     _head(canvas, figure, x, skin)
 
 
-def draw_arms(canvas: Canvas, figure: DrawnPerson) -> None:
+def draw_arms(canvas: SceneCanvas, figure: DrawnPerson) -> None:
     """Both arms, from the shoulders to hands that lie on the table."""
     x, skin = canvas.column(figure.at), SKINS[figure.skin]
     sleeve = shade(PALETTE[figure.top], 0.9)
@@ -88,7 +88,7 @@ def hands(figure: DrawnPerson, width: float) -> tuple[float, float]:
     return middle + left[0], middle + right[0]
 
 
-def _head(canvas: Canvas, figure: DrawnPerson, x: float, skin: Colour) -> None:
+def _head(canvas: SceneCanvas, figure: DrawnPerson, x: float, skin: Colour) -> None:
     hair = HAIRS[figure.hair]
     canvas.oval(x - 60, HEAD - 8, x - 44, HEAD + 22, shade(skin, 0.92))
     canvas.oval(x + 44, HEAD - 8, x + 60, HEAD + 22, shade(skin, 0.92))
@@ -107,7 +107,7 @@ def _head(canvas: Canvas, figure: DrawnPerson, x: float, skin: Colour) -> None:
     _face(canvas, figure, x)
 
 
-def _face(canvas: Canvas, figure: DrawnPerson, x: float) -> None:
+def _face(canvas: SceneCanvas, figure: DrawnPerson, x: float) -> None:
     for eye in (-22, 22):
         canvas.oval(x + eye - 5, HEAD - 6, x + eye + 5, HEAD + 6, EYE)
         if figure.glasses:

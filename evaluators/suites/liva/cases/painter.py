@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from evaluators.suites.liva.cases.canvas import HEIGHT, WIDTH, Canvas, row_of
+from evaluators.suites.liva.cases.canvas import HEIGHT, WIDTH, SceneCanvas, row_of
 from evaluators.suites.liva.cases.figure import DrawnPerson, draw_arms, draw_body
 from evaluators.suites.liva.cases.rooms import draw_room, draw_table
 from evaluators.suites.liva.cases.shapes import DATA, Box, shade, shapes
@@ -76,7 +76,7 @@ def layout(scene: PaintedScene) -> tuple[PaintedObject, ...]:
 
 def paint(scene: PaintedScene) -> Image:
     """The picture of a scene."""
-    canvas = Canvas.blank((0, 0, 0))
+    canvas = SceneCanvas.blank((0, 0, 0))
     draw_room(canvas, scene.scenario, scene.variant, scene.window)
     things = layout(scene)
     for thing in _at(things, "wall"):
@@ -120,7 +120,7 @@ def _at(things: tuple[PaintedObject, ...], *places: str) -> Iterator[PaintedObje
     return (thing for thing in things if thing.place in places)
 
 
-def _draw(canvas: Canvas, thing: PaintedObject) -> None:
+def _draw(canvas: SceneCanvas, thing: PaintedObject) -> None:
     """Draw a thing into its box, with a shadow if it stands on something."""
     x0, _, x1, y1 = thing.box
     if thing.place in ("table", "floor") and thing.shape not in BARE:

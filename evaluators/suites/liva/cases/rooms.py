@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from evaluators.suites.liva.cases.canvas import EDGE, HEIGHT, WIDTH, Canvas
+from evaluators.suites.liva.cases.canvas import EDGE, HEIGHT, WIDTH, SceneCanvas
 from evaluators.suites.liva.cases.shapes import Colour, shade
 
 WALLS: Mapping[str, tuple[Colour, ...]] = {
@@ -26,7 +26,7 @@ SKY, GLASS = (206, 230, 244), (196, 220, 232)
 LEFT_WINDOW, RIGHT_WINDOW = (70, 60, 300, 270), (980, 60, 1210, 270)
 
 
-def draw_room(canvas: Canvas, scenario: str, variant: int, window: str) -> None:
+def draw_room(canvas: SceneCanvas, scenario: str, variant: int, window: str) -> None:
     """Walls and what is behind them; `window` is left, right or none."""
     wall = WALLS[scenario][variant]
     canvas.rect(0, 0, WIDTH, HEIGHT, wall)
@@ -36,7 +36,7 @@ def draw_room(canvas: Canvas, scenario: str, variant: int, window: str) -> None:
 
 
 def draw_table(
-    canvas: Canvas, scenario: str, variant: int, left: float = 0, right: float = 100
+    canvas: SceneCanvas, scenario: str, variant: int, left: float = 0, right: float = 100
 ) -> None:
     """A table in front, between two columns in hundredths of the width; the floor shows beside."""
     top = TABLES[scenario][variant]
@@ -53,7 +53,7 @@ def draw_table(
         canvas.limb(((x0 + 60, height), (x1 - 60, height + 4)), 2, shade(top, 0.93))
 
 
-def _kitchen(canvas: Canvas, wall: Colour, variant: int) -> None:
+def _kitchen(canvas: SceneCanvas, wall: Colour, variant: int) -> None:
     line = shade(wall, 0.93)
     for row in range(300, EDGE, 34):
         canvas.limb(((0, row), (WIDTH, row)), 2, line)
@@ -64,14 +64,14 @@ def _kitchen(canvas: Canvas, wall: Colour, variant: int) -> None:
         canvas.half(596, 16, 684, 84, 180, 360, (196, 96, 72))
 
 
-def _workshop(canvas: Canvas, wall: Colour, variant: int) -> None:
+def _workshop(canvas: SceneCanvas, wall: Colour, variant: int) -> None:
     boards = shade(wall, 0.94)
     for column in range(0, WIDTH, 118 if variant else 160):
         canvas.limb(((column, 0), (column, EDGE)), 3, boards)
     canvas.rect(0, 300, WIDTH, 312, shade(wall, 0.86))
 
 
-def _garden(canvas: Canvas, _wall: Colour, variant: int) -> None:
+def _garden(canvas: SceneCanvas, _wall: Colour, variant: int) -> None:
     for x, y, size in ((150, 80, 60), (980, 60, 74), (560, 40, 46))[: 2 + variant % 2]:
         for dx in (-0.8, 0, 0.8):
             canvas.oval(x + dx * size - size, y - size / 2, x + dx * size + size, y + size / 2,
@@ -88,14 +88,14 @@ def _garden(canvas: Canvas, _wall: Colour, variant: int) -> None:
     canvas.rect(0, 300, WIDTH, EDGE, hedge)
 
 
-def _office(canvas: Canvas, wall: Colour, variant: int) -> None:
+def _office(canvas: SceneCanvas, wall: Colour, variant: int) -> None:
     canvas.rect(0, 330, WIDTH, 340, shade(wall, 0.88))
     if variant == 2:
         canvas.rect(0, 0, 26, EDGE, shade(wall, 0.8))
         canvas.rect(WIDTH - 26, 0, WIDTH, EDGE, shade(wall, 0.8))
 
 
-def _laundry(canvas: Canvas, wall: Colour, variant: int) -> None:
+def _laundry(canvas: SceneCanvas, wall: Colour, variant: int) -> None:
     size = (58, 76, 94)[variant]
     line = shade(wall, 0.95)
     for row in range(150, EDGE, size):
@@ -104,7 +104,7 @@ def _laundry(canvas: Canvas, wall: Colour, variant: int) -> None:
         canvas.limb(((column, 150), (column, EDGE)), 2, line)
 
 
-def _window(canvas: Canvas, place: tuple[int, int, int, int], scenario: str) -> None:
+def _window(canvas: SceneCanvas, place: tuple[int, int, int, int], scenario: str) -> None:
     x0, y0, x1, y1 = place
     canvas.framed(x0, y0, x1, y1, (250, 250, 246))
     canvas.rect(x0 + 12, y0 + 12, x1 - 12, y1 - 12, SKY)
@@ -119,7 +119,7 @@ def _window(canvas: Canvas, place: tuple[int, int, int, int], scenario: str) -> 
     canvas.rect(x0 - 10, y1 - 4, x1 + 10, y1 + 10, (236, 234, 226))
 
 
-BACKGROUNDS: Mapping[str, Callable[[Canvas, Colour, int], None]] = {
+BACKGROUNDS: Mapping[str, Callable[[SceneCanvas, Colour, int], None]] = {
     "kitchen": _kitchen,
     "workshop": _workshop,
     "garden": _garden,
