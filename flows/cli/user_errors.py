@@ -20,8 +20,8 @@ from flows.run.case import NoSuchSubmission, Stopped
 from flows.run.quota_turn import Waits
 from flows.suites.sc3_rollouts import CannotRollOut
 from flows.suites.sc3_train import CannotTeach, CannotTrain
-from flows.suites.universe_adapt import CannotAdapt
 from flows.suites.universe_baselines import NoClip
+from flows.suites.universe_bases import CannotAdapt
 from flows.workers.agents import UnknownAgent
 from flows.workers.dask_cluster import NoCluster
 from flows.workers.judges import UnknownJudge

@@ -4,27 +4,51 @@ in at once."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluators.media import frame_indices
 from evaluators.suites import suite_named
 from evaluators.suites.universe.construction import split
-from evaluators.suites.universe.mixture import ALPHA, BETA, build
+from evaluators.suites.universe.mixture import ALPHA, BETA, Dataset, build
 from evaluators.suites.universe.segments import BadData, problems, read_annotations
+from flows.suites.universe_bases import CannotAdapt, KnownBase, find_base, put_on_shelf
+from flows.suites.universe_exam import ExamPaper, sit_exam
 from submissions.bundle.declarations import DECLARATION
 
 if TYPE_CHECKING:
-    from evaluators.models.adapt.train import TrainingPlan, TrainingStep
+    from evaluators.models.adapt.processes import Processes
+    from evaluators.models.adapt.train import Adapted, TrainingPlan, TrainingStep
 
 SHOWN = 10
-BASE = "Name a PaliGemma folder as save_pretrained wrote it."
+MOST_FRAMES = 14
+
+
+@dataclass(frozen=True, slots=True)
+class LessonMixture:
+    """What is asked: shares of tasks and formats, and questions a clip; the paper's unless told."""
+
+    tasks: Mapping[str, float] = field(default_factory=lambda: dict(ALPHA))
+    formats: Mapping[str, float] = field(default_factory=lambda: dict(BETA))
+    questions: int = 1
+
+    @classmethod
+    def read(cls, tasks: str, formats: str, questions: int) -> LessonMixture:
+        """From shares separated by commas, in the order of the tasks and of the formats."""
+        shares = [[float(share) for share in text.split(",")] for text in (tasks, formats)]
+        return cls(
+            dict(zip(ALPHA, shares[0], strict=True)),
+            dict(zip(BETA, shares[1], strict=True)),
+            questions,
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptationRequest:
-    """What is to be adapted, on what, and where the result goes."""
+    """What is to be adapted, on what, and where the result goes; with epochs, the steps follow from
+    the clips."""
 
     base: Path | None
     data: Path
@@ -33,21 +57,22 @@ class AdaptationRequest:
     held_out: float
     team: str
     name: str
+    base_id: str = ""
+    shelf: Path | None = None
+    epochs: float | None = None
+    mixture: LessonMixture = field(default_factory=LessonMixture)
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptationResult:
-    """What came of it; accuracy is on clips of sessions that were held out, None if none were."""
+    """What came of it; accuracy is on clips of sessions that were held out, none if none were."""
 
     folder: Path
     parameters: int
     of_parameters: int
     losses: tuple[float, ...]
     held_out: dict[str, float]
-
-
-class CannotAdapt(ValueError):
-    """The base or the data cannot be used; the message says what to do."""
+    base: KnownBase
 
 
 def adapt(
@@ -57,110 +82,146 @@ def adapt(
     on_step: Callable[[TrainingStep], None] | None = None,
 ) -> AdaptationResult:
     """Train, save the adapter with its card and declaration, and examine it on held-out
-    sessions."""
-    from evaluators.models.adapt import train as models
-    from evaluators.models.adapt.batches import Teacher
-    from evaluators.models.adapt.checkpoint import AnotherRun, drop_checkpoint
-    from evaluators.models.adapt.exam import exam
-    from evaluators.models.adapt.folder import base_of, save_adapted
+    sessions.
+
+    Started by `accelerate launch` or `torchrun`, the processes share the work; the first one
+    writes. The checkpoint stays until the exam is over.
+    """
+    from evaluators.models.adapt.checkpoint import drop_checkpoint
+    from evaluators.models.adapt.processes import joined
     from evaluators.models.device import pick_device
-    from evaluators.models.vlm.adapter import PACKAGED, packaged_base
+
+    _frames_wanted(wish.frames)
+    known = find_base(wish.base, wish.base_id, wish.shelf)
+    with joined(pick_device(device)) as processes:
+        place = processes.device(pick_device(device))
+        training, held = split(_annotations(wish.data, processes), wish.held_out, plan.seed)
+        adapted, plan = _trained(wish, plan, known, training, processes, place, on_step)
+        _save(wish, plan, known, adapted, processes)
+        numbers = adapted.parameters, adapted.of_parameters, adapted.losses
+        del adapted
+        paper = ExamPaper(wish.data, tuple(held), wish.frames)
+        cells = sit_exam(wish.to, known.folder, paper, place, processes)
+        if processes.is_main:
+            drop_checkpoint(wish.to)
+        processes.wait()
+    return AdaptationResult(wish.to, *numbers, cells, known)
+
+
+def lessons_of(wish: AdaptationRequest, training: Sequence[Any], seed: int) -> Dataset:
+    """What is learned from: the mixture over the training clips."""
+    count, policy = read_frame_rule(wish.frames)
+    mixture = wish.mixture
+    tasks, formats, asked = mixture.tasks, mixture.formats, mixture.questions
+    try:
+        return build(wish.data, training, tasks, formats, count, policy, seed=seed, questions=asked)
+    except ValueError as error:
+        raise CannotAdapt(str(error)) from None
+
+
+def read_frame_rule(rule: str) -> tuple[int, Any]:
+    """How many frames, and which: from uniform-n or first-n."""
+    _frames_wanted(rule)
+    how, _, number = rule.partition("-")
+    return int(number), "uniform_n" if how == "uniform" else "first_n"
+
+
+def _frames_wanted(rule: str) -> None:
+    number = rule.partition("-")[2]
+    try:
+        frame_indices(rule, MOST_FRAMES)
+        fits = int(number) <= MOST_FRAMES
+    except ValueError:
+        fits = False
+    if not fits:
+        raise CannotAdapt(
+            f"The frame rule is {rule!r}. Write uniform-n or first-n with n from 1 to "
+            f"{MOST_FRAMES}."
+        )
+
+
+def _trained(
+    wish: AdaptationRequest,
+    plan: TrainingPlan,
+    known: KnownBase,
+    training: Sequence[Any],
+    processes: Processes,
+    device: str,
+    on_step: Callable[[TrainingStep], None] | None,
+) -> tuple[Adapted, TrainingPlan]:
+    from evaluators.models.adapt import train
+    from evaluators.models.adapt.checkpoint import AnotherRun
     from evaluators.models.vlm.judge import read_folder
 
-    count, policy = read_frame_rule(wish.frames)
-    base = _model(wish.base or packaged_base())
-    training, held = split(_annotations(wish.data), wish.held_out, plan.seed)
-    lessons = build(wish.data, training, ALPHA, BETA, count, policy, seed=plan.seed)
+    lessons = lessons_of(wish, training, plan.seed)
+    if wish.epochs is not None:
+        steps = train.steps_of(wish.epochs, len(lessons), plan, processes.count)
+        plan = replace(plan, steps=steps)
+    identity = train.RunIdentity(lessons.fingerprint, f"{known.base.name}@{known.base.revision}")
     try:
-        model, processor = read_folder(base, pick_device(device), "fp32")
+        # What is trained is kept in full precision; sharded weights are cast when they are used.
+        dtype = "fp32" if plan.sharded else plan.precision
+        # A sharded model is laid out from main memory, for it fits on no single card.
+        place = "cpu" if plan.sharded else device
+        model, processor = read_folder(known.folder, place, dtype)
     except (OSError, ValueError) as error:
         words = " ".join(str(error).split())[:200]
-        raise CannotAdapt(f"The base {base} cannot be opened: {words}. {BASE}") from None
+        raise CannotAdapt(f"The base {known.folder} cannot be opened: {words}.") from None
     try:
-        adapted = models.adapt(model, processor, lessons, plan, wish.to, on_step)
-    except AnotherRun as error:
+        adapted = train.adapt(
+            model, processor, lessons, plan, wish.to, on_step, processes, identity, device
+        )
+    except (AnotherRun, train.CannotTrain) as error:
         raise CannotAdapt(str(error)) from None
-    stands_on = base_of(base, "" if wish.base else PACKAGED)
-    save_adapted(wish.to, adapted, stands_on, plan, wish.frames)
-    drop_checkpoint(wish.to)
-    _declare(wish, plan)
-    teacher = Teacher(adapted.model, processor, plan.mask)
-    accuracies = _accuracy(lambda part: exam(teacher, part), wish.data, held, count, policy)
-    return AdaptationResult(
-        wish.to, adapted.parameters, adapted.of_parameters, adapted.losses, accuracies
-    )
+    return adapted, plan
 
 
-def _annotations(data: Path) -> Sequence[Any]:
-    """The annotations of a folder that has nothing wrong with it."""
-    wrong = list(problems(data))
+def _annotations(data: Path, processes: Processes) -> Sequence[Any]:
+    """The annotations of a folder that has nothing wrong with it; each process reads its share of
+    the clips."""
+    parts = processes.gather(list(problems(data, processes.rank, processes.count)))
+    wrong = list(dict.fromkeys(problem for part in parts for problem in part))
     if wrong:
         remainder = f" (and {len(wrong) - SHOWN} more)" if len(wrong) > SHOWN else ""
         raise BadData(f"The data in {data} cannot be used: {' '.join(wrong[:SHOWN])}{remainder}")
     return read_annotations(data)
 
 
-def read_frame_rule(rule: str) -> tuple[int, Any]:
-    """How many frames, and which: from uniform-n or first-n."""
-    how, _, number = rule.partition("-")
-    if how not in ("uniform", "first") or not number.isdigit() or not 1 <= int(number) <= 14:
-        raise CannotAdapt(
-            f"The frame rule is {rule!r}. Write uniform-n or first-n with n from 1 to 14."
-        )
-    return int(number), "uniform_n" if how == "uniform" else "first_n"
+def _save(
+    wish: AdaptationRequest,
+    plan: TrainingPlan,
+    known: KnownBase,
+    adapted: Adapted,
+    processes: Processes,
+) -> None:
+    from evaluators.models.adapt.folder import save_adapted
+
+    save_adapted(wish.to, adapted, known.base, plan, wish.frames, processes)
+    if processes.is_main:
+        _declare(wish, plan, known)
+        put_on_shelf(known, wish.shelf)
+    processes.wait()
 
 
-def _model(folder: Path) -> Path:
-    try:
-        config = json.loads((folder / "config.json").read_text("utf-8"))
-    except FileNotFoundError:
-        raise CannotAdapt(f"The base {folder} holds no config.json. {BASE}") from None
-    except ValueError:
-        raise CannotAdapt(f"The config.json of the base {folder} is not JSON. {BASE}") from None
-    kind = config.get("model_type") if isinstance(config, dict) else None
-    if kind != "paligemma":
-        raise CannotAdapt(f"The base {folder} is of type {kind!r}. {BASE}")
-    return folder
-
-
-def _accuracy(
-    examine: Callable[[Sequence[Any]], list[list[bool]]],
-    data: Path,
-    held: Sequence[Any],
-    count: int,
-    policy: Any,
-) -> dict[str, float]:
-    """Exact match of each task and format on the held-out clips, from all their questions."""
-    from evaluators.models.adapt.batches import Lesson
-    from evaluators.suites.universe.mixture import windows
-    from evaluators.suites.universe.segments import read_segment
-
-    frame_numbers = list(windows(count, policy)[0])
-    lessons = [
-        Lesson(
-            read_segment(data, annotation.filename).frames[frame_numbers],
-            tuple((p.question, p.answer) for p in annotation.pairs),
-        )
-        for annotation in held
-    ]
-    cells: dict[str, list[bool]] = {}
-    for annotation, right in zip(held, examine(lessons), strict=True):
-        for pair, good in zip(annotation.pairs, right, strict=True):
-            cells.setdefault(f"{pair.task}, {pair.format}", []).append(good)
-    return {name: 100 * sum(right) / len(right) for name, right in cells.items()}
-
-
-def _recipe(wish: AdaptationRequest, plan: TrainingPlan) -> str:
+def _recipe(wish: AdaptationRequest, plan: TrainingPlan, known: KnownBase) -> str:
     """All that runs of one recipe share, in words: everything but the seed."""
-    stands_on = wish.base.resolve().name if wish.base else "packaged base"
+    stands_on = known.base.name if wish.base or wish.base_id else "packaged base"
     told = {name: value for name, value in asdict(plan).items() if name != "seed"}
     settings = ", ".join(f"{name} {value}" for name, value in sorted(told.items()))
-    return f"Recipe: {stands_on}, frames {wish.frames}, {settings}."
+    shares = ", ".join(
+        f"{name} {share:g}"
+        for name, share in {**wish.mixture.tasks, **wish.mixture.formats}.items()
+    )
+    return (
+        f"Recipe: {stands_on}, frames {wish.frames}, {settings}, {shares}, "
+        f"{wish.mixture.questions} questions a clip."
+    )
 
 
-def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
+def _declare(wish: AdaptationRequest, plan: TrainingPlan, known: KnownBase) -> None:
     """What `armillary submit --model DIR` reads; the team may correct it before."""
     suite = suite_named("universe")
+    base = {"id": known.base.name, "revision": known.base.revision}
     declaration = {
         "schema_version": 1,
         "suite": suite.name,
@@ -176,6 +237,7 @@ def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
             "organisation": wish.team,
             "licence": "unknown",
             "open_weights": False,
+            **({"base": base} if known.declared else {}),
         },
         "disclosure": {
             "trained_on_suite_data": "unknown",
@@ -183,6 +245,6 @@ def _declare(wish: AdaptationRequest, plan: TrainingPlan) -> None:
                 f"Adapted with armillary universe adapt, {plan.strategy}, {plan.steps} steps."
             ),
         },
-        "sampling": {"seed": plan.seed, "note": _recipe(wish, plan)},
+        "sampling": {"seed": plan.seed, "note": _recipe(wish, plan, known)},
     }
     (wish.to / DECLARATION).write_text(json.dumps(declaration, indent=1), "utf-8")

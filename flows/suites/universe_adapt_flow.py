@@ -24,6 +24,8 @@ def adapt(
     held_out: float = 0.2,
     team: str = "this board",
     name: str = "",
+    base_id: str = "",
+    epochs: float | None = None,
 ) -> dict[str, float]:
     """Train an adapter into a folder that the workers share; a killed run goes on from it. Returns
     its held-out cells.
@@ -32,7 +34,7 @@ def adapt(
     """
     from evaluators.models.adapt.train import TrainingPlan
 
-    folder = Path(to)
+    folder, settings = Path(to), Settings()
     wish = AdaptationRequest(
         Path(base) if base else None,
         Path(data),
@@ -41,6 +43,9 @@ def adapt(
         held_out,
         team,
         name or folder.name,
+        base_id,
+        settings.shelf,
+        epochs,
     )
     with flow_run_lease("adapt"):
-        return train(wish, TrainingPlan(**(plan or {})), Settings().device).held_out
+        return train(wish, TrainingPlan(**(plan or {})), settings.device).held_out

@@ -4,25 +4,39 @@ finished answers."""
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+import shutil
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from evaluators.media import frame_indices
+from evaluators.models.adapt.batches import Lesson, LessonPacker, Taught
 from evaluators.models.adapt.train import TrainingPlan
+from evaluators.models.vlm.adapter import Base, packaged_base
 from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
 from evaluators.suites.universe.construction import build, of_session
+from evaluators.suites.universe.segments import read_annotations
 from evaluators.worlds.doom.engine import running
 from evaluators.worlds.doom.sessions import SessionOrder
 from flows.cli.demos import universe as demo_universe
+from flows.cli.game.adapt_report import say_result
 from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.run.catalogue import from_code
 from flows.suites import universe_adapt_flow
-from flows.suites.universe_adapt import AdaptationRequest, AdaptationResult, CannotAdapt, adapt
+from flows.suites.universe_adapt import (
+    AdaptationRequest,
+    AdaptationResult,
+    LessonMixture,
+    adapt,
+    lessons_of,
+)
 from flows.suites.universe_baselines import hand_in_baselines
+from flows.suites.universe_bases import CannotAdapt, find_base
+from flows.suites.universe_exam import examine_folder, sit_exam
 from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import session
@@ -210,3 +224,124 @@ def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     assert "no annotations.jsonl" in machine.run(
         "universe", "adapt", str(adapter), "--data", str(tmp_path), status=2
     )
+
+
+COMMIT = "1f" * 20
+BASE_ID = f"owls/small-reader@{COMMIT}"
+
+
+def other_base(tmp_path: Path) -> Path:
+    """A copy of the packaged reader under another name: a base that only its team knows."""
+    folder = tmp_path / "downloads" / "reader"
+    shutil.copytree(packaged_base(), folder)
+    return folder
+
+
+def test_the_id_of_a_base_reaches_the_declaration_the_door_and_the_judge(
+    ready: Settings, data: Path, tmp_path: Path
+) -> None:
+    to, shelf = tmp_path / "judge", tmp_path / "shelf"
+    wish = AdaptationRequest(
+        other_base(tmp_path), data, to, "uniform-2", 0, "Owls", "Owl", BASE_ID, shelf
+    )
+
+    adapt(wish, PLAN, "cpu")
+    received = receive(ready, None, to, None)
+    judge = open_judge(f"vlm:{to}", "cpu", replace(JudgeOptions.of(Settings()), shelf=shelf))
+
+    with session(ready.database) as db:
+        manifest = db.get_one(tables.Submission, received.submission_id).manifest
+    assert manifest["model"]["base"] == {"id": "owls/small-reader", "revision": COMMIT}
+    assert (shelf / "owls--small-reader" / COMMIT / "config.json").is_file()
+    assert judge.card.frames == "uniform-2"
+
+
+def test_a_base_on_the_shelf_is_found_by_its_id_alone(data: Path, tmp_path: Path) -> None:
+    place = tmp_path / "shelf" / "owls--small-reader"
+    place.mkdir(parents=True)
+    (place / COMMIT).symlink_to(packaged_base())
+
+    by_id = find_base(None, BASE_ID, tmp_path / "shelf")
+    by_folder = find_base(place / COMMIT, "", None)
+
+    assert by_id.base == by_folder.base == Base("owls/small-reader", COMMIT)
+    assert by_id.declared and by_folder.declared
+    with pytest.raises(CannotAdapt, match="set ARMILLARY_SHELF"):
+        find_base(None, BASE_ID, None)
+    with pytest.raises(CannotAdapt, match="40 hexadecimal digits"):
+        find_base(None, "owls/small-reader@main", None)
+
+
+def test_a_base_without_an_id_is_turned_away_at_the_door_and_said_so_before(
+    ready: Settings, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wish = AdaptationRequest(
+        other_base(tmp_path), data, tmp_path / "judge", "uniform-2", 0, "Owls", "Owl"
+    )
+
+    say_result(adapt(wish, PLAN, "cpu"), as_json=False)
+
+    assert "its base has no public name" in " ".join(capsys.readouterr().out.split())
+    with pytest.raises(IntakeError, match="E_BASE_MODEL"):
+        receive(ready, None, tmp_path / "judge", None)
+
+
+def test_twelve_frames_are_the_same_twelve_in_training_exam_and_judging(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: dict[str, set[int]] = {"training": set(), "exam": set()}
+    plain = LessonPacker.read
+    where = ["training"]
+
+    def watched(self: LessonPacker, lesson: Lesson) -> Taught:
+        seen[where[0]].add(len(lesson.frames))
+        return plain(self, lesson)
+
+    def examined(*given: Any) -> dict[str, float]:
+        where[0] = "exam"
+        return sit_exam(*given)
+
+    monkeypatch.setattr(LessonPacker, "read", watched)
+    monkeypatch.setattr("flows.suites.universe_adapt.sit_exam", examined)
+    to = tmp_path / "judge"
+
+    adapt(AdaptationRequest(None, data, to, "uniform-12", 0.34, "Owls", "Owl"), PLAN, "cpu")
+    judge = open_judge(f"vlm:{to}", "cpu", JudgeOptions.of(Settings()))
+
+    assert seen == {"training": {12}, "exam": {12}}
+    assert judge.card.frames == "uniform-12" and len(frame_indices("uniform-12", 14)) == 12
+
+
+def test_the_checkpoint_stays_until_the_exam_is_over_and_the_exam_can_be_sat_again(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    to = tmp_path / "judge"
+    wish = AdaptationRequest(None, data, to, "uniform-2", 0.34, "Owls", "Owl")
+
+    def broken(*_given: Any) -> dict[str, float]:
+        raise MemoryError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("flows.suites.universe_adapt.sit_exam", broken)
+        with pytest.raises(MemoryError):
+            adapt(wish, PLAN, "cpu")
+    kept = (to / "checkpoint").is_dir()
+    steps: list[int] = []
+    done = adapt(wish, PLAN, "cpu", lambda step: steps.append(step.number))
+
+    assert kept and steps == [] and not (to / "checkpoint").exists()
+    assert examine_folder(to, data, (None, None), (0.34, 0), "cpu", 1 << 20) == done.held_out
+
+
+def test_epochs_and_the_mixture_settle_steps_and_questions(data: Path, tmp_path: Path) -> None:
+    mixture = LessonMixture.read("1,0", "0,0,1", 1)
+    wish = AdaptationRequest(
+        None, data, tmp_path / "judge", "uniform-2", 0, "Owls", "Owl", epochs=2, mixture=mixture
+    )
+    lessons = lessons_of(wish, read_annotations(data), 0)
+
+    done = adapt(wish, replace(PLAN, steps=0), "cpu")
+
+    assert {item.format for item in lessons.items} == {"open_ended"}
+    assert {item.task for item in lessons.items} == {"action_recognition"}
+    assert len(done.losses) == len(lessons)

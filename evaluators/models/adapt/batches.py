@@ -59,19 +59,15 @@ class Batch:
     images: int
 
 
-class Teacher:
-    """Turns lessons into batches for one PaliGemma and computes their logits and loss."""
+class LessonPacker:
+    """Turns lessons into batches for one PaliGemma; it needs the processor and no weights."""
 
-    def __init__(self, model: Any, processor: Any, mask: Mask = "own") -> None:
-        self.model, self.processor, self.mask = model, processor, mask
-        self.image_token = int(model.config.image_token_id)
+    def __init__(self, config: Any, processor: Any, mask: Mask = "own") -> None:
+        self.processor, self.mask = processor, mask
+        self.image_token = int(config.image_token_id)
         self._known: dict[str, tuple[int, ...]] = {}
         self.end = int(processor.tokenizer.eos_token_id)
-        text = model.config.get_text_config()
-        self.pad = int(getattr(text, "pad_token_id", None) or 0)
-        self.window: int | None = getattr(text, "sliding_window", None)
-        plain = "full_attention" if self.window is None else "sliding_attention"
-        self.kinds = sorted(set(getattr(text, "layer_types", None) or [plain]))
+        self.pad = int(getattr(config.get_text_config(), "pad_token_id", None) or 0)
 
     def read(self, lesson: Lesson) -> Taught:
         """A lesson's pixels and tokens, as the judge will see them."""
@@ -98,6 +94,12 @@ class Teacher:
             self.end,
         )
 
+    def rows(self, taught: Taught) -> list[int]:
+        """How long the rows of a lesson are: one a question under the own mask, else one."""
+        images = len(taught.pixels) * int(self.processor.image_seq_length)
+        asked = [len(question) + len(words) - 1 for question, words in taught.questions]
+        return [images + sum(asked)] if self.mask == "image_first" else [images + n for n in asked]
+
     def batch(self, lessons: Sequence[Taught]) -> Batch:
         """Rows of several clips with equally many frames: a row a clip, or a row a question under
         the own mask."""
@@ -119,6 +121,56 @@ class Teacher:
         padded = [[*label, *[IGNORED] * (width - len(label))] for label in labels]
         pixels = torch.cat([lesson.pixels for lesson in lessons])
         return Batch(pixels, packed, torch.tensor(padded), tuple(clips), images)
+
+    def _row(
+        self, images: int, token_pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
+    ) -> tuple[PackedRow, list[int]]:
+        """The last token of a question says the first of its answer, and so on to the end token."""
+        image_tokens = (self.image_token,) * images
+        shared = self.mask == "image_first"
+        segments = [TokenSegment(image_tokens, both_ways=True)] if shared else []
+        labels = [IGNORED] * images
+        for question, answer in token_pairs:
+            parent = 1 if shared else 0
+            segments.append(
+                TokenSegment(
+                    question if shared else (*image_tokens, *question), parent, both_ways=True
+                )
+            )
+            segments.append(TokenSegment(answer[:-1], len(segments)))
+            labels += [IGNORED] * (len(question) - 1) + list(answer)
+        return PackedRow(0, tuple(segments), FIRST_POSITION), labels
+
+    def _encode(self, text: str) -> tuple[int, ...]:
+        if text not in self._known:
+            self._known[text] = tuple(
+                self.processor.tokenizer(text, add_special_tokens=False)["input_ids"]
+            )
+        return self._known[text]
+
+
+class Teacher:
+    """Turns lessons into batches for one PaliGemma and computes their logits and loss."""
+
+    def __init__(self, model: Any, processor: Any, mask: Mask = "own") -> None:
+        self.model, self.processor, self.mask = model, processor, mask
+        self.packer = LessonPacker(model.config, processor, mask)
+        text = model.config.get_text_config()
+        self.window: int | None = getattr(text, "sliding_window", None)
+        plain = "full_attention" if self.window is None else "sliding_attention"
+        self.kinds = sorted(set(getattr(text, "layer_types", None) or [plain]))
+
+    def read(self, lesson: Lesson) -> Taught:
+        """A lesson's pixels and tokens."""
+        return self.packer.read(lesson)
+
+    def pixels(self, frames: Pixels) -> Tensor:
+        """What the image processor makes of the frames."""
+        return self.packer.pixels(frames)
+
+    def batch(self, lessons: Sequence[Taught]) -> Batch:
+        """Rows of several clips with equally many frames."""
+        return self.packer.batch(lessons)
 
     def logits(self, batch: Batch, hidden: Tensor | None = None) -> Tensor:
         """Logits where something is to be learned, in the order of the rows: [learned tokens,
@@ -147,9 +199,9 @@ class Teacher:
         packed = to_device(batch.packed, device)
         tokens = packed.tokens
         words = self.model.get_input_embeddings()(
-            tokens.masked_fill(tokens == self.image_token, self.pad)
+            tokens.masked_fill(tokens == self.packer.image_token, self.packer.pad)
         )
-        places = (tokens == self.image_token)[..., None].expand_as(words)
+        places = (tokens == self.packer.image_token)[..., None].expand_as(words)
         embeds = words.masked_scatter(places, features.to(words.dtype))
         masks = {kind: self._mask(kind, packed, embeds.dtype) for kind in self.kinds}
         mask = masks if len(masks) > 1 else masks[self.kinds[0]]
@@ -166,29 +218,3 @@ class Teacher:
     def _mask(self, kind: str, packed: PackedRows, dtype: torch.dtype) -> Tensor:
         window = self.window if kind == "sliding_attention" else None
         return additive(visible(packed.tables, packed.slots, packed.slots, window), dtype)
-
-    def _row(
-        self, images: int, token_pairs: Sequence[tuple[tuple[int, ...], tuple[int, ...]]]
-    ) -> tuple[PackedRow, list[int]]:
-        """The last token of a question says the first of its answer, and so on to the end token."""
-        image_tokens = (self.image_token,) * images
-        shared = self.mask == "image_first"
-        segments = [TokenSegment(image_tokens, both_ways=True)] if shared else []
-        labels = [IGNORED] * images
-        for question, answer in token_pairs:
-            parent = 1 if shared else 0
-            segments.append(
-                TokenSegment(
-                    question if shared else (*image_tokens, *question), parent, both_ways=True
-                )
-            )
-            segments.append(TokenSegment(answer[:-1], len(segments)))
-            labels += [IGNORED] * (len(question) - 1) + list(answer)
-        return PackedRow(0, tuple(segments), FIRST_POSITION), labels
-
-    def _encode(self, text: str) -> tuple[int, ...]:
-        if text not in self._known:
-            self._known[text] = tuple(
-                self.processor.tokenizer(text, add_special_tokens=False)["input_ids"]
-            )
-        return self._known[text]

@@ -1,5 +1,5 @@
 """Checkpoints of a training run in safetensors: weights, the optimizer's moments, and the losses so
-far."""
+far. One process writes them; all of them read them."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from typing import Any
 
 import torch
 from torch import Tensor
+
+from evaluators.models.adapt.processes import ALONE, Processes
+from evaluators.models.adapt.sharding import like, whole
 
 MOMENTS = ("exp_avg", "exp_avg_sq", "step")
 
@@ -30,19 +33,36 @@ class AnotherRun(ValueError):
 
 
 def save_checkpoint(
-    folder: Path, checkpoint: TrainingCheckpoint, changing: Mapping[str, Tensor], optimizer: Any
+    folder: Path,
+    checkpoint: TrainingCheckpoint,
+    changing: Mapping[str, Tensor],
+    optimizer: Any,
+    processes: Processes = ALONE,
 ) -> None:
-    """Write a checkpoint whole or not at all; the one before stays until the new one is there."""
+    """Write a checkpoint whole or not at all; the one before stays until the new one is there.
+
+    Every process has to come here: weights that are spread over them are put together first.
+    """
+    weights = {name: _kept(tensor, processes) for name, tensor in changing.items()}
+    moments = _moments(changing, optimizer, processes)
+    if processes.is_main:
+        _write(folder, checkpoint, weights, moments)
+    processes.wait()
+
+
+def _write(
+    folder: Path,
+    checkpoint: TrainingCheckpoint,
+    weights: dict[str, Tensor],
+    moments: dict[str, Tensor],
+) -> None:
     from safetensors.torch import save_file
 
     fresh, place = folder / f"checkpoint.{os.getpid()}", folder / "checkpoint"
     shutil.rmtree(fresh, ignore_errors=True)
     fresh.mkdir(parents=True)
-    save_file(
-        {name: tensor.detach().contiguous() for name, tensor in changing.items()},
-        fresh / "weights.safetensors",
-    )
-    save_file(_moments(changing, optimizer), fresh / "optimizer.safetensors")
+    save_file(weights, fresh / "weights.safetensors")
+    save_file(moments, fresh / "optimizer.safetensors")
     (fresh / "run.json").write_text(json.dumps(asdict(checkpoint)), "utf-8")
     old = folder / "checkpoint.old"
     if place.exists():
@@ -71,7 +91,8 @@ def load_checkpoint(
     record = json.loads((place / "run.json").read_text("utf-8"))
     if record["run"] != run:
         raise AnotherRun(
-            f"{folder} holds the checkpoint of a run with other settings. Name another folder."
+            f"{folder} holds the checkpoint of a run with other settings"
+            f"{_differences(record['run'], run)}. Name another folder."
         )
     weights, moments = (
         load_file(place / "weights.safetensors"),
@@ -79,9 +100,9 @@ def load_checkpoint(
     )
     with torch.no_grad():
         for name, tensor in changing.items():
-            tensor.copy_(weights[name])
+            tensor.copy_(like(weights[name], tensor))
             optimizer.state[tensor] = {
-                part: moments[f"{name}.{part}"].to(_home(part, tensor)) for part in MOMENTS
+                part: _placed(part, moments[f"{name}.{part}"], tensor) for part in MOMENTS
             }
     return TrainingCheckpoint(record["run"], tuple(record["losses"]))
 
@@ -92,18 +113,32 @@ def drop_checkpoint(folder: Path) -> None:
         shutil.rmtree(folder / name, ignore_errors=True)
 
 
-def _moments(changing: Mapping[str, Tensor], optimizer: Any) -> dict[str, Tensor]:
+def _moments(
+    changing: Mapping[str, Tensor], optimizer: Any, processes: Processes
+) -> dict[str, Tensor]:
     """Copies, since two parameters' step counts may be one tensor."""
-    values_by_part = {
-        (name, part): optimizer.state[tensor][part]
+    return {
+        f"{name}.{part}": _kept(torch.as_tensor(optimizer.state[tensor][part]), processes).clone()
         for name, tensor in changing.items()
         for part in MOMENTS
     }
-    return {
-        f"{name}.{part}": torch.as_tensor(value).clone()
-        for (name, part), value in values_by_part.items()
-    }
 
 
-def _home(part: str, tensor: Tensor) -> torch.device:
-    return torch.device("cpu") if part == "step" else tensor.device
+def _kept(tensor: Tensor, processes: Processes) -> Tensor:
+    """A tensor as it is written; who does not write keeps nothing of it."""
+    one_piece = whole(tensor.detach())
+    return one_piece.cpu().contiguous() if processes.is_main else torch.empty(0)
+
+
+def _placed(part: str, value: Tensor, tensor: Tensor) -> Tensor:
+    return value.cpu() if part == "step" else like(value, tensor)
+
+
+def _differences(stored: str, wanted: str) -> str:
+    """Which settings differ, by their names."""
+    try:
+        before, now = json.loads(stored), json.loads(wanted)
+        names = sorted(key for key in {*before, *now} if before.get(key) != now.get(key))
+    except (ValueError, AttributeError):
+        return ""
+    return f" ({', '.join(names)})" if names else ""

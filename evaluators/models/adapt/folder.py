@@ -6,6 +6,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from torch import Tensor
+
+from evaluators.models.adapt.processes import ALONE, Processes
+from evaluators.models.adapt.sharding import whole
 from evaluators.models.adapt.strategies import trained
 from evaluators.models.adapt.train import CODE, Adapted, TrainingPlan
 from evaluators.models.vlm.adapter import CONFIG, JUDGE, PLAIN, WEIGHTS, Base
@@ -20,10 +24,42 @@ def base_of(folder: Path, name: str = "") -> Base:
 
 
 def save_adapted(
-    folder: Path, adapted: Adapted, base: Base, plan: TrainingPlan, frames: str
+    folder: Path,
+    adapted: Adapted,
+    base: Base,
+    plan: TrainingPlan,
+    frames: str,
+    processes: Processes = ALONE,
 ) -> Path:
     """Write the trained weights, their base and how the judge sees; nothing else is needed to judge
-    with it."""
+    with it. The first process writes; all of them have to come here."""
+    weights = _weights(adapted, processes)
+    if processes.is_main:
+        _write(folder, adapted, weights, base, plan, frames)
+    processes.wait()
+    return folder
+
+
+def _weights(adapted: Adapted, processes: Processes) -> dict[str, Tensor]:
+    """What was trained, in one piece; peft gathers its own."""
+    if adapted.adapters is not None:
+        return {}
+    weights: dict[str, Tensor] = {}
+    for name, tensor in trained(adapted.model):
+        one_piece = whole(tensor.detach())
+        if processes.is_main:
+            weights[name] = one_piece.cpu().contiguous()
+    return weights
+
+
+def _write(
+    folder: Path,
+    adapted: Adapted,
+    weights: dict[str, Tensor],
+    base: Base,
+    plan: TrainingPlan,
+    frames: str,
+) -> None:
     from safetensors.torch import save_file
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -38,9 +74,6 @@ def save_adapted(
             "utf-8",
         )
     else:
-        weights = {
-            name: tensor.detach().cpu().contiguous() for name, tensor in trained(adapted.model)
-        }
         save_file(weights, folder / WEIGHTS, {"format": "pt"})
         (folder / CONFIG).write_text(
             json.dumps({"peft_type": PLAIN, **stands_on}, indent=2, sort_keys=True), "utf-8"
@@ -49,7 +82,6 @@ def save_adapted(
         json.dumps({"frames": frames, "mask": plan.mask}, indent=2), "utf-8"
     )
     (folder / CARD).write_text(_card(adapted, base, plan, frames), "utf-8")
-    return folder
 
 
 def _card(adapted: Adapted, base: Base, plan: TrainingPlan, frames: str) -> str:

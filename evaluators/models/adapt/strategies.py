@@ -37,10 +37,14 @@ PARTS: dict[Strategy, frozenset[Part]] = {
 language."""
 
 LAYERS = (
-    r".*(vision_tower|language_model).*\.(q_proj|k_proj|v_proj|o_proj|out_proj|fc1|fc2|gate_proj"
+    r"(?!.*(projector|connector|merger|patch_embed))"
+    r".*(vision_tower|vision_model|visual|language_model|text_model).*\."
+    r"(q_proj|k_proj|v_proj|o_proj|out_proj|qkv|proj|fc1|fc2|linear_fc1|linear_fc2|gate_proj"
     r"|up_proj|down_proj)"
 )
-"""Attention and MLP of both halves."""
+"""Attention and MLP of both halves, as PaliGemma, SmolVLM and Qwen-VL name them."""
+PROJECTORS = ("multi_modal_projector.", "connector.", "merger", "perceiver_resampler.")
+TOWERS = ("vision_tower.", "vision_model.", "visual.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +70,16 @@ def ready(
 
 
 def part_of(name: str) -> Part:
-    """The part of a PaliGemma that a parameter belongs to, by its name.
+    """The part of a vision-language model that a parameter belongs to, by its name.
 
     >>> part_of("model.multi_modal_projector.linear.weight"), part_of("lm_head.weight")
     ('projector', 'language')
+    >>> part_of("model.visual.merger.mlp.0.weight"), part_of("model.visual.blocks.0.attn.qkv.bias")
+    ('projector', 'vision')
     """
-    if "multi_modal_projector." in name:
+    if any(projector in name for projector in PROJECTORS):
         return "projector"
-    return "vision" if "vision_tower." in name else "language"
+    return "vision" if any(tower in name for tower in TOWERS) else "language"
 
 
 def trained(model: Any) -> Iterator[tuple[str, Parameter]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evaluators.models.generate.adapters import base_of_adapter
 from evaluators.models.vlm.judge import VlmJudge, read_folder, revision
@@ -35,9 +35,14 @@ def load_adapted(
     folder: Path, shelf: Path | None, dtype: str = "fp32", base: str = ""
 ) -> tuple[Any, Any]:
     """The base with the adapter's weights in it, and the base's processor."""
-    adapter_config = json.loads((folder / CONFIG).read_text("utf-8"))
     adapter_base = Base(*base_of_adapter(folder / CONFIG, base))
-    model, processor = read_folder(find_base(adapter_base, shelf), "cpu", dtype)
+    return load_onto(folder, find_base(adapter_base, shelf), dtype)
+
+
+def load_onto(folder: Path, base: Path, dtype: str = "fp32") -> tuple[Any, Any]:
+    """The model of a base's folder with an adapter's weights in it, and its processor."""
+    adapter_config = json.loads((folder / CONFIG).read_text("utf-8"))
+    model, processor = read_folder(base, "cpu", dtype)
     if adapter_config["peft_type"] != PLAIN:
         from peft import PeftModel
 
@@ -48,10 +53,16 @@ def load_adapted(
     unknown = model.load_state_dict(weights, strict=False).unexpected_keys
     if unknown:
         raise NoBase(
-            f"The adapter has weights that {adapter_base.name} has not, first {unknown[0]!r}."
+            f"The adapter has weights that {adapter_config.get('base_model_name_or_path')} has "
+            f"not, first {unknown[0]!r}."
         )
     model.tie_weights()
     return model, processor
+
+
+def mask_of(folder: Path) -> Literal["own", "image_first"]:
+    """The mask that an adapter was trained under."""
+    return "image_first" if _judge_config(folder).get("mask") == "image_first" else "own"
 
 
 def find_base(base: Base, shelf: Path | None) -> Path:
@@ -83,11 +94,8 @@ def open_adapted(
     folder: Path, device: str = "cpu", shelf: Path | None = None, name: str = "", base: str = ""
 ) -> VlmJudge:
     """The adapter as a judge that shows frames as it was trained to see them."""
-    judge_config = (
-        json.loads((folder / JUDGE).read_text("utf-8")) if (folder / JUDGE).is_file() else {}
-    )
-    first = judge_config.get("mask") == "image_first"
-    frames = str(judge_config.get("frames", "uniform-8"))
+    first = mask_of(folder) == "image_first"
+    frames = frames_of(folder)
     return VlmJudge(
         folder,
         model_id=name,
@@ -97,6 +105,16 @@ def open_adapted(
         shelf=shelf,
         base=base,
     )
+
+
+def frames_of(folder: Path) -> str:
+    """The frames that an adapter was trained to see."""
+    return str(_judge_config(folder).get("frames", "uniform-8"))
+
+
+def _judge_config(folder: Path) -> dict[str, Any]:
+    file = folder / JUDGE
+    return json.loads(file.read_text("utf-8")) if file.is_file() else {}
 
 
 def _checked(folder: Path, base: Base) -> Path:

@@ -81,28 +81,7 @@ class ChatFamily:
         self, frames: Pixels, prompts_and_menus: Sequence[tuple[str, tuple[tuple[int, ...], ...]]]
     ) -> ChatClip:
         """Tokens and pixels of a clip and its questions; the pixels are worked on once."""
-        texts = [self.text(len(frames), prompt) for prompt, _ in prompts_and_menus]
-        whole = self.format.inputs(frames, texts[0])
-        ids = whole["input_ids"][0].tolist()
-        tails = [self._after_images(self.format.tokens(text)) for text in texts]
-        head = ids[: len(ids) - len(tails[0])]
-        if tuple(ids[len(head) :]) != tails[0]:
-            raise ValueError(
-                "The processor rewrites text behind the images, so questions cannot share a prefix."
-            )
-        shared = common_prefix(tails)
-        asks = tuple(
-            EncodedQuestion(tail[shared:], menu)
-            for tail, (_, menu) in zip(tails, prompts_and_menus, strict=True)
-        )
-        prefix = (*head, *tails[0][:shared])
-        along = by_token(whole)
-        beside = {
-            key: tuple(whole[key][0, : len(prefix)].tolist())
-            for key in along - {"input_ids", "attention_mask"}
-        }
-        pixels = {key: value for key, value in whole.items() if key not in along}
-        return ChatClip(prefix, beside, pixels, asks)
+        return chat_clip(self.format, frames, prompts_and_menus)
 
     def answer(self, clips: Sequence[ChatClip], limit: int) -> list[list[DecodedAnswer]]:
         """Prefill every clip's prefix once, then run all its questions behind it in one forward
@@ -134,8 +113,39 @@ class ChatFamily:
         filled = [[*row, *[fill] * (width - len(row))] for row in rows]
         return torch.tensor(filled, device=self.model.device)
 
-    def _after_images(self, tokens: tuple[int, ...]) -> tuple[int, ...]:
-        pictures = [i for i, token in enumerate(tokens) if token in self.format.placeholders]
-        if not pictures:
-            raise ValueError("The chat template writes no token for a picture.")
-        return tokens[pictures[-1] + 1 :]
+
+def chat_clip(
+    chat: ChatFormat,
+    frames: Pixels,
+    prompts_and_menus: Sequence[tuple[str, tuple[tuple[int, ...], ...]]],
+) -> ChatClip:
+    """A clip and its questions through a model's own processor and template."""
+    texts = [chat.text(len(frames), prompt) for prompt, _ in prompts_and_menus]
+    whole = chat.inputs(frames, texts[0])
+    ids = whole["input_ids"][0].tolist()
+    tails = [_after_images(chat, chat.tokens(text)) for text in texts]
+    head = ids[: len(ids) - len(tails[0])]
+    if tuple(ids[len(head) :]) != tails[0]:
+        raise ValueError(
+            "The processor rewrites text behind the images, so questions cannot share a prefix."
+        )
+    shared = common_prefix(tails)
+    asks = tuple(
+        EncodedQuestion(tail[shared:], menu)
+        for tail, (_, menu) in zip(tails, prompts_and_menus, strict=True)
+    )
+    prefix = (*head, *tails[0][:shared])
+    along = by_token(whole)
+    beside = {
+        key: tuple(whole[key][0, : len(prefix)].tolist())
+        for key in along - {"input_ids", "attention_mask"}
+    }
+    pixels = {key: value for key, value in whole.items() if key not in along}
+    return ChatClip(prefix, beside, pixels, asks)
+
+
+def _after_images(chat: ChatFormat, tokens: tuple[int, ...]) -> tuple[int, ...]:
+    pictures = [i for i, token in enumerate(tokens) if token in chat.placeholders]
+    if not pictures:
+        raise ValueError("The chat template writes no token for a picture.")
+    return tokens[pictures[-1] + 1 :]

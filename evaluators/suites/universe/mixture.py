@@ -3,6 +3,7 @@ frames."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,7 +16,12 @@ from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, allocate, choose_frames
 from evaluators.metrics.text import Format
 from evaluators.suites.universe.questions import QuestionAnswer, Task
-from evaluators.suites.universe.segments import FRAMES, SegmentAnnotation, read_segment
+from evaluators.suites.universe.segments import (
+    SegmentAnnotation,
+    read_segment,
+    read_shape,
+    segment_path,
+)
 
 if TYPE_CHECKING:
     from evaluators.models.adapt.batches import Lesson
@@ -23,9 +29,8 @@ if TYPE_CHECKING:
 ALPHA: Mapping[str, float] = {"action_recognition": 0.8, "character_recognition": 0.2}
 BETA: Mapping[str, float] = {"binary": 0.15, "multiple_choice": 0.05, "open_ended": 0.8}
 """The paper's best mixture."""
-LONGEST = 8
-"""Frames an evaluator sees at once; a longer context is a window of these that slides by half of
-them."""
+CONTEXT = 8
+"""Frames an evaluator sees of a clip, unless told otherwise; it sees all of them at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +51,26 @@ class Dataset:
 
     folder: Path
     items: tuple[MixtureItem, ...]
+    questions: int = 1
+    """Neighbouring items that are about one clip and make one lesson."""
 
     def __len__(self) -> int:
-        return len(self.items)
-
-    def frames(self, number: int) -> Pixels:
-        """The frames of an item."""
-        item = self.items[number]
-        return _frames(self.folder, item.filename)[list(item.frames)]
+        return len(self.items) // self.questions
 
     def __getitem__(self, number: int, /) -> Lesson:
         from evaluators.models.adapt.batches import Lesson
 
-        item = self.items[number]
-        return Lesson(self.frames(number), ((item.question, item.answer),))
+        asked = self.items[number * self.questions : (number + 1) * self.questions]
+        frames = _frames(self.folder, asked[0].filename)[list(asked[0].frames)]
+        return Lesson(frames, tuple((item.question, item.answer) for item in asked))
+
+    @property
+    def fingerprint(self) -> str:
+        """One hash over what is asked in which order, and over the sizes of the clips' files."""
+        names = sorted({item.filename for item in self.items})
+        sizes = [(name, segment_path(self.folder, name).stat().st_size) for name in names]
+        told = [(i.filename, i.frames, i.question, i.answer) for i in self.items]
+        return hashlib.sha256(repr((told, sizes, self.questions)).encode()).hexdigest()
 
 
 def build(
@@ -67,51 +78,67 @@ def build(
     annotations: Sequence[SegmentAnnotation],
     alpha_task: Mapping[str, float] = ALPHA,
     beta_format: Mapping[str, float] = BETA,
-    context_length: int = LONGEST,
+    context_length: int = CONTEXT,
     sampling_strategy: Policy = "uniform_n",
     total: int | None = None,
     seed: int = 0,
+    questions: int = 1,
 ) -> Dataset:
-    """Items in a random order, as many as there are clips unless told; counts by largest
-    remainder."""
+    """Lessons in a random order, as many as there are clips unless told; counts by largest
+    remainder.
+
+    With several questions a lesson, each clip's are drawn by the same weights and none twice, so
+    that shares hold only about.
+    """
     if not annotations:
         raise ValueError("There is no clip to ask about. Give at least one annotation.")
+    if context_length < 1:
+        raise ValueError(f"A context of {context_length} frames shows nothing. Give at least 1.")
     rng = np.random.default_rng([seed, 13])
-    choices = windows(context_length, sampling_strategy)
-    items = []
-    for share in allocate(len(annotations) if total is None else total, alpha_task, beta_format):
-        for number in _drawn(len(annotations), share.count, rng):
-            pair = _pair(annotations[number], share.task, share.format, rng)
-            frames = choices[int(rng.integers(len(choices)))]
-            items.append(
-                MixtureItem(
-                    annotations[number].filename,
-                    frames,
-                    pair.task,
-                    pair.format,
-                    pair.question,
-                    pair.answer,
-                )
-            )
+    length = read_shape(folder).frames
+    frames = choose_frames(length, context_length, sampling_strategy)
+    count = len(annotations) if total is None else total
+    if questions > 1:
+        drawn = _several(annotations, count, questions, (alpha_task, beta_format), rng)
+        return Dataset(folder, tuple(_item(a, pair, frames) for a, pair in drawn), questions)
+    items = [
+        _item(
+            annotations[number], _pair(annotations[number], share.task, share.format, rng), frames
+        )
+        for share in allocate(count, alpha_task, beta_format)
+        for number in _drawn(len(annotations), share.count, rng)
+    ]
     return Dataset(folder, tuple(items[i] for i in rng.permutation(len(items))))
 
 
-def windows(
-    context_length: int, policy: Policy = "uniform_n", length: int = FRAMES
-) -> tuple[tuple[int, ...], ...]:
-    """The frames an evaluator sees: one choice up to eight frames, sliding windows of eight beyond.
+def _item(
+    annotation: SegmentAnnotation, pair: QuestionAnswer, frames: tuple[int, ...]
+) -> MixtureItem:
+    return MixtureItem(
+        annotation.filename, frames, pair.task, pair.format, pair.question, pair.answer
+    )
 
-    >>> windows(2), windows(12)
-    (((0, 13),), ((0, 1, 2, 4, 5, 6, 7, 8), (5, 6, 7, 8, 9, 11, 12, 13)))
-    """
-    if context_length < 1:
-        raise ValueError(f"A context of {context_length} frames shows nothing. Give at least 1.")
-    chosen = choose_frames(length, context_length, policy)
-    if len(chosen) <= LONGEST:
-        return (chosen,)
-    starts = range(0, len(chosen) - LONGEST + 1, LONGEST // 2)
-    last = len(chosen) - LONGEST
-    return tuple(chosen[start : start + LONGEST] for start in dict.fromkeys((*starts, last)))
+
+def _several(
+    annotations: Sequence[SegmentAnnotation],
+    count: int,
+    questions: int,
+    weights: tuple[Mapping[str, float], Mapping[str, float]],
+    rng: np.random.Generator,
+) -> Iterator[tuple[SegmentAnnotation, QuestionAnswer]]:
+    """So many different questions about each drawn clip."""
+    alpha, beta = weights
+    for number in _drawn(len(annotations), count, rng):
+        asked = annotations[number].pairs
+        same = [sum((p.task, p.format) == (q.task, q.format) for q in asked) for p in asked]
+        each = [alpha[p.task] * beta[p.format] / n for p, n in zip(asked, same, strict=True)]
+        if sum(weight > 0 for weight in each) < questions:
+            raise ValueError(
+                f"The mixture leaves fewer than {questions} questions a clip. Ask fewer of them."
+            )
+        shares = np.array(each) / sum(each)
+        for i in rng.choice(len(asked), questions, replace=False, p=shares):
+            yield annotations[number], asked[int(i)]
 
 
 def _drawn(clips: int, count: int, rng: np.random.Generator) -> Iterator[int]:

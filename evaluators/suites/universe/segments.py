@@ -81,9 +81,14 @@ class SegmentAnnotation:
         return self.filename.removesuffix(".npz").rpartition("-")[0]
 
 
+def segment_path(folder: Path, filename: str) -> Path:
+    """Where a segment lies in a data folder."""
+    return folder / SEGMENTS / filename
+
+
 def write_segment(folder: Path, filename: str, segment: RecordedSegment) -> Path:
     """One npz file in the layout."""
-    path = folder / SEGMENTS / filename
+    path = segment_path(folder, filename)
     path.parent.mkdir(parents=True, exist_ok=True)
     np.savez_compressed(path, images=segment.images, actions=segment.actions, states=segment.states)
     return path
@@ -91,7 +96,7 @@ def write_segment(folder: Path, filename: str, segment: RecordedSegment) -> Path
 
 def read_segment(folder: Path, filename: str) -> RecordedSegment:
     """Read and check one segment; BadData names the file and what is wrong with it."""
-    path = folder / SEGMENTS / filename
+    path = segment_path(folder, filename)
     try:
         with np.load(path, allow_pickle=False) as data:
             arrays = {name: data[name] for name in ("images", "actions", "states")}
@@ -181,8 +186,11 @@ def answer_space(folder: Path, annotations: Sequence[SegmentAnnotation]) -> Answ
     return AnswerSpace(actions, characters)
 
 
-def problems(folder: Path) -> Iterator[str]:
-    """Everything that is wrong with a data folder, a sentence each; a sound one has none."""
+def problems(folder: Path, part: int = 0, parts: int = 1) -> Iterator[str]:
+    """Everything that is wrong with a data folder, a sentence each; a sound one has none.
+
+    Several processes may share the work: each reads the segments of its part.
+    """
     try:
         annotations = read_annotations(folder)
     except BadData as bad:
@@ -193,7 +201,7 @@ def problems(folder: Path) -> Iterator[str]:
     except BadData as bad:
         yield str(bad)
         return
-    for annotation in annotations:
+    for annotation in annotations[part::parts]:
         yield from _outside(annotation, space)
         try:
             read_segment(folder, annotation.filename)

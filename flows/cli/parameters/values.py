@@ -127,6 +127,29 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of a whole, separated by commas, as in `0.8,0.2`; they add up to 1."""
+
+    number: int
+
+    def __call__(self, value: str) -> str:
+        """The text, if it is so many shares."""
+        from submissions.format.errors import shown
+
+        try:
+            shares = [float(share) for share in value.split(",")]
+        except ValueError:
+            shares = []
+        fits = len(shares) == self.number and all(0 <= share <= 1 for share in shares)
+        if not fits or abs(sum(shares) - 1) > 1e-6:
+            refuse(
+                f"{shown(value)} is not {self.number} shares that add up to 1. Write them like "
+                f"{'0.8,0.2' if self.number == 2 else '0.15,0.05,0.8'}."
+            )
+        return value
+
+
+@dataclass(frozen=True, slots=True)
 class NumberOrDefault:
     """A number between two limits, or the word default."""
 
@@ -207,6 +230,11 @@ NEW_STUDY = Shape(
     "an id for a study",
     r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}",
     "pilot-1: letters, digits, dots and dashes",
+)
+BASE_ID = Shape(
+    "the id of a base model",
+    r"[A-Za-z0-9][\w.-]{0,95}/[A-Za-z0-9][\w.-]{0,95}@[0-9a-f]{40}",
+    "google/paligemma2-3b-pt-224@ and the 40 hexadecimal digits of its commit",
 )
 KEY = Shape(
     "a team's key", r"[\x21-\x7e]{8,200}", "arm_…, as `armillary operate token create` printed it"

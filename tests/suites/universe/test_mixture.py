@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from evaluators.media import frame_indices
 from evaluators.suites.universe.construction import Built
-from evaluators.suites.universe.mixture import build, windows
+from evaluators.suites.universe.mixture import build
 from evaluators.suites.universe.segments import SegmentAnnotation
 
 
@@ -53,14 +54,50 @@ def test_the_same_seed_gives_the_same_items_and_another_one_others(
     assert build(*_data(built), total=40).items != build(*_data(built), total=40, seed=1).items
 
 
-def test_frames_are_first_or_uniform_and_long_contexts_slide(built: tuple[Path, Built]) -> None:
+def test_frames_are_first_or_uniform_and_long_contexts_are_seen_at_once(
+    built: tuple[Path, Built],
+) -> None:
     first = build(*_data(built), context_length=2, sampling_strategy="first_n")
     uniform = build(*_data(built), context_length=2)
 
     assert {item.frames for item in first.items} == {(0, 1)}
     assert {item.frames for item in uniform.items} == {(0, 13)}
-    assert all(len(window) == 8 for window in windows(14))
-    assert windows(14)[0][0] == 0 and windows(14)[-1][-1] == 13
+    twelve = build(*_data(built), context_length=12)
+    assert {item.frames for item in twelve.items} == {frame_indices("uniform-12", 14)}
+
+
+def test_several_questions_a_lesson_are_different_ones_about_one_clip(
+    built: tuple[Path, Built],
+) -> None:
+    data = build(*_data(built), questions=4)
+
+    assert len(data) == len(built[1].annotations)
+    for number in range(len(data)):
+        items = data.items[4 * number : 4 * number + 4]
+        assert len({item.filename for item in items}) == 1
+        assert len({item.question for item in items}) == len(data[number].questions) == 4
+
+
+def test_the_fingerprint_of_lessons_tells_other_questions_and_other_clips(
+    built: tuple[Path, Built],
+) -> None:
+    first, again = build(*_data(built)), build(*_data(built))
+    others = [
+        build(*_data(built), seed=1),
+        build(*_data(built), context_length=4),
+        build(*_data(built), questions=2),
+        build(built[0], built[1].annotations[1:]),
+    ]
+
+    assert first.fingerprint == again.fingerprint
+    assert first.fingerprint not in {other.fingerprint for other in others}
+
+
+def test_more_questions_than_a_mixture_leaves_are_refused(built: tuple[Path, Built]) -> None:
+    only = {"open_ended": 1.0, "binary": 0.0, "multiple_choice": 0.0}
+
+    with pytest.raises(ValueError, match="fewer than 3 questions a clip"):
+        build(*_data(built), beta_format=only, questions=3)
 
 
 def test_an_item_is_a_lesson_with_its_frames(built: tuple[Path, Built]) -> None:
