@@ -138,6 +138,7 @@ WRONG_TEXT: dict[type[Any], tuple[str, ...]] = {
     ),
     values.Checked: (LONG, "No Such", "nope:nope", "3=nope", "org/name@main"),
     values.Pair: ("nope", "=text", "key=", "no_such_key=text"),
+    values.Shares: (LONG, "nope", "1", "0.5,0.6", "nan,nan", "1,0,0,0", "-1,2"),
     names.NameInCode: (LONG, "nope", "[/b]"),
     names.NameInDatabase: (LONG, "nope", "sub-000000000000", "[/b]"),
     names.NameWithin: (LONG, "nope", "[/b]"),
