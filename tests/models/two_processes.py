@@ -15,7 +15,7 @@ import torch
 from evaluators.models.adapt.batches import Lesson
 from evaluators.models.adapt.folder import base_of, save_adapted
 from evaluators.models.adapt.processes import ALONE, Processes, joined
-from evaluators.models.adapt.train import RunIdentity, TrainingPlan, adapt
+from evaluators.models.adapt.train import Adapted, RunIdentity, TrainingPlan, TrainingStep, adapt
 from evaluators.models.vlm.judge import read_folder
 from flows.suites import universe_adapt
 
@@ -57,17 +57,25 @@ def alike(number: int = 16) -> list[Lesson]:
 
 def run(base: Path, to: Path, name: str, processes: Processes = ALONE) -> dict[str, Any]:
     """Train by one of the plans, save, and tell what this process saw."""
-    plan, printed = PLANS[name], []
+    plan = PLANS[name]
+    printed: list[int] = []
     if processes.count == 1:
         plan = replace(plan, batch=2, sharded=False, workers=0)
-    given = (alike(), plan, to, lambda step: printed.append(step.number), processes)
+
+    def learn(lessons: list[Lesson]) -> Adapted:
+        model, processor = read_folder(base, "cpu", "fp32")
+        identity = RunIdentity("l", "b")
+        return adapt(model, processor, lessons, plan, to, report, processes, identity)
+
+    def report(step: TrainingStep) -> None:
+        printed.append(step.number)
+
     if name == "sharded" and processes.count > 1:
         try:
-            stopping = StoppingLessons(alike(), STOPPED)
-            adapt(*read_folder(base, "cpu", "fp32"), stopping, *given[1:], RunIdentity("l", "b"))
+            learn(StoppingLessons(alike(), STOPPED))
         except Stopped:
             printed.append(-1)
-    adapted = adapt(*read_folder(base, "cpu", "fp32"), *given, RunIdentity("l", "b"))
+    adapted = learn(alike())
     save_adapted(to, adapted, base_of(base), plan, "uniform-2", processes)
     return {"losses": adapted.losses, "printed": printed, "samples": adapted.samples}
 
