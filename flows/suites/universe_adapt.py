@@ -14,8 +14,8 @@ from evaluators.suites import suite_named
 from evaluators.suites.universe.construction import split
 from evaluators.suites.universe.mixture import ALPHA, BETA, Dataset, build
 from evaluators.suites.universe.segments import BadData, problems, read_annotations
-from flows.suites.universe_bases import CannotAdapt, KnownBase, find_base, put_on_shelf
-from flows.suites.universe_exam import ExamPaper, sit_exam
+from flows.suites.judges.bases import CannotAdapt, KnownBase, find_base, put_on_shelf
+from flows.suites.judges.exam import ExamPaper, sit_exam
 from submissions.bundle.declarations import DECLARATION
 
 if TYPE_CHECKING:

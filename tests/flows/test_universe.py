@@ -27,6 +27,8 @@ from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.run.catalogue import from_code
 from flows.suites import universe_adapt_flow
+from flows.suites.judges.bases import CannotAdapt, find_base
+from flows.suites.judges.exam import examine_folder, sit_exam
 from flows.suites.universe_adapt import (
     AdaptationRequest,
     AdaptationResult,
@@ -35,8 +37,6 @@ from flows.suites.universe_adapt import (
     lessons_of,
 )
 from flows.suites.universe_baselines import hand_in_baselines
-from flows.suites.universe_bases import CannotAdapt, find_base
-from flows.suites.universe_exam import examine_folder, sit_exam
 from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import session

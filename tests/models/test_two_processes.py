@@ -27,7 +27,7 @@ from evaluators.suites.universe.segments import (
     write_annotations,
     write_segment,
 )
-from flows.suites.universe_exam import examine_folder
+from flows.suites.judges.exam import examine_folder
 from tests.models import two_processes
 
 SPACE = AnswerSpace(("jump", "walk"), ("cup", "dog"))

@@ -183,7 +183,7 @@ def exam(
     `accelerate launch`.
     """
     from evaluators.models.adapt.processes import launched
-    from flows.suites.universe_exam import examine_folder
+    from flows.suites.judges.exam import examine_folder
 
     with reporting_errors() as settings:
         room = None if memory is None else int(memory * 2**30)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from evaluators.media import frame_indices
 from evaluators.suites.universe.construction import split
 from evaluators.suites.universe.segments import SegmentAnnotation, read_annotations, read_segment
-from flows.suites.universe_bases import CannotAdapt
+from flows.suites.judges.bases import CannotAdapt
 
 if TYPE_CHECKING:
     from evaluators.models.adapt.batches import Lesson

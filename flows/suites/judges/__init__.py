@@ -1,0 +1,1 @@
+"""How an adapted judge of UNIVERSE finds its base and sits its exam."""
