@@ -171,7 +171,7 @@ def _trained(
         adapted = train.adapt(
             model, processor, lessons, plan, wish.to, on_step, processes, identity, device
         )
-    except (AnotherRun, train.CannotTrain) as error:
+    except (AnotherRun, train.CannotShard) as error:
         raise CannotAdapt(str(error)) from None
     return adapted, plan
 

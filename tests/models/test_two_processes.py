@@ -18,7 +18,7 @@ import torch
 
 from evaluators.models.adapt.checkpoint import AnotherRun
 from evaluators.models.adapt.processes import Processes
-from evaluators.models.adapt.train import CannotTrain, RunIdentity, TrainingPlan, adapt
+from evaluators.models.adapt.train import CannotShard, RunIdentity, TrainingPlan, adapt
 from evaluators.models.vlm.judge import read_folder
 from evaluators.suites.universe.questions import AnswerSpace, pairs
 from evaluators.suites.universe.segments import (
@@ -152,5 +152,5 @@ def test_every_process_has_the_card_of_its_local_rank() -> None:
 def test_nothing_is_spread_over_one_process(paligemma: Path) -> None:
     model, processor = read_folder(paligemma, "cpu", "fp32")
 
-    with pytest.raises(CannotTrain, match="accelerate launch"):
+    with pytest.raises(CannotShard, match="accelerate launch"):
         adapt(model, processor, two_processes.alike(), TrainingPlan(strategy="full", sharded=True))

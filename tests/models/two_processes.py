@@ -30,7 +30,7 @@ STOPPED = 5
 """The batch of a process in which a run is cut off: the first of its third step."""
 
 
-class Stopped(RuntimeError):
+class CutOff(RuntimeError):
     """The run is cut off here."""
 
 
@@ -44,7 +44,7 @@ class StoppingLessons(list[Lesson]):
     def __getitem__(self, number: Any, /) -> Any:
         self.left -= 1
         if self.left < 0:
-            raise Stopped
+            raise CutOff
         return super().__getitem__(number)
 
 
@@ -73,7 +73,7 @@ def run(base: Path, to: Path, name: str, processes: Processes = ALONE) -> dict[s
     if name == "sharded" and processes.count > 1:
         try:
             learn(StoppingLessons(alike(), STOPPED))
-        except Stopped:
+        except CutOff:
             printed.append(-1)
     adapted = learn(alike())
     save_adapted(to, adapted, base_of(base), plan, "uniform-2", processes)

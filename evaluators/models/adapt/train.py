@@ -54,7 +54,7 @@ class TrainingPlan:
     """Whether weights, gradients and moments are spread over the processes."""
 
 
-class CannotTrain(ValueError):
+class CannotShard(ValueError):
     """The plan does not fit the model or the processes; the message says what to do."""
 
 
@@ -110,7 +110,7 @@ def adapt(
     if not len(lessons):
         raise ValueError("There is nothing to learn from. Give at least one clip with a question.")
     if plan.sharded and (processes.count < 2 or plan.strategy == "lora"):
-        raise CannotTrain(
+        raise CannotShard(
             "Weights are spread over several processes, and LoRA trains too few of them for that. "
             "Start it with accelerate launch, and without LoRA."
         )
