@@ -24,7 +24,7 @@ from evaluators.judges.http.chat import Talker
 from evaluators.media import read_image, write_png
 from evaluators.suites.liva.agent.prompts import AgentPrompt, prompts_sha256
 from evaluators.suites.liva.cases import drafting
-from evaluators.suites.liva.cases.case import sidecar
+from evaluators.suites.liva.cases.case import AvatarCase, sidecar
 from evaluators.suites.liva.cases.drafting import (
     CannotDraft,
     CaseDecision,
@@ -39,6 +39,7 @@ from flows.workers.agents import open_talker
 from infra import tables
 from infra.db import add_new, session
 from infra.settings import Settings
+from infra.store import curation_picture_key, open_store
 from leaderboard.queries.review_queue import offer
 
 LIST = "intentions.csv"
@@ -270,6 +271,7 @@ def _from_idea(
 
 def _sketched(course: LivaCuration, seed: Seed) -> None:
     """Ask for a sidecar, let people decide about it, and write it when they have."""
+    _keep_picture(course, seed)
     ask = drafting.ask_sketch(seed)
     reply = _answer(course, "sketch", seed.case_id, ask)
     if reply is None:
@@ -279,6 +281,9 @@ def _sketched(course: LivaCuration, seed: Seed) -> None:
     case = drafting.settle(seed, drafts, _decide(course, drafts))
     if isinstance(case, str):
         course.open[seed.case_id] = case
+        return
+    if doubt := _unseen(course, seed, case):
+        course.open[seed.case_id] = doubt
         return
     course.to.mkdir(parents=True, exist_ok=True)
     path = course.to / f"{case.case_id}.yaml"
@@ -291,6 +296,26 @@ def _sketched(course: LivaCuration, seed: Seed) -> None:
     write_png(read_image(seed.picture), course.to / case.image)
     path.write_text(sidecar(replace(case, folder=course.to)), "utf-8")
     course.written.append(case.case_id)
+
+
+def _unseen(course: LivaCuration, seed: Seed, case: AvatarCase) -> str:
+    """Why the picture does not show what its sidecar names: asked of the model, confirmed by
+    people."""
+    ask = drafting.ask_inventory(seed, case)
+    reply = _answer(course, "inventory", seed.case_id, ask)
+    if reply is None:
+        return "the model gave no usable reply about what the picture shows"
+    drafts = drafting.drafts_of_inventory(seed, case, reply, _call_id(course, "inventory", ask))
+    return drafting.unseen(drafts, _decide(course, drafts))
+
+
+def _keep_picture(course: LivaCuration, seed: Seed) -> None:
+    """Keep the picture in the store, where the review page finds it."""
+    data = seed.picture.read_bytes()
+    key = curation_picture_key(hashlib.sha256(data).hexdigest())
+    store = open_store(course.settings.objects)
+    if not store.exists(key):
+        store.put(key, data)
 
 
 def _other_intention(path: Path, intention: str) -> str:

@@ -110,6 +110,11 @@ def bundle_key(sha256: str) -> str:
     return f"bundles/{sha256}.zip"
 
 
+def curation_picture_key(sha256: str) -> str:
+    """Where a picture lies that people decide about while cases are written."""
+    return f"curations/{sha256}"
+
+
 def report_key(submission_id: str) -> str:
     """Where the door's findings about a bundle lie in the store."""
     return f"reports/{submission_id}.json"

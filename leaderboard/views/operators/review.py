@@ -8,12 +8,21 @@ from typing import Any
 
 import streamlit as st
 
+from infra.store import StoreError, curation_picture_key, open_store
 from leaderboard.draw.words import long_text, name, plain
 from leaderboard.queries import review_queue
 from leaderboard.queries.review_queue import STATUSES, NotDecided, Queued
-from leaderboard.widgets.common import ask_now, pick, search, table
+from leaderboard.widgets.common import ask_now, pick, search, settings, table
 
-STEPS = {4: "Round 1: tasks and tools", 7: "Round 2: prompts and questions"}
+STEPS = {
+    4: "Round 1: tasks and tools, or ideas",
+    7: "Round 2: prompts and questions, or things and steps",
+    8: "Round 3: what the picture shows",
+}
+PICTURE = "picture_sha256"
+"""The key of a draft's context under which the hash of its picture stands."""
+
+PICTURE_WIDTH = 560
 ALL_TASKS = "*"
 MOST = 50
 GUIDE = (
@@ -83,14 +92,34 @@ def _step(step: int, drafts: list[Queued], task: str) -> None:
             on_click=_keep_rest,
             args=(drafts[0],),
         )
+    pictures: set[str] = set()
     for draft in drafts:
+        picture = draft.context.get(PICTURE, "")
+        if picture and picture not in pictures:
+            pictures.add(picture)
+            _picture(picture, draft)
         _draft(draft)
+
+
+def _picture(sha256: str, draft: Queued) -> None:
+    """The picture that the drafts below are about."""
+    try:
+        data = open_store(settings().objects).get(curation_picture_key(sha256))
+    except StoreError:
+        st.warning(
+            "The picture of these drafts is not in the store. Run the curation again.",
+            icon=":material/broken_image:",
+        )
+        return
+    st.image(data, caption=name(draft.task_id), width=PICTURE_WIDTH)
 
 
 def _draft(draft: Queued) -> None:
     with st.container(border=True):
         st.text(f"{name(draft.where)} · {plain(draft.kind)} · written by {name(draft.model, 60)}")
         for key, value in draft.context.items():
+            if key == PICTURE:
+                continue
             st.text(f"{plain(key)}: {long_text(str(value))}")
         if draft.note:
             st.text(f"The checks say: {long_text(draft.note)}")

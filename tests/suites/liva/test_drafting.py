@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -64,12 +65,15 @@ class Scripted:
     first: list[str] = field(default_factory=list)
     name: str = "scripted drafter"
     asked: int = 0
+    overlooked: tuple[str, ...] = ()
 
     def say(self, messages: Any) -> ChatReply:
         self.asked += 1
         if self.first:
             return ChatReply(self.first.pop(0))
         text = messages[1]["content"][0]["text"]
+        if '"things"' in text:
+            return ChatReply(json.dumps({"things": self.seen(text)}))
         return ChatReply(
             json.dumps(
                 {"ideas": [IDEA, {**IDEA, "intention": "Empty the mug."}]}
@@ -77,6 +81,14 @@ class Scripted:
                 else SKETCH
             )
         )
+
+    def seen(self, text: str) -> list[dict[str, Any]]:
+        """Every thing of the list that it was given, where it does not overlook it."""
+        ids = re.findall(r"^- (\w+):", text, re.MULTILINE)
+        return [
+            {"id": thing, "visible": thing not in self.overlooked, "where": "on the table"}
+            for thing in ids
+        ]
 
 
 class Drafter(Script):
@@ -117,15 +129,45 @@ def test_a_photo_becomes_a_case_when_people_have_decided_about_every_draft(
         drop(db, [ghost.id], "Ada", "it cannot be seen")
         edit(db, mug.id, {"subgoal": "The red mug is full of water."}, "Ada", "clearer")
     decide_all(ready, "spring")
+    doubtful = from_photos(ready, "spring", photos, tmp_path / "cases", talker)
+    decide_all(ready, "spring")
     second = from_photos(ready, "spring", photos, tmp_path / "cases", talker)
 
+    assert doubtful.written == ()
+    assert doubtful.open["kitchen_case14"].startswith("2 things wait for somebody to confirm")
     assert first.open == {"kitchen_case14": "6 drafts wait for a decision"} and first.written == ()
     assert (second.written, second.findings, second.open) == (("kitchen_case14",), (), {})
     (case,) = load(tmp_path / "cases")
     assert [thing.id for thing in case.objects] == ["red_mug", "kettle"]
     assert case.subgoals[1] == "The red mug is full of water."
     assert (case.source, case.license) == ("real", "CC-BY-4.0 by A. Person")
-    assert talker.asked == 1, "what was answered is not asked again"
+    assert talker.asked == 2, "what was answered is not asked again"
+
+
+def test_a_picture_that_does_not_show_what_its_sidecar_names_makes_no_case_until_a_person_says_so(
+    ready: Settings, photos: Path, tmp_path: Path
+) -> None:
+    def go() -> Drafted:
+        talker = Scripted(overlooked=("ghost",))
+        return from_photos(ready, "autumn", photos, tmp_path / "cases", talker)
+
+    go()
+    decide_all(ready, "autumn")
+    go()
+    decide_all(ready, "autumn")
+    refused = go()
+    with session(ready.database) as db:
+        ghost = next(
+            draft
+            for draft in queue(db, "autumn", "kept")
+            if draft.kind == "sight" and draft.words["id"] == "ghost"
+        )
+        edit(db, ghost.id, {"visible": "yes"}, "Ada", "it is behind the mug, at the left")
+    confirmed = go()
+
+    assert refused.written == ()
+    assert refused.open["kitchen_case14"].startswith("the picture does not show ghost")
+    assert confirmed.written == ("kitchen_case14",)
 
 
 def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(
@@ -146,6 +188,8 @@ def test_goal_first_the_picture_is_made_only_for_ideas_that_people_kept(
         drop(db, [two.id], "Ada", "not one scene")
         edit(db, one.id, {"image_prompt": "A person and a mug."}, "Ada", "the mug was missing")
     between = go()
+    decide_all(ready, "summer")
+    go()
     decide_all(ready, "summer")
     after, again = go(), go()
 
@@ -271,8 +315,9 @@ def test_a_case_is_not_written_over_another_one_with_its_id(
     ready: Settings, photos: Path, tmp_path: Path
 ) -> None:
     def go(name: str) -> Drafted:
-        from_photos(ready, name, photos, tmp_path / "cases", Scripted())
-        decide_all(ready, name)
+        for _ in range(2):
+            from_photos(ready, name, photos, tmp_path / "cases", Scripted())
+            decide_all(ready, name)
         return from_photos(ready, name, photos, tmp_path / "cases", Scripted())
 
     first = go("first")

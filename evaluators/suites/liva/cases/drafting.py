@@ -26,10 +26,13 @@ from evaluators.suites.liva.cases.case import AvatarCase, SceneObject, Source
 from evaluators.suites.liva.cases.sidecar import CASE_ID, THING_ID
 
 LEAST_STEPS, MOST_STEPS = 3, 8
-ROUND_1, ROUND_2 = 4, 7
+ROUND_1, ROUND_2, ROUND_3 = 4, 7, 8
 LONGEST_SCENARIO = 40
 STANDING = ("kept", "edited")
 REPAIRS = 2
+YES, NO, NOWHERE = "yes", "no", "nowhere"
+PICTURE = "picture_sha256"
+"""The key of a draft's context under which the hash of its picture stands."""
 
 
 class CannotDraft(ValueError):
@@ -71,6 +74,20 @@ class Ideas(StrictBelief):
     """Several jobs."""
 
     ideas: tuple[Idea, ...] = Field(min_length=1, max_length=40)
+
+
+class SeenThing(StrictBelief):
+    """Whether one thing of a sidecar can be seen in its picture, and where."""
+
+    id: Annotated[str, Field(pattern=THING_ID.pattern)]
+    visible: bool
+    where: Line
+
+
+class Inventory(StrictBelief):
+    """What a model sees of a sidecar's things when it is shown the picture alone."""
+
+    things: tuple[SeenThing, ...] = Field(min_length=1, max_length=20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +147,15 @@ def ask_sketch(seed: Seed) -> AgentPrompt[Sketch]:
     return ask_of("draft_sketch", Sketch, _sound, values, read_image(seed.picture)[None])
 
 
+def ask_inventory(seed: Seed, case: AvatarCase) -> AgentPrompt[Inventory]:
+    """Whether the picture shows every thing that the finished sidecar names."""
+    listed = "\n".join(
+        f"- {item.id}: {quoted(f'{item.description}; {item.state}')}" for item in case.objects
+    )
+    picture = read_image(seed.picture)[None]
+    return ask_of("draft_inventory", Inventory, _all_of(case), {"things": listed}, picture)
+
+
 def ask_ideas(scenario: str, count: int, intentions: Sequence[str]) -> AgentPrompt[Ideas]:
     """Jobs for a scene family that are not there yet."""
     listed = "\n".join(f"- {quoted(intention)}" for intention in intentions) or "- (none)"
@@ -170,12 +196,54 @@ def drafts_of_idea(case_id: str, idea: Mapping[str, Any], source: str) -> list[C
 def drafts_of_sketch(seed: Seed, sketch: Mapping[str, Any], source: str) -> list[CaseDraft]:
     """What people decide with the picture in front of them: each thing, and each subgoal with its
     prompt."""
-    about = {"intention": seed.intention, "picture": seed.picture.name}
+    about = _about(seed)
     return [
         CaseDraft(ROUND_2, kind, seed.case_id, field, position, dict(row), source, about)
         for kind, field in (("thing", "objects"), ("way", "steps"))
         for position, row in enumerate(sketch[field])
     ]
+
+
+def drafts_of_inventory(
+    seed: Seed, case: AvatarCase, inventory: Mapping[str, Any], source: str
+) -> list[CaseDraft]:
+    """What people confirm at the end: whether the picture shows each thing of the sidecar."""
+    descriptions = {item.id: f"{item.description}; {item.state}" for item in case.objects}
+    return [
+        CaseDraft(
+            ROUND_3,
+            "sight",
+            seed.case_id,
+            "inventory",
+            position,
+            {
+                "id": row["id"],
+                "visible": YES if row["visible"] else NO,
+                "where": row["where"] or NOWHERE,
+            },
+            source,
+            {**_about(seed), "thing": descriptions[row["id"]]},
+        )
+        for position, row in enumerate(inventory["things"])
+    ]
+
+
+def unseen(drafts: Sequence[CaseDraft], decided: Mapping[str, CaseDecision]) -> str:
+    """Why a picture does not fit its sidecar, or not yet; empty where it shows everything."""
+    decisions = [decided[draft.key] for draft in drafts]
+    if waiting := sum(decision.status == "candidate" for decision in decisions):
+        return f"{waiting} things wait for somebody to confirm that the picture shows them"
+    missing = [
+        str(decision.payload["id"])
+        for decision in decisions
+        if decision.status not in STANDING or decision.payload["visible"] != YES
+    ]
+    if not missing:
+        return ""
+    return (
+        f"the picture does not show {', '.join(missing)}. Take another picture, or drop them from "
+        "the sidecar"
+    )
 
 
 def settle(
@@ -228,6 +296,25 @@ def check_id(case_id: str) -> None:
             f"The case id {case_id!r} is not right. Write the scenario and a number, as in "
             "kitchen_case14."
         )
+
+
+def _about(seed: Seed) -> dict[str, str]:
+    """What a reviewer has to know: the intention, and which picture."""
+    return {
+        "intention": seed.intention,
+        "picture": seed.picture.name,
+        PICTURE: hashlib.sha256(seed.picture.read_bytes()).hexdigest(),
+    }
+
+
+def _all_of(case: AvatarCase) -> Callable[[Inventory], None]:
+    ids = [item.id for item in case.objects]
+
+    def check(reply: Inventory) -> None:
+        if sorted(thing.id for thing in reply.things) != sorted(ids):
+            raise BadReply(f"things: name each of {', '.join(ids)} once")
+
+    return check
 
 
 def _sound(reply: Sketch) -> None:
