@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from evaluators.statistics.clues import CLUES, explained
 from flows.durable.progress import start_progress
 from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
 from flows.evaluate.outputs import OutputRows, shard_task
@@ -18,10 +19,13 @@ from flows.workers.specs import WorkerPlace
 from infra import tables
 from infra.db import add_new, session
 from infra.store import Store, fetch_blob, open_store
-from infra.tables.findings import Flag
+from infra.tables.findings import WHOLE_ENTRY, Flag
 
 WRITING = "writing"
 SHOWN = 500
+UNSEEING, FEWEST_ANSWERS = 0.95, 20
+"""From which share on, and from how many answers on, answers are called explained by words."""
+FOLLOWS_WORDS = "follows_words"
 MODALITIES = ("image", "video")
 
 
@@ -43,9 +47,28 @@ def flag(case: EvaluationCase, outputs: OutputRows) -> None:
         if warning["where"] in sample_ids
     ]
     with session(case.settings.database) as db:
-        add_new(db, Flag, remarks)
+        add_new(db, Flag, [*remarks, *_unseeing(case, outputs)])
     if case.settings.ocr:
         _look_for_writing(case, outputs)
+
+
+def _unseeing(case: EvaluationCase, outputs: OutputRows) -> Iterator[dict[str, Any]]:
+    """A remark about a whole entry whose answers follow from words alone, whatever a sample
+    shows."""
+    pairs = [
+        (sample, place, str(outputs[sample.id].record.get("value")))
+        for place, sample in enumerate(case.samples)
+        if sample.facets.modality == "text" and sample.id in outputs
+    ]
+    if len(pairs) < FEWEST_ANSWERS:
+        return
+    answers = [answer for _, _, answer in pairs]
+    for title, clue in CLUES.items():
+        share = explained(answers, [clue(sample, place) for sample, place, _ in pairs])
+        if share >= UNSEEING:
+            text = f"{100 * share:.0f} % of its answers follow from the {title} alone."
+            yield _row(case, WHOLE_ENTRY, FOLLOWS_WORDS, text)
+            return
 
 
 def _row(case: EvaluationCase, sample_id: str, kind: str, text: str) -> dict[str, Any]:

@@ -26,8 +26,13 @@ class FailureRow(SQLModel, table=True):
     reason: str = text_column()
 
 
+WHOLE_ENTRY = "*"
+"""Stands for the sample in a remark about all outputs of an entry together."""
+
+
 class Flag(SQLModel, table=True):
-    """One remark about one output. It changes no score; a reader can filter by it."""
+    """One remark about one output or a whole entry. It changes no score; a reader can filter by
+    it."""
 
     __tablename__ = "flag"
     submission_id: str = Field(primary_key=True, foreign_key="submission.id")

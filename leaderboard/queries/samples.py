@@ -11,7 +11,7 @@ from sqlalchemy.orm import aliased
 from sqlmodel import Session, and_, col, select
 
 from infra.tables import Judge, Output, Reply, Run, Sample, Score, Submission, Verdict
-from infra.tables.findings import Flag
+from infra.tables.findings import WHOLE_ENTRY, Flag
 from infra.tables.results import question_key
 from leaderboard.queries.paired import SampleValue
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
@@ -254,6 +254,14 @@ def flags(db: Session, run: RunFacts, sample_id: str) -> list[tuple[str, str]]:
         Flag.submission_id == run.submission_id, Flag.sample_id == sample_id
     )
     return [(kind, text) for kind, text in db.execute(query.order_by(Flag.kind))]
+
+
+def entry_flags(db: Session, submission_id: str) -> list[str]:
+    """What is worth a second look about a whole entry."""
+    query = select(Flag.text).where(
+        Flag.submission_id == submission_id, Flag.sample_id == WHOLE_ENTRY
+    )
+    return [text for (text,) in db.execute(query.order_by(Flag.kind))]
 
 
 def stored_details(

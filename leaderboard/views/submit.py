@@ -9,7 +9,7 @@ import streamlit as st
 from infra.settings import Settings
 from infra.store import open_store
 from leaderboard.draw.words import escaped, name, plain, spell
-from leaderboard.queries import entries
+from leaderboard.queries import entries, ranking
 from leaderboard.queries.entries import SubmissionRow
 from leaderboard.queries.glance.waiting import waiting_sentence
 from leaderboard.widgets.common import ask_now, link, pick, table
@@ -64,7 +64,10 @@ def _door(chosen: SubmissionRow | None) -> None:
         "after a cut, hand it in again and only the rest is sent."
     )
     submission_id = uploader(
-        chosen.id if chosen else "", bool(chosen and chosen.state == State.PUBLISHED)
+        chosen.id if chosen else "",
+        bool(chosen and chosen.state == State.PUBLISHED),
+        ask_now(ranking.suites),
+        Settings().upload_bytes,
     )
     if submission_id:
         st.query_params["id"] = submission_id

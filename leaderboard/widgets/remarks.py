@@ -1,4 +1,4 @@
-"""What the door remarked about a bundle and took all the same, beside its entry."""
+"""What is remarked about an entry beside its numbers: by the door, and by a look at all answers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,16 @@ import streamlit as st
 
 from infra.store import StoreError, open_store, report_key
 from leaderboard.draw.words import escaped
-from leaderboard.widgets.common import settings
+from leaderboard.queries import samples
+from leaderboard.widgets.common import ask, settings
 
 MOST = 6
 
 
 def remarks(submission_id: str) -> None:
-    """Draw the door's remarks, one line a kind; nothing where there are none."""
+    """Draw the remarks, one line a kind; nothing where there are none."""
+    for text in ask(samples.entry_flags, submission_id):
+        st.warning(f"{escaped(text, 300)} It may not look at what it is shown.")
     try:
         store = open_store(settings().objects, settings().s3_endpoint)
         report: dict[str, Any] = json.loads(store.get(report_key(submission_id)))

@@ -33,18 +33,20 @@ export default function (component) {
     }
   };
 
-  // Another bundle begins anew: what was said of the one before is gone, and its manifest is read here
-  // before anything is sent.
+  // Another bundle begins anew: what was said of the one before is gone, and it is checked here before
+  // anything is sent.
   file.onchange = async () => {
     bar.value = 0;
     tell("");
+    send.disabled = false;
     if (!file.files[0]) return;
     try {
-      const manifest = await manifestOf(file.files[0]);
+      const manifest = await checked(file.files[0], data);
       const count = (manifest.files || []).length;
       const name = (manifest.model || {}).name || "a model without a name";
-      tell(`${name}: ${count} files for ${manifest.suite} ${manifest.suite_version}, subset ${manifest.subset || "full"}.`);
+      tell(`Good as far as a browser sees: ${name}, ${count} files for ${manifest.suite} ${manifest.suite_version}, subset ${manifest.subset || "full"}.`);
     } catch (error) {
+      send.disabled = true;
       tell(error.message, true);
     }
   };
@@ -55,7 +57,7 @@ export default function (component) {
   send.onclick = guarded(async () => {
     const bundle = file.files[0];
     if (!bundle) return tell("Choose a bundle first.", true);
-    const manifest = await manifestOf(bundle);
+    const manifest = await checked(bundle, data);
     const sha256 = await digest(bundle, (share) => progress(bar, share / 2, tell, "Reading"));
     const body = JSON.stringify({ manifest, size: bundle.size, sha256 });
     const headers = { "Content-Type": "application/json", "Idempotency-Key": `page-${sha256}` };
@@ -117,8 +119,30 @@ async function sendPart(call, bundle, part) {
   await call(part.path, { method: "PUT", headers, body });
 }
 
+// What a browser can know of a bundle before it sends a byte: its size, its manifest against this board's
+// suites, and its list of files against what is in the zip. Every problem at once.
+async function checked(bundle, data) {
+  if (bundle.size > data.most) throw new Error(`The bundle has ${bundle.size} bytes; this board takes ${data.most}.`);
+  const { manifest, names } = await contentsOf(bundle);
+  const suite = data.suites[manifest.suite], problems = [];
+  if (!suite) problems.push(`There is no suite "${manifest.suite}" here. There are: ${Object.keys(data.suites).join(", ")}.`);
+  else {
+    if (suite.version !== manifest.suite_version)
+      problems.push(`It is for version ${manifest.suite_version} of ${manifest.suite}; this board has ${suite.version}. \`armillary new\` writes the current one.`);
+    const subset = manifest.subset || "full";
+    if (!suite.subsets.includes(subset)) problems.push(`${manifest.suite} has no subset "${subset}". There are: ${suite.subsets.join(", ")}.`);
+  }
+  const listed = new Set((manifest.files || []).map((entry) => entry.path));
+  const missing = [...listed].filter((path) => !names.has(path));
+  const unlisted = [...names].filter((path) => !listed.has(path) && path !== "manifest.json" && !path.endsWith("/"));
+  if (missing.length) problems.push(`${missing.length} listed files are not in the zip, first: ${missing[0]}.`);
+  if (unlisted.length) problems.push(`${unlisted.length} files are in the zip and not in the manifest, first: ${unlisted[0]}.`);
+  if (problems.length) throw new Error([...problems, "Nothing was sent. `armillary check` tells more."].join("\n"));
+  return manifest;
+}
+
 // The manifest lies anywhere in the zip: its place stands in the directory at the end.
-async function manifestOf(bundle) {
+async function contentsOf(bundle) {
   const bytes = async (from, to) => new DataView(await bundle.slice(from, to).arrayBuffer());
   const tailStart = Math.max(0, bundle.size - 70000);
   const tail = await bytes(tailStart, bundle.size);
@@ -132,11 +156,13 @@ async function manifestOf(bundle) {
     size = Number(wide.getBigUint64(40, true));
   }
   const directory = await bytes(start, start + size);
-  let deeper = "";
+  const names = new Set();
+  let deeper = "", manifest = null;
   for (let at = 0; at + 46 <= directory.byteLength; ) {
     const [packed, name, extra, note] = [20, 28, 30, 32].map((o) =>
       o === 20 ? directory.getUint32(at + o, true) : directory.getUint16(at + o, true));
     const text = new TextDecoder().decode(new Uint8Array(directory.buffer, at + 46, name));
+    names.add(text);
     if (text.endsWith("/manifest.json")) deeper = text;
     if (text === "manifest.json") {
       const where = directory.getUint32(at + 42, true), method = directory.getUint16(at + 10, true);
@@ -144,10 +170,13 @@ async function manifestOf(bundle) {
       const from = where + 30 + head.getUint16(26, true) + head.getUint16(28, true);
       let stream = bundle.slice(from, from + packed).stream();
       if (method === 8) stream = stream.pipeThrough(new DecompressionStream("deflate-raw"));
-      return JSON.parse(await new Response(stream).text());
+      manifest = await new Response(stream).json().catch(() => {
+        throw new Error("manifest.json is no JSON.");
+      });
     }
     at += 46 + name + extra + note;
   }
+  if (manifest) return { manifest, names };
   if (deeper) throw new Error(`Found ${deeper}. Zip what is in the folder, not the folder.`);
   throw new Error("The zip holds no manifest.json at its top level.");
 }

@@ -3,12 +3,14 @@ API."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
 
 import streamlit as st
+
+from infra.tables import Suite
 
 HTML = """
 <label>Your team's token <input data-part="token" type="password" autocomplete="off"
@@ -46,11 +48,18 @@ def _component() -> Callable[..., Any]:
     return st.components.v2.component("armillary-uploader", html=HTML, css=CSS, js=script)
 
 
-def uploader(submission: str, published: bool) -> str | None:
-    """Draw it; give the id of what was just handed in or taken back."""
+def uploader(submission: str, published: bool, suites: Sequence[Suite], most: int) -> str | None:
+    """Draw it; give the id of what was just handed in or taken back.
+
+    What the board takes, its suites and how many bytes, is checked before anything is sent.
+    """
+    takes = {
+        suite.name: {"version": suite.version, "subsets": list(suite.subsets)} for suite in suites
+    }
+    facts = {"api": "/api", "submission": submission, "published": published}
     answer = _component()(
         key="uploader",
-        data={"api": "/api", "submission": submission, "published": published},
+        data={**facts, "suites": takes, "most": most},
         on_received_change=_nothing,
         on_withdrawn_change=_nothing,
     )

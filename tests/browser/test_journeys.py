@@ -239,6 +239,59 @@ def test_a_bundle_handed_in_on_the_page_is_watched_to_the_board(
     visit.shot("published")
 
 
+def test_a_bad_bundle_is_told_in_the_browser_before_a_byte_is_sent(
+    visit: Visit, site: tuple[str, Settings], tmp_path: Path
+) -> None:
+    bad = tmp_path / "bad.zip"
+    with zipfile.ZipFile(_bundle(site[1])) as good, zipfile.ZipFile(bad, "w") as bundle:
+        manifest = json.loads(good.read("manifest.json"))
+        bundle.writestr("manifest.json", json.dumps({**manifest, "suite_version": "9.9"}))
+        bundle.writestr("outputs/extra.png", b"x")
+    sent: list[str] = []
+    visit.page.on("request", lambda request: sent.append(f"{request.method} {request.url}"))
+    visit.go("submit")
+
+    visit.page.get_by_label("A bundle (zip)").set_input_files(bad)
+
+    for words in ("version 9.9 of tailor", "not in the zip", "not in the manifest"):
+        expect(visit.page.get_by_text(words)).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.get_by_role("button", name="Hand in")).to_be_disabled()
+    visit.page.get_by_label("A bundle (zip)").set_input_files(_bundle(site[1]))
+    expect(visit.page.get_by_text("Good as far as a browser sees")).to_be_visible(timeout=PATIENCE)
+    expect(visit.page.get_by_role("button", name="Hand in")).to_be_enabled()
+    assert not [request for request in sent if request.startswith(("POST", "PUT"))]
+
+
+def test_a_stranger_asks_an_operator_confirms_and_the_token_is_picked_up_once(
+    visit: Visit, site: tuple[str, Settings]
+) -> None:
+    with session(site[1].database) as db:
+        tokens.add_team(db, "The operators")
+        key = tokens.create(db, "The operators", ["operate"])
+    visit.go("submit")
+    visit.page.get_by_text("Get a token").click()
+    visit.page.get_by_label("Team, as the board shows it").fill("Night Herons")
+    visit.page.get_by_label("E-mail address, not shown").fill("herons@example.org")
+    visit.page.get_by_role("button", name="Ask for a token").click()
+    code = visit.page.locator("code", has_text="req-").inner_text(timeout=PATIENCE).strip()
+
+    visit.go("teams")
+    visit.page.get_by_label("Token with the scope operate").fill(key)
+    visit.page.keyboard.press("Enter")
+    expect(visit.page.get_by_text("Night Herons")).to_be_visible(timeout=PATIENCE)
+    visit.shot("teams")
+    visit.page.get_by_role("button", name="Confirm").click()
+    expect(visit.page.get_by_text("Nobody waits for a token.")).to_be_visible(timeout=PATIENCE)
+    visit.go("submit")
+    visit.page.get_by_text("Get a token").click()
+    visit.page.get_by_label("Code of your request").fill(code)
+    visit.page.get_by_role("button", name="Look whether it is confirmed").click()
+
+    token = visit.page.locator("code", has_text="arm_").inner_text(timeout=PATIENCE).strip()
+    with session(site[1].database) as db:
+        assert tokens.caller(db, token, "here", 9).team == "Night Herons"
+
+
 def _bundle(settings: Settings) -> Path:
     from flows.cli.demos.tailor import outputs_bundle
 
