@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import NotRequired, Protocol, TypedDict
+from typing import Any, NotRequired, Protocol, TypedDict
 
 from infra.store.objects import Missing, StoreError, Unreachable
 
@@ -28,6 +28,27 @@ def connect(endpoint: str | None) -> Client:
     session = boto3.session.Session(**credentials())
     client: Client = session.client("s3", endpoint_url=endpoint, config=config)
     return client
+
+
+def make_bucket(name: str, endpoint: str | None) -> bool:
+    """Make a bucket in the region that is set; False when it is there already and ours."""
+    from botocore import exceptions
+
+    client: Any = connect(endpoint)
+    try:
+        client.head_bucket(Bucket=name)
+    except exceptions.ClientError as error:
+        if int(error.response["ResponseMetadata"]["HTTPStatusCode"]) != 404:
+            raise explain(error, f"The bucket {name} cannot be used", name) from None
+    except exceptions.BotoCoreError as error:
+        raise explain(error, f"The bucket {name} cannot be used", name) from None
+    else:
+        return False
+    region = client.meta.region_name
+    elsewhere = not endpoint and region not in (None, "us-east-1")
+    where = {"CreateBucketConfiguration": {"LocationConstraint": region}} if elsewhere else {}
+    client.create_bucket(Bucket=name, **where)
+    return True
 
 
 def credentials() -> dict[str, str]:

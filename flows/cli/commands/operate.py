@@ -163,6 +163,22 @@ def certificates(
             say(plain(str(written)))
 
 
+def bucket() -> None:
+    """Make the buckets of ARMILLARY_STORE and ARMILLARY_INBOX.
+
+    Those that are there already are left as they are.
+    """
+    from infra.store.boto import make_bucket
+
+    with reporting_errors() as settings:
+        places = [place for place in (settings.store, settings.inbox) if place.startswith("s3://")]
+        if not places:
+            fail("There is no bucket to make: set ARMILLARY_STORE to s3://bucket/prefix.")
+        for name in dict.fromkeys(place.split("/")[2] for place in places):
+            is_new = make_bucket(name, settings.s3_endpoint)
+            say(f"{name}: {'made' if is_new else 'it is there already'}.")
+
+
 def backup(
     to: Annotated[Path, typer.Argument(parser=NewFile("the backup"))],
     objects: Annotated[
@@ -246,7 +262,7 @@ PANELS = {
         entries.sanity,
         entries.thaw,
     ),
-    "Data": (backup, restore, drill, prune),
+    "Data": (bucket, backup, restore, drill, prune),
 }
 operate = typer.Typer(help="Services, workers, backups, teams.", no_args_is_help=True)
 for panel, functions in PANELS.items():

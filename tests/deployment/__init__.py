@@ -1,0 +1,2 @@
+"""The deployment, run: what compose starts, in environments with only what each image installs, and
+the operator's book, typed."""
