@@ -4,7 +4,7 @@ BIN := .venv/bin
 SERVE ?= yes
 NAME ?=
 
-.PHONY: install upgrade demo serve pictures test test-long test-newest check fix bench clean
+.PHONY: install upgrade demo serve pictures test test-long compose-test test-newest check fix bench clean
 
 PIP_INSTALL := -m pip install --quiet --disable-pip-version-check
 EVERYTHING := --editable '.[board,models,engines,dev]'
@@ -40,6 +40,9 @@ test-long: install
 	@tests/servers/install
 	@$(BIN)/python -m pytest -m "" $(ARGS)
 
+compose-test: install
+	@$(BIN)/python -m tests.deployment.compose_run
+
 test-newest:
 	@tests/servers/install
 	@echo "Installing the newest versions into .venv-newest, without the lock"
@@ -60,7 +63,7 @@ fix: install
 	@$(BIN)/ruff format .
 
 bench: install
-	@for file in $(if $(NAME),tests/bench/$(NAME).py,$(filter-out tests/bench/__init__.py tests/bench/report.py tests/bench/red_team_inputs.py,$(wildcard tests/bench/*.py))); do \
+	@for file in $(if $(NAME),tests/bench/$(NAME).py,$(filter-out tests/bench/__init__.py tests/bench/report.py tests/bench/red_team_inputs.py tests/bench/rivals.py tests/bench/rival_main.py,$(wildcard tests/bench/*.py))); do \
 		$(BIN)/python -m tests.bench.$$(basename $$file .py) || exit 1; done
 
 clean:
