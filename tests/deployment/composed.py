@@ -98,7 +98,7 @@ class Composed:
         """What of the volume of certificates a service is shown."""
         for volume in self.services[name].get("volumes", []):
             if isinstance(volume, dict) and volume["target"] == TLS:
-                return self.folder / "tls" / volume["volume"]["subpath"]
+                return self.folder / "tls" / str(volume["volume"]["subpath"])
         return self.folder / "tls"
 
     def _hand_out_secrets(self, name: str) -> None:

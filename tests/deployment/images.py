@@ -96,7 +96,7 @@ def _link_distribution(site: Path, distribution: metadata.Distribution) -> None:
             target = site / file
             target.parent.mkdir(parents=True, exist_ok=True)
             if not target.exists() and source.exists():
-                target.symlink_to(distribution.locate_file(file))
+                target.symlink_to(str(distribution.locate_file(file)))
 
 
 def _tops(distribution: metadata.Distribution) -> dict[str, list[str]]:
