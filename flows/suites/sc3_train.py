@@ -1,4 +1,4 @@
-"""Training for SC3 from the command line: a dynamics model, the policies, and their trials."""
+"""Training for SC3 from the command line: a video world model, the policies, and their trials."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from submissions.format.suggestions import no_such
 
 MODES = ("cross_view", "inverse")
-EXAMPLE = '{"dynamics": {"width": 96}, "eyes": {"height": 24}}'
+EXAMPLE = '{"depth": 6, "hidden": 192}'
 
 
 class CannotTrain(ValueError):
@@ -19,63 +21,49 @@ class CannotTrain(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class DynamicsTrainingPlan:
-    """Where to, how large, how long, and which modes are left out."""
+class WorldTrainingPlan:
+    """From which kit and where to, how large, how long, which modes are left out."""
 
+    kit: Path
     to: Path
     config: Path | None
     steps: int
-    sight_steps: int
     batch: int
-    rate: float
-    episodes: int
     without: tuple[str, ...]
     seed: int
 
 
-def train_here(
-    plan: DynamicsTrainingPlan, on_step: Callable[[str, int, float], None]
-) -> float | None:
-    """Train, or go on training; the tau that was chosen, None if it never stops."""
-    from evaluators.models.dynamics.course import DynamicsCourse, make
-    from evaluators.models.dynamics.flow_matching import SHARES
-    from evaluators.models.dynamics.model import DynamicsConfig
-    from evaluators.models.dynamics.tokeniser import EyesConfig
-    from evaluators.models.dynamics.tokeniser_training import SightPlan
-    from evaluators.models.dynamics.training import DynamicsPlan
-    from evaluators.suites.sc3.producing import open_folder
-    from evaluators.suites.sc3.rollouts.tuning import choose_tau
+def train_here(plan: WorldTrainingPlan, on_step: Callable[[int, float], None]) -> None:
+    """Train a video world model on a kit's practice, or go on training."""
+    from evaluators.models.video_world.config import VideoWorldConfig
+    from evaluators.models.video_world.lessons import Recording
+    from evaluators.models.video_world.training import VideoPlan, train_world
+    from evaluators.suites.sc3.kit import KIT, PRACTICE
+    from evaluators.worlds.lerobot.layout import BadDataset
+    from evaluators.worlds.lerobot.reading import open_dataset
 
-    sizes_by_part = _read(plan.config)
-    _check_names(sizes_by_part, {"eyes": EyesConfig, "dynamics": DynamicsConfig})
-    if unknown := set(plan.without) - set(MODES):
-        raise CannotTrain(
-            f"--without {sorted(unknown)[0]} is no mode that can be left out. Known: "
-            f"{', '.join(MODES)}."
-        )
-    shares = {mode: share for mode, share in SHARES.items() if mode not in plan.without}
+    sizes = _read(plan.config)
+    _check_names(sizes, VideoWorldConfig)
     try:
-        course = DynamicsCourse(
-            sight=SightPlan(
-                min(SightPlan().episodes, plan.episodes), plan.sight_steps, seed=plan.seed
-            ),
-            training=DynamicsPlan(
-                steps=plan.steps,
-                batch=plan.batch,
-                rate=plan.rate,
-                seed=plan.seed,
-                shares=shares,
-                warm_up=min(DynamicsPlan().warm_up, plan.steps // 10),
-            ),
-            episodes=plan.episodes,
-            eyes=EyesConfig(**sizes_by_part.get("eyes", {})),
-            dynamics=DynamicsConfig(**_tuples(sizes_by_part.get("dynamics", {}))).checked(),
-        )
+        card = json.loads((plan.kit / KIT).read_text("utf-8"))
+        recordings = [
+            Recording(np.stack(list(episode.cameras.values())), episode.actions)
+            for episode in open_dataset(plan.kit / PRACTICE)
+        ]
+        (height, width), views = card["size"], tuple(card["views"])
+    except (OSError, ValueError, KeyError, TypeError, BadDataset) as error:
+        raise CannotTrain(
+            f"{plan.kit} is no kit with practice ({error}). Write one: armillary sc3 kit FOLDER "
+            "--size 64"
+        ) from error
+    known = {"views": views, "height": height, "width": width, "rate": card["rate"]}
+    modes = tuple(mode for mode in VideoWorldConfig().modes if mode not in plan.without)
+    try:
+        config = VideoWorldConfig(**{**known, "modes": modes, **_tuples(sizes)}).checked()
+        length = VideoPlan(steps=plan.steps, batch=plan.batch, seed=plan.seed)
+        train_world(recordings, config, length, plan.to, on_step)
     except (TypeError, ValueError) as error:
-        raise CannotTrain(f"{plan.config} does not fit: {error}") from None
-    return make(
-        plan.to, course, on_step, lambda folder: choose_tau(*open_folder(folder, folder.name))
-    ).tau
+        raise CannotTrain(f"{plan.config or plan.kit} does not fit: {error}") from None
 
 
 def _read(path: Path | None) -> dict[str, Any]:
@@ -85,22 +73,21 @@ def _read(path: Path | None) -> dict[str, Any]:
         config = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
         raise CannotTrain(f"{path} cannot be read as JSON. Write {EXAMPLE}.") from None
-    if not isinstance(config, dict) or not all(isinstance(part, dict) for part in config.values()):
+    if not isinstance(config, dict):
         raise CannotTrain(f"{path} must hold an object like {EXAMPLE}.")
     return config
 
 
-def _check_names(sizes_by_part: dict[str, dict[str, Any]], parts: dict[str, type[Any]]) -> None:
-    """Refuse a part, or a size in a part, that does not exist."""
-    for part, sizes in sizes_by_part.items():
-        if part not in parts:
-            raise CannotTrain(no_such("part", part, parts, within="a dynamics model"))
-        names = [field.name for field in fields(parts[part])]
-        for name in sizes:
-            if name not in names:
-                raise CannotTrain(
-                    no_such("size", name, names, f"Correct it, as in {EXAMPLE}.", within=part)
+def _check_names(sizes: dict[str, Any], config: type[Any]) -> None:
+    """Refuse a size that does not exist."""
+    names = [field.name for field in fields(config)]
+    for name in sizes:
+        if name not in names:
+            raise CannotTrain(
+                no_such(
+                    "size", name, names, f"Correct it, as in {EXAMPLE}.", within="a video world"
                 )
+            )
 
 
 def _tuples(sizes: dict[str, Any]) -> dict[str, Any]:
@@ -135,7 +122,7 @@ def try_policies(to: Path, starts: int, secret: str, say: Callable[[str], None])
     """Every policy from so many starts on the table; what comes back are rates and agreement, never
     a start."""
     from evaluators.suites.sc3.table.controls import show
-    from evaluators.suites.sc3.table.trials import record_trials
+    from evaluators.suites.sc3.table.studio import record_trials
     from evaluators.worlds.tabletop.engine import NoSimulator
 
     try:
@@ -144,7 +131,7 @@ def try_policies(to: Path, starts: int, secret: str, say: Callable[[str], None])
         raise CannotTeach(str(error)) from error
     except (ValueError, KeyError, TypeError) as error:
         raise CannotTeach(
-            f"{to} holds something else than trials of the table. Name a new file."
+            f"{to} holds something else than trials of the table. Name a new folder."
         ) from error
 
 

@@ -19,16 +19,18 @@ from evaluators.suites import base_name, suite_named
 from evaluators.suites.banks import mounted_banks
 from evaluators.suites.sc3.kit import KIT, PRACTICE, KitExists, KitPlan, write_kit
 from evaluators.suites.sc3.own.bench import BadBench, open_bench
+from evaluators.suites.sc3.producing import BadFolder, open_folder
 from evaluators.suites.sc3.rollouts.bench import RolloutBench
 from evaluators.suites.sc3.rollouts.driving import WorldBroke
 from evaluators.suites.sc3.rollouts.kept import KeptRollouts, OtherRolloutsHere, drive_all
-from evaluators.suites.sc3.table_bench import TableBench
+from evaluators.suites.sc3.table_bench import BadSize, TableBench
 from evaluators.worlds.lerobot.layout import BadDataset
 from evaluators.worlds.lerobot.reading import open_dataset
+from evaluators.worlds.tabletop.engine import NoSimulator
 from evaluators.worlds.wire.opening import open_world_at
 from evaluators.worlds.wire.policy_client import OpenpiPolicy, PolicyServerFault
 from evaluators.worlds.wire.policy_server import serve_openpi
-from flows.suites.sc3_rollouts import CannotRollOut, RolloutRequest, roll_out
+from flows.suites.sc3_rollouts import CannotRollOut
 
 LONGEST = 1000
 BROKEN_BY_LAB = (
@@ -38,7 +40,10 @@ BROKEN_BY_LAB = (
     PolicyServerFault,
     BadBench,
     BadDataset,
+    BadFolder,
+    BadSize,
     KitExists,
+    NoSimulator,
 )
 """What may be wrong with a lab's world, bench, rollouts or policy server; each says it in words."""
 
@@ -103,9 +108,6 @@ def check_world(where: str) -> None:
 def roll_out_in(request: WorldRollouts, on_batch: Callable[[int], None]) -> tuple[Path, ...]:
     """Roll out what is not there yet; `on_batch` hears of so many more that are done."""
     try:
-        folder = Path(request.world)
-        if request.suite == "sc3" and folder.is_dir() and not is_cosmos(folder):
-            return roll_out(_of_folder(request), on_batch)
         world = open_world(request.world, request.device)
         return _drive(request, bench_of(request.suite), world, on_batch)
     except BROKEN_BY_LAB as error:
@@ -113,7 +115,10 @@ def roll_out_in(request: WorldRollouts, on_batch: Callable[[int], None]) -> tupl
 
 
 def open_world(where: str, device: str) -> World:
-    """The world at an address, of a factory, or in the folder of a Cosmos 3 pipeline."""
+    """The world at an address, of a factory, or in a folder: a video world model of ours or a
+    Cosmos 3 pipeline."""
+    if (Path(where) / "config.json").is_file():
+        return open_folder(Path(where), device)
     if not is_cosmos(Path(where)):
         return open_world_at(where, device)
     from evaluators.models.cosmos.world import open_cosmos
@@ -151,18 +156,6 @@ def tune_cosmos(
     wished = CosmosPlan(plan.steps, plan.batch, plan.rate, plan.steps // 10, plan.rank)
     pipeline = open_cosmos(base, plan.device).pipeline
     return finetune(pipeline, dataset, to, settings, replace(wished, seed=plan.seed), on_step)
-
-
-def _of_folder(request: WorldRollouts) -> RolloutRequest:
-    """A dynamics model's folder."""
-    return RolloutRequest(
-        Path(request.world),
-        request.to,
-        request.starts,
-        request.modes,
-        request.servers,
-        request.clips,
-    )
 
 
 def make_kit(

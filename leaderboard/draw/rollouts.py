@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-VIEWS = ("top", "front", "wrist")
+VIEWS = ("agent", "front", "wrist")
 WIDTH = 190
 Frames = npt.NDArray[np.uint8]
 

@@ -14,7 +14,7 @@ import numpy as np
 from submissions.media.facts import MediaFacts, Refused
 
 TRAJECTORY_TYPE = "application/x-npz"
-VIEWS = ("view_top", "view_front", "view_wrist")
+VIEWS = ("view_agent", "view_front", "view_wrist")
 FLOATS = ("actions", "recovered", "u_chunk")
 NAMES = frozenset({"views", "line", *FLOATS, *VIEWS})
 MOST_WIDTH, MOST_VIEWS = 64, 8

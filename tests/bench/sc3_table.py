@@ -1,7 +1,7 @@
 """SC3's control rows in the robot simulator, printed from the shipped trials or run again.
 
-`python -m tests.bench.sc3_table --record FILE` runs every policy from its starts again (about 12 s
-a start on one busy core); without it the shipped trials are read.
+`python -m tests.bench.sc3_table --record FOLDER` runs every policy from its starts again (12 s a
+start on one busy core); without it the shipped trials are read.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import argparse
 from pathlib import Path
 
 from evaluators.suites.sc3.table.controls import show
-from evaluators.suites.sc3.table.trials import SHIPPED_TRIALS, read_trials, record_trials
+from evaluators.suites.sc3.table.studio import record_trials
+from evaluators.suites.sc3.table.trials import SHIPPED_TABLE, read_trials
 
 
 def main() -> None:
@@ -22,7 +23,7 @@ def main() -> None:
     if asked.record:
         trials = record_trials(asked.record, asked.starts, "", print)
     else:
-        trials = read_trials(SHIPPED_TRIALS)
+        trials = read_trials(SHIPPED_TABLE)
     print(show(trials))
 
 

@@ -11,15 +11,15 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from evaluators.contracts import Outcome, Output, Sample
+from evaluators.contracts.world_model import World
 from evaluators.judges.card import fingerprint
 from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.producing import Rollouts
 from evaluators.suites.sc3.reading import card
 from evaluators.suites.sc3.real import real_rollout
-from evaluators.suites.sc3.rollouts.loops import BENCH
 from evaluators.suites.sc3.rollouts.trajectories import from_bytes
 from evaluators.suites.sc3.scoring import score
-from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, never_grasps
+from evaluators.worlds.tabletop.blind import frozen, grey
 from flows.run.catalogue import judge_row
 from flows.workers.outputs import store_generated, trajectory_reader
 from infra import tables
@@ -34,12 +34,12 @@ SAMPLE = next(one for one in SUITE.samples() if one.facets.setting == "online")
 STOPPED = {"u_chunk": [0.01, 0.03], "terminated_at": 1, "tau": 0.02, "action_space": "normalised"}
 
 
-def enter(settings: Settings, model: str, world: WorldModel, **said: Any) -> str:
+def enter(settings: Settings, model: str, world: World, **said: Any) -> str:
     """One rollout of an entry, kept as the flow keeps it; `said` is put into what was read of
     it."""
     store = open_store(settings.objects)
     settings.work.mkdir(parents=True, exist_ok=True)
-    [made] = Rollouts(world, BENCH).generate([SAMPLE], settings.work)
+    [made] = Rollouts(world).generate([SAMPLE], settings.work)
     output = store_generated(made, "trajectory", store, trajectory_reader(SUITE, SAMPLE, store))
     kept = output.as_json()
     kept["record"]["value"] |= said
@@ -110,8 +110,8 @@ def heads(page: AppTest) -> list[str]:
 
 
 def test_the_real_rollout_stands_beside_an_entrys_and_others_can_be_added(ready: Settings) -> None:
-    enter(ready, "Still", copy_last_frame())
-    enter(ready, "Clumsy", never_grasps().world())
+    enter(ready, "Still", frozen())
+    enter(ready, "Clumsy", grey())
 
     page = looked_at("Still")
     before = heads(page)
@@ -119,15 +119,15 @@ def test_the_real_rollout_stands_beside_an_entrys_and_others_can_be_added(ready:
 
     assert before == ["Still", "What really happened"]
     assert heads(page) == ["Still", "What really happened", "Clumsy"]
-    assert len(page.slider) == 1 and (page.slider[0].min, page.slider[0].max) == (0, 56)
-    page.slider[0].set_value(56).run()
+    assert len(page.slider) == 1 and (page.slider[0].min, page.slider[0].max) == (0, 128)
+    page.slider[0].set_value(128).run()
     assert not page.exception
 
 
 def test_the_real_rollout_is_kept_in_the_store_once_for_all(ready: Settings) -> None:
     first, second = (
-        enter(ready, "Still", copy_last_frame()),
-        enter(ready, "Clumsy", never_grasps().world()),
+        enter(ready, "Still", frozen()),
+        enter(ready, "Clumsy", grey()),
     )
 
     kept = open_store(ready.objects).get(blob_key(first))
@@ -137,8 +137,8 @@ def test_the_real_rollout_is_kept_in_the_store_once_for_all(ready: Settings) -> 
 
 
 def test_an_entry_read_before_real_rollouts_were_kept_borrows_anothers(ready: Settings) -> None:
-    enter(ready, "Old", copy_last_frame())
-    enter(ready, "New", never_grasps().world())
+    enter(ready, "Old", frozen())
+    enter(ready, "New", grey())
     with session(ready.database) as db:
         row = db.get(tables.Output, ("sub-Old", SAMPLE.id))
         assert row
@@ -150,22 +150,22 @@ def test_an_entry_read_before_real_rollouts_were_kept_borrows_anothers(ready: Se
 def test_a_stopped_rollout_shows_its_trace_and_four_frames_that_end_at_the_stop(
     ready: Settings,
 ) -> None:
-    enter(ready, "Still", copy_last_frame(), **STOPPED)
+    enter(ready, "Still", frozen(), **STOPPED)
 
     page = looked_at("Still")
 
     captions = [words for image in page.image for words in image.captions]
     assert [words for words in captions if words.startswith("Frame")] == [
         "Frame 0",
-        "Frame 19",
-        "Frame 37",
-        "Frame 56: stopped",
+        "Frame 43",
+        "Frame 85",
+        "Frame 128: stopped",
     ]
     assert "nothing stops it" not in words_of(page)
 
 
 def test_a_rollout_without_a_threshold_says_so(ready: Settings) -> None:
-    enter(ready, "Still", copy_last_frame(), **{**STOPPED, "tau": None, "terminated_at": None})
+    enter(ready, "Still", frozen(), **{**STOPPED, "tau": None, "terminated_at": None})
 
     assert "It has no tau, so nothing stops it." in words_of(looked_at("Still"))
 

@@ -14,8 +14,9 @@ from evaluators.contracts import Outcome, Output, Sample
 from evaluators.judges.card import fingerprint
 from evaluators.media import write_mp4, write_png
 from evaluators.suites import suite_named
+from evaluators.suites.sc3.real import as_rollout
 from evaluators.suites.sc3.rollouts.trajectories import to_bytes
-from evaluators.suites.sc3.samples import criteria_of, on_the_table, starts, truth
+from evaluators.suites.sc3.samples import criteria_of, recording_of, truth_of
 from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
 from flows.run.score_rows import store_results
@@ -152,8 +153,7 @@ def _file(sample: Sample, number: int, path: Path) -> Path:
         made = path.with_name(f"{path.name}.txt")
         made.write_text(answer(sample, number), "utf-8")
         return made
-    policy, start = starts()[sample.cluster]
-    real = on_the_table(policy)[start.id]
+    real = as_rollout(recording_of(sample))
     made = path.with_name(f"{path.name}.npz")
     made.write_bytes(
         to_bytes(replace(real, source=sample.facets.setting, evaluator=f"evaluator {number}"))  # type: ignore[arg-type]
@@ -171,13 +171,13 @@ def _record(suite: str, sample: Sample, number: int) -> dict[str, Any]:
         return {"value": answer(sample, number)}
     if suite != "sc3":
         return {}
-    policy, start = starts()[sample.cluster]
-    said = criteria_of(truth(policy)[start.id])
+    said = criteria_of(truth_of(sample))
     return {
         "value": {
             "criteria": said,
             "annotator": "automatic",
             "psnr": 30.0,
+            "ssim": 0.9,
             "terminated_at": None,
             "u_chunk": [],
         }

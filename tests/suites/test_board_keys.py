@@ -12,12 +12,12 @@ from flows.run.board_keys import board_key, items_sha256
 
 ITEMS = {
     "liva": "a8a4a15d1ae8c0b63b8f4c9a81ce0c2cc043a1d9dcbdcfafe8e465ffef0419dd",
-    "sc3": "9483b4a09ee8f6850af32c49dd97e69060d10bfb960314dccb4bd2d7035bad42",
+    "sc3": "78b15a140d31c30312c2a2cd339929551d409dfd6d794574baa14ecaffc92207",
     "universe": "7967f278741d6124d4872943890c49005da9020b38fa5b626b491fed3220f24a",
 }
 BOARDS = {
     "liva": "1ffa1d1e18b3a3a4",
-    "sc3": "955a0cb2cddfc3c1",
+    "sc3": "2c73d0b6a5e4e6a9",
     "universe": "554d35c6474e5f69",
 }
 

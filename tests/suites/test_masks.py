@@ -51,7 +51,8 @@ def _liva(sample: Sample, dice: np.random.Generator) -> tuple[Output, Mapping[st
 
 def _sc3(sample: Sample, dice: np.random.Generator) -> tuple[Output, Mapping[str, Answer]]:
     criteria = dict(criteria_of(ObjectOutcome(*(bool(dice.random() < 0.6) for _ in range(3)))))
-    read = {"criteria": criteria, "psnr": float(dice.uniform(10, 40)), "terminated_at": None}
+    likeness = {"psnr": float(dice.uniform(10, 40)), "ssim": float(dice.uniform(0, 1))}
+    read = {"criteria": criteria, **likeness, "terminated_at": None}
     return Output(sample.id, Outcome.SCORED, record={"value": read}), {}  # type: ignore[dict-item]
 
 

@@ -8,7 +8,7 @@ from evaluators.suites.sc3.producing import produce
 from evaluators.suites.sc3.rating import RATING
 from evaluators.suites.sc3.reading import card, read, read_yardstick
 from evaluators.suites.sc3.real import hand_out, real_rollout
-from evaluators.suites.sc3.samples import in_demo, in_full, samples
+from evaluators.suites.sc3.samples import in_demo, in_full, private_samples, samples
 from evaluators.suites.sc3.scoring import score, tabulate
 from evaluators.suites.sc3.yardsticks import yardsticks
 
@@ -20,11 +20,11 @@ def mount(card: BankCard) -> Suite:
 
 SUITE = Suite(
     name="sc3",
-    version="1.0",
-    scorer_version="4",
+    version="2.0",
+    scorer_version="5",
     title="SC3-Eval",
-    sentence="Robot policies inside a video world model: do they fare there as on the (simulated) "
-    "table?",
+    sentence="Robot policies inside a video world model: do they fare there as on the table, a "
+    "robot simulator?",
     ranked="world models used as evaluators of policies",
     facet_titles={
         "scenario": "Split",
@@ -43,6 +43,7 @@ SUITE = Suite(
     replay=Replay(read, real_rollout, read_yardstick),
     yardsticks=yardsticks(),
     hand_out=hand_out,
+    private=private_samples,
     rating=RATING,
     mount=mount,
 )

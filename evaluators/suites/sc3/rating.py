@@ -29,9 +29,11 @@ from evaluators.media import write_mp4
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.statistics.opinions import by_method, grouped
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, from_bytes
-from evaluators.suites.sc3.samples import on_the_table, starts
+from evaluators.suites.sc3.samples import recording_of
 from evaluators.suites.sc3.scoring import Truth, table_truth
 from evaluators.suites.sc3.scoring import score as score_rollout
+from evaluators.suites.sc3.table.recordings import EVERY
+from evaluators.suites.sc3.table_bench import sighted
 from evaluators.worlds.actions import RATE_HZ
 
 CRITERION_WORDS = {
@@ -46,9 +48,9 @@ GUIDE = (
     "go in the bin that the task names."
 )
 EXAMPLES = (
-    "The hand closes on the right cup, which slips away: yes, then not lifted and not placed.",
-    "The right cup is lifted and dropped beside the bin: yes, lifted, not placed.",
-    "Another cup is taken and ends in the bin of the task: no, then lifted and placed.",
+    "The hand closes on the right can, which slips away: yes, then not lifted and not placed.",
+    "The right can is lifted and dropped beside the bin: yes, lifted, not placed.",
+    "The milk is taken instead and ends in the bin of the task: no, then lifted and placed.",
 )
 PEOPLE = "people"
 SIDE = 192
@@ -98,10 +100,12 @@ def _figures(items: list[list[Opinion]]) -> dict[str, Any]:
 
 def show(sample: Sample, file: Path | None, folder: Path) -> Path:
     """All views of a rollout beside each other, in step; without a file, what really happened on
-    the table."""
-    policy, start = starts()[sample.cluster]
-    rollout = from_bytes(file.read_bytes()) if file else on_the_table(policy)[start.id]
-    return side_by_side(rollout.frames, folder, RATE_HZ)
+    the table. Every fourth frame of either, since no others of the real run are kept."""
+    if file:
+        frames = sighted(from_bytes(file.read_bytes()).frames[:, ::EVERY])
+    else:
+        frames = recording_of(sample).kept_frames()
+    return side_by_side(frames, folder, RATE_HZ / EVERY)
 
 
 def side_by_side(views: npt.NDArray[np.uint8], folder: Path, rate: float) -> Path:

@@ -1,12 +1,11 @@
-"""What is read off a rollout when it comes in: whether it is sound, what annotators say, PSNR,
-U."""
+"""What is read off a rollout when it comes in: whether it is sound and was really made so, what the
+annotator sees, how like the real frames it is, U."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,102 +13,159 @@ from evaluators.contracts import Json, JudgeCard, Sample
 from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.suites.sc3.rollouts.loops import BENCH, RolloutConfig
+from evaluators.metrics.structure import ssim
+from evaluators.suites.sc3.rollouts.driving import DriveConfig
 from evaluators.suites.sc3.rollouts.replay import check_by_replay
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, from_bytes
-from evaluators.suites.sc3.samples import SHIPPED, criteria_of, on_the_table, starts
-from evaluators.suites.sc3.table_bench import replay_bench
-from evaluators.worlds.bussing.starts import Start
-from evaluators.worlds.bussing.views import Frames
-
-if TYPE_CHECKING:
-    from evaluators.models.dynamics.annotator import Annotator
+from evaluators.suites.sc3.samples import (
+    criteria_of,
+    folder_of,
+    recording_of,
+    start_of,
+)
+from evaluators.suites.sc3.table.confusion import confusion_words
+from evaluators.suites.sc3.table.recordings import EVERY, TableRecording
+from evaluators.suites.sc3.table.trials import read_trials
+from evaluators.suites.sc3.table_bench import CONFIG, BadSize, replay_bench, sighted
+from evaluators.worlds.actions import Actions
+from evaluators.worlds.tabletop.views import Frames
 
 AUTOMATIC = "automatic"
 OWN = "submitter"
 MADE_UP = "made up"
+SIMULATED = "the simulator's own, from shipped trials"
 """Whose labels they are: not what an annotator is called, since a submitter may call theirs as they
 like."""
 
-ANNOTATOR = SHIPPED / "annotator.safetensors"
+EYES = Path(__file__).parents[2] / "models" / "robots" / "data" / "eyes.safetensors"
 SAME_ACTION = 1e-4
 """How far an offline rollout's actions may lie from the recorded ones: they may have been rounded
 on their way."""
 
-NOTE = (
-    "Wrong on none of the 252 real rollouts, nor on those as the small tokeniser paints them; what "
-    "a world model of "
-    "another kind paints it has not seen. Labels that come with a rollout are shown beside and "
-    "count for nothing: they are the "
-    "submitter's own."
-)
-"""What stands on the annotator's card: whose labels count, and how far its own are off."""
-
 
 def card() -> JudgeCard:
-    """Who says what holds: the small classifier of this file."""
+    """Who says what holds: trained eyes and the simulator's rule; its errors stand on it."""
     return JudgeCard(
         name="SC3 annotator",
         kind="auto",
-        model="small classifier that reads simulated frames",
-        revision=sha256_file(ANNOTATOR),
+        model="small trained eyes that read simulated frames, and a rule",
+        revision=sha256_file(EYES),
         prompt_sha256="",
-        decoding="three independent answers a rollout, threshold 0.5",
-        frames="15 of up to 57, three views",
+        decoding="every fourth frame is read by itself; a fixed rule on what was read",
+        frames="33 of up to 129, three views of 64 pixels",
         precision="float32",
-        code="sc3-reading-3",
-        note=NOTE,
+        code="sc3-reading-4",
+        note=_note(),
+    )
+
+
+def _note() -> str:
+    """What stands on the annotator's card: whose labels count, and how far its own are off."""
+    return (
+        f"Against the truth of the shipped real runs: {confusion_words(read_trials())}. What a "
+        "world model paints it has not seen, and four of the seven policies see with the same "
+        "eyes. Labels that come with a rollout are shown beside and count for nothing: they are "
+        "the submitter's own."
     )
 
 
 def read(sample: Sample, path: Path) -> Mapping[str, Json]:
     """Everything scoring needs to know of a rollout; BadTrajectory says what is wrong with it."""
-    trajectory = from_bytes(path.read_bytes())
-    check_belongs(trajectory, sample)
-    value = _read(sample, trajectory)
-    check_by_replay(trajectory, replay_bench(trajectory))
-    return value
+    shown = _open(sample, path)
+    rollout = _seen(shown)
+    check_length(rollout, recording_of(sample).actions, CONFIG)
+    pixels = shown.frames.shape[2]
+    bench = replay_bench(folder_of(sample), start_of(sample), rollout.source, pixels)
+    check_by_replay(rollout, bench)
+    return _value(sample, rollout)
 
 
 def read_yardstick(sample: Sample, path: Path) -> Mapping[str, Json]:
-    """The same of a row of our own beside the ranking: what it claims counts, and is not done
-    again, since a fake acts on no frame."""
-    trajectory = from_bytes(path.read_bytes())
-    check_belongs(trajectory, sample)
-    value = dict(_read(sample, trajectory))
-    claimed = value.pop("own_labels")
-    if isinstance(claimed, list):
-        value |= {"criteria": claimed[0], "annotator": MADE_UP, "labels": MADE_UP}
-    return value
-
-
-def _read(sample: Sample, trajectory: Trajectory) -> Mapping[str, Json]:
-    policy, start = starts()[sample.cluster]
-    real = on_the_table(policy)[start.id]
-    check_length(trajectory, real, BENCH)
-    own_labels = human_labels(trajectory, start.named_object)
-    (outcome,) = annotate([trajectory], [start])
-    measured = psnr_of(trajectory, real) if trajectory.source == "offline" else None
+    """The same of a row of our own beside the ranking, which is not replayed; where it brings
+    labels, those count: fakes look at no frame, and a run of the simulator has its own truth."""
+    rollout = _open(sample, path)
+    if rollout.steps:
+        return _value(sample, _seen(rollout))
+    (label,) = rollout.annotations
+    whose = label.annotator if label.annotator == SIMULATED else MADE_UP
     return {
-        "evaluator": trajectory.evaluator,
+        "evaluator": rollout.evaluator,
+        "annotator": whose,
+        "labels": whose,
+        "criteria": dict(criteria_of(label.outcome)),
+        "steps": 0,
+        "u_chunk": [],
+        "action_space": rollout.action_space,
+        "terminated_at": None,
+        "tau": None,
+    }
+
+
+def _open(sample: Sample, path: Path) -> Trajectory:
+    rollout = from_bytes(path.read_bytes())
+    check_belongs(rollout, sample)
+    return rollout
+
+
+def _seen(rollout: Trajectory) -> Trajectory:
+    """A rollout as policies and the annotator see it, 64 pixels a side."""
+    try:
+        return replace(rollout, frames=sighted(rollout.frames))
+    except BadSize as error:
+        raise BadTrajectory(f"{rollout.id}: {error}") from None
+
+
+def _value(sample: Sample, rollout: Trajectory) -> Mapping[str, Json]:
+    own_labels = human_labels(rollout, str(sample.reference["object"]))
+    outcome = annotate(rollout, sample.prompt)
+    recording = recording_of(sample)
+    offline = rollout.source == "offline"
+    return {
+        "evaluator": rollout.evaluator,
         "annotator": AUTOMATIC,
         "labels": AUTOMATIC,
         "own_labels": [dict(criteria_of(own_labels))] if own_labels else None,
         "criteria": dict(criteria_of(outcome)),
-        "psnr": measured,
-        "steps": trajectory.steps,
-        "u_chunk": [round(float(value), 5) for value in trajectory.u_chunk],
-        "action_space": trajectory.action_space,
-        "terminated_at": trajectory.terminated_at,
-        "tau": trajectory.tau,
+        **(table_likeness(rollout, recording) if offline else likeness(None, None)),
+        "steps": rollout.steps,
+        "u_chunk": [round(float(value), 5) for value in rollout.u_chunk],
+        "action_space": rollout.action_space,
+        "terminated_at": rollout.terminated_at,
+        "tau": rollout.tau,
     }
 
 
-def check_length(rollout: Trajectory, real: Trajectory, config: RolloutConfig) -> None:
+def annotate(rollout: Trajectory, instruction: str) -> ObjectOutcome:
+    """What the board's annotator sees in a rollout of 64 pixels."""
+    from evaluators.models.robots.annotator import shipped_annotator
+
+    return shipped_annotator().annotate(rollout.frames, instruction)
+
+
+def table_likeness(rollout: Trajectory, recording: TableRecording) -> dict[str, Json]:
+    """PSNR and SSIM of the generated frames of which the real ones are kept."""
+    return likeness(rollout.frames[:, EVERY::EVERY], recording.kept_frames()[:, 1:])
+
+
+def likeness(generated: Frames | None, real: Frames | None) -> dict[str, Json]:
+    """PSNR and SSIM of frames [views, moments, height, width, RGB], resized if need be; None where
+    there are none, as online, where the policy saw other frames."""
+    if generated is None or real is None or not min(generated.shape[1], real.shape[1]):
+        return {"psnr": None, "ssim": None}
+    moments = min(generated.shape[1], real.shape[1])
+    shown, frames = real[:, :moments], resized(generated[:, :moments], real.shape[2:4])
+    flat = [film.reshape(-1, *film.shape[2:]) for film in (shown, frames)]
+    return {
+        "psnr": psnr(reference=shown, generated=frames).value,
+        "ssim": ssim(reference=flat[0], generated=flat[1]),
+    }
+
+
+def check_length(rollout: Trajectory, recorded: Actions, config: DriveConfig) -> None:
     """Offline the recorded actions, all of them; online up to the limit, or to the chunk at which
     it stopped."""
     if rollout.source == "offline":
-        _check_recorded(rollout, real)
+        _check_recorded(rollout, recorded)
     elif rollout.terminated_at is None and rollout.steps != config.limit:
         raise BadTrajectory(
             f"{rollout.id}: {rollout.steps} steps where an online rollout that was not stopped has "
@@ -120,23 +176,8 @@ def check_length(rollout: Trajectory, real: Trajectory, config: RolloutConfig) -
         _check_stop(rollout, rollout.terminated_at, config)
 
 
-def psnr_of(rollout: Trajectory, real: Trajectory) -> float | None:
-    """The PSNR of an offline rollout against the real one, generated frames only, resized if need
-    be."""
-    if rollout.source != "offline":
-        raise BadTrajectory(
-            f"{rollout.id}: an {rollout.source} rollout has no real counterpart, since its policy "
-            "saw other frames. PSNR is for offline rollouts."
-        )
-    steps = min(rollout.steps, real.steps)
-    if steps == 0:
-        return None
-    frames = resized(rollout.frames[:, 1 : steps + 1], real.frames.shape[2:4])
-    return psnr(reference=real.frames[:, 1 : steps + 1], generated=frames).value
-
-
 def check_belongs(trajectory: Trajectory, sample: Sample) -> None:
-    expected = sample.reference["policy"], sample.cluster, sample.facets.setting
+    expected = sample.reference["policy"], sample.reference["start"], sample.facets.setting
     actual = trajectory.policy, trajectory.start, trajectory.source
     if expected != actual:
         raise BadTrajectory(
@@ -146,18 +187,18 @@ def check_belongs(trajectory: Trajectory, sample: Sample) -> None:
         )
 
 
-def _check_recorded(rollout: Trajectory, real: Trajectory) -> None:
+def _check_recorded(rollout: Trajectory, recorded: Actions) -> None:
     if rollout.terminated_at is not None:
         raise BadTrajectory(
             f"{rollout.id}: stopped at chunk {rollout.terminated_at}, but offline rollouts are "
             "never stopped. Drive it by all recorded actions and write null."
         )
-    if rollout.steps != real.steps:
+    if rollout.steps != len(recorded):
         raise BadTrajectory(
-            f"{rollout.id}: {rollout.steps} steps where {real.steps} actions were recorded. "
+            f"{rollout.id}: {rollout.steps} steps where {len(recorded)} actions were recorded. "
             "Drive an offline rollout by all of them and drop the padding."
         )
-    off = np.abs(rollout.actions - real.actions).max(axis=1) > SAME_ACTION
+    off = np.abs(rollout.actions - recorded).max(axis=1) > SAME_ACTION
     if off.any():
         raise BadTrajectory(
             f"{rollout.id}: the action of step {int(off.argmax())} is not the recorded one. "
@@ -165,7 +206,7 @@ def _check_recorded(rollout: Trajectory, real: Trajectory) -> None:
         )
 
 
-def _check_stop(rollout: Trajectory, stopped: int, config: RolloutConfig) -> None:
+def _check_stop(rollout: Trajectory, stopped: int, config: DriveConfig) -> None:
     """What came before the chunk that was thrown away, which has the last U."""
     steps = stopped * config.execute
     if (
@@ -189,22 +230,6 @@ def human_labels(trajectory: Trajectory, named: str) -> ObjectOutcome | None:
         return None
     votes = np.array([list(criteria_of(annotation.outcome).values()) for annotation in about])
     return ObjectOutcome(*(bool(share) for share in votes.mean(0) > 0.5))
-
-
-def annotate(
-    trajectories: Sequence[Trajectory], begun: Sequence[Start]
-) -> tuple[ObjectOutcome, ...]:
-    """What the board's annotator sees in rollouts, of whatever size their pictures are."""
-    reader = _annotator()
-    size = reader.eyes.config.height, reader.eyes.config.width
-    return reader.annotate([resized(trajectory.frames, size) for trajectory in trajectories], begun)
-
-
-@cache
-def _annotator() -> Annotator:
-    from evaluators.models.dynamics.annotator import open_annotator
-
-    return open_annotator(ANNOTATOR)
 
 
 def resized(frames: Frames, size: tuple[int, ...]) -> Frames:

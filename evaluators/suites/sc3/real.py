@@ -1,5 +1,5 @@
 """What really happens from a sample's start, as the file that stands beside every rollout from
-there."""
+there, and what an evaluator is given."""
 
 from __future__ import annotations
 
@@ -8,29 +8,44 @@ from pathlib import Path
 import numpy as np
 
 from evaluators.contracts import Sample
-from evaluators.suites.sc3.rollouts.trajectories import to_bytes
-from evaluators.suites.sc3.samples import on_the_table, starts
+from evaluators.suites.sc3.rollouts.trajectories import Trajectory, to_bytes
+from evaluators.suites.sc3.samples import recording_of
+from evaluators.suites.sc3.table.recordings import TableRecording
 
 
 def real_rollout(sample: Sample) -> bytes:
-    """The real table's rollout, which is simulated here; the same for both modes of a start."""
-    policy, start = starts()[sample.cluster]
-    return to_bytes(on_the_table(policy)[start.id])
+    """The real run, which is simulated here; the same for both modes of a start. Between the frames
+    that are kept the last one stands still."""
+    return to_bytes(as_rollout(recording_of(sample)))
+
+
+def as_rollout(recording: TableRecording) -> Trajectory:
+    """A recording in the form of a rollout."""
+    actions = recording.actions
+    return Trajectory(
+        start=recording.start.id,
+        policy=recording.policy,
+        source="real",
+        evaluator="",
+        frames=recording.frames(),
+        actions=actions,
+        recovered=np.zeros((0, 0, actions.shape[1]), np.float32),
+        u_chunk=np.zeros(0, np.float32),
+    )
 
 
 def hand_out(sample: Sample, folder: Path) -> str:
     """Write what an evaluator is given, once: the first frames of all views, what the robot is
     told, and in the offline mode the recorded actions. What becomes of them is not in it."""
-    policy, start = starts()[sample.cluster]
     target = folder / f"{sample.id}.npz"
     if not target.exists():
-        rollout = on_the_table(policy)[start.id]
-        actions = rollout.actions if sample.facets.setting == "offline" else rollout.actions[:0]
+        recording = recording_of(sample)
+        offline = sample.facets.setting == "offline"
         np.savez_compressed(
             target,
-            first=rollout.frames[:, 0],
-            actions=actions,
+            first=recording.first,
+            actions=recording.actions if offline else recording.actions[:0],
             instruction=np.array(sample.prompt),
-            policy=np.array(policy),
+            policy=np.array(recording.policy),
         )
     return target.name

@@ -1,40 +1,62 @@
-"""What an evaluator has to roll out: seven policies from 36 starts each, offline and online."""
+"""What an evaluator has to roll out: seven policies from ten starts each on the simulated table,
+offline and online; and what really held from each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
 from evaluators.contracts import Facets, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, real
-from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, Trajectory
-from evaluators.worlds.bussing.starts import Start
-from evaluators.worlds.bussing.world_models import simulator
-from evaluators.worlds.policies.policies import Policy, checkpoints, starts_of
+from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
+from evaluators.suites.sc3.table.recordings import (
+    TableRecording,
+    read_recording,
+    recorded_starts,
+)
+from evaluators.suites.sc3.table.trials import (
+    SHIPPED_TABLE,
+    STARTS,
+    TRIALS,
+    TableTrial,
+    read_trials,
+    table_starts,
+)
+from evaluators.worlds.tabletop.cards import CARDS
+from evaluators.worlds.tabletop.starts import TableStart
 
 MODES = ("offline", "online")
-SHIPPED = Path(__file__).parent / "data"
-"""Where the annotator and two small dynamics models lie."""
-
 DEMO_STARTS = 3
+PRIVATE = "private."
+"""Ids of an operator's own samples begin so; they stay on the server."""
+
+
+class BadTable(ValueError):
+    """The folder of an operator's private starts cannot be used; the message says why."""
 
 
 @cache
 def samples() -> tuple[Sample, ...]:
     """One sample a policy, start and mode; the prompt is what the robot is told."""
-    return tuple(
-        Sample(
-            id=f"{start.id}.{mode}",
-            facets=Facets(checkpoint.split, f"policy_{checkpoint.id}", mode, "trajectory"),
-            cluster=start.id,
-            prompt=start.instruction,
-            reference={"policy": checkpoint.id, "start": start.id, "object": start.named_object},
+    drawn = sorted(table_starts(STARTS), key=lambda pair: (pair[0].id, pair[1].id))
+    return tuple(_sample(card.id, start, mode) for mode in MODES for card, start in drawn)
+
+
+def private_samples(folder: Path) -> tuple[Sample, ...]:
+    """The starts that an operator recorded with a seed of their own (`armillary sc3 trials
+    --secret`)."""
+    if not (folder / TRIALS).is_file():
+        raise BadTable(
+            f"{folder} holds no trials. Record some: armillary sc3 trials --secret FILE --to FOLDER"
         )
+    finished = {trial.start for trial in read_trials(folder)}
+    recordings = [
+        read_recording(folder, name) for name in recorded_starts(folder) if name in finished
+    ]
+    return tuple(
+        _sample(recording.policy, recording.start, mode, folder)
         for mode in MODES
-        for checkpoint in checkpoints()
-        for start in starts_of(checkpoint)
+        for recording in recordings
     )
 
 
@@ -48,54 +70,53 @@ def in_demo(sample: Sample) -> bool:
     return int(sample.cluster.rpartition("-")[2]) < DEMO_STARTS
 
 
-@cache
-def policies() -> dict[int, Policy]:
-    """The seven policies by number."""
-    return {checkpoint.id: checkpoint.policy for checkpoint in checkpoints()}
+def folder_of(sample: Sample) -> Path:
+    """Where the recordings and trials behind a sample lie."""
+    return Path(str(sample.reference.get("folder", SHIPPED_TABLE)))
 
 
-@cache
-def starts() -> dict[str, tuple[int, Start]]:
-    """Every start with its policy, by its name."""
-    return {
-        start.id: (checkpoint.id, start)
-        for checkpoint in checkpoints()
-        for start in starts_of(checkpoint)
-    }
+def recording_of(sample: Sample) -> TableRecording:
+    """The run from a sample's start that stands for the real robot."""
+    return read_recording(folder_of(sample), start_of(sample))
 
 
-@cache
-def on_the_table(policy: int) -> dict[str, Trajectory]:
-    """What a policy really does from its starts, by their names; the bench stands for the real
-    table."""
-    mine = [Episode(number, start) for number, start in starts().values() if number == policy]
-    return {trajectory.start: trajectory for trajectory in real(policies(), mine, BENCH)}
+def trial_of(sample: Sample) -> TableTrial:
+    """Every run from a sample's start."""
+    return _trials(folder_of(sample))[start_of(sample)]
 
 
-@cache
-def truth(policy: int) -> dict[str, ObjectOutcome]:
-    """What really holds at the end, exactly."""
-    trajectories = on_the_table(policy)
-    listed = [starts()[name][1] for name in trajectories]
-    outcomes_at_end = simulator().outcomes(
-        listed, [trajectory.actions for trajectory in trajectories.values()]
-    )
-    return dict(zip(trajectories, outcomes_at_end, strict=True))
+def truth_of(sample: Sample) -> ObjectOutcome:
+    """What really held at the end, by the simulator's own state."""
+    return trial_of(sample).outcomes["real"]
 
 
-def episodes(chosen: Sequence[Sample]) -> list[Episode]:
-    """What to roll out for some samples."""
-    return [_episode(sample) for sample in chosen]
-
-
-def _episode(sample: Sample) -> Episode:
-    policy, start = starts()[sample.cluster]
-    recorded = (
-        on_the_table(policy)[start.id].actions if sample.facets.setting == "offline" else None
-    )
-    return Episode(policy, start, recorded)
+def start_of(sample: Sample) -> str:
+    """The name of a sample's start."""
+    return str(sample.reference["start"])
 
 
 def criteria_of(outcome: ObjectOutcome) -> dict[str, bool]:
     """The three criteria by name."""
     return {name: bool(getattr(outcome, name)) for name in CRITERIA}
+
+
+@cache
+def _trials(folder: Path) -> dict[str, TableTrial]:
+    return {trial.start: trial for trial in read_trials(folder)}
+
+
+def _sample(policy: int, start: TableStart, mode: str, folder: Path | None = None) -> Sample:
+    splits = {card.id: card.split for card in CARDS}
+    prefix = PRIVATE if folder else ""
+    return Sample(
+        id=f"{prefix}{start.id}.{mode}",
+        facets=Facets(splits[policy], f"policy_{policy}", mode, "trajectory"),
+        cluster=f"{prefix}{start.id}",
+        prompt=start.instruction,
+        reference={
+            "policy": policy,
+            "start": start.id,
+            "object": start.named_object,
+            **({"folder": str(folder)} if folder else {}),
+        },
+    )

@@ -21,14 +21,16 @@ from evaluators.contracts import (
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
-from evaluators.suites.sc3.reading import MADE_UP, OWN
+from evaluators.suites.sc3.reading import MADE_UP, OWN, SIMULATED
 from evaluators.suites.sc3.resampling import Draws, draw, ends
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
-from evaluators.suites.sc3.samples import MODES, criteria_of, truth
+from evaluators.suites.sc3.samples import MODES, criteria_of, truth_of
 
 POOLED = "pooled"
 RESAMPLES = 200
-PER_SAMPLE = ("reproduction_average", "rate_error", "psnr", "termination_rate")
+WHOSE = {OWN: "the submitter's own", MADE_UP: MADE_UP, SIMULATED: SIMULATED}
+LIKENESS = ("psnr", "ssim")
+PER_SAMPLE = ("reproduction_average", "rate_error", *LIKENESS, "termination_rate")
 RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
 
 Truth = Callable[[Sample], tuple[ObjectOutcome, ...]]
@@ -37,7 +39,7 @@ Truth = Callable[[Sample], tuple[ObjectOutcome, ...]]
 
 def table_truth(sample: Sample) -> tuple[ObjectOutcome, ...]:
     """What really held on our own table."""
-    return (truth(_policy(sample))[sample.cluster],)
+    return (truth_of(sample),)
 
 
 def scoring_against(real: Truth) -> Scoring:
@@ -48,8 +50,9 @@ def scoring_against(real: Truth) -> Scoring:
 def score(
     sample: Sample, output: Output, _answers: Mapping[str, Answer], real: Truth = table_truth
 ) -> tuple[Score, ...]:
-    """A rollout against the real one from the same start: same ending, criteria off, PSNR offline,
-    stopped online. Without anybody's labels there is neither ending nor criterion."""
+    """A rollout against the real one from the same start: same ending, criteria off, PSNR and SSIM
+    offline, stopped online. Without anybody's labels there is neither ending nor criterion; without
+    frames, no likeness."""
     if output.outcome in SUBMITTER_FAILURES:
         return tuple(
             Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
@@ -61,7 +64,7 @@ def score(
             for name in PER_SAMPLE
         )
     values: dict[str, float | None] = {
-        "psnr": _number(read.get("psnr")),
+        **{name: _number(read.get(name)) for name in LIKENESS},
         "termination_rate": float(read.get("terminated_at") is not None),
     }
     detail: dict[str, object] = {
@@ -77,7 +80,13 @@ def score(
         values["reproduction_average"] = float(categorise(true) == categorise(predicted))
         values["rate_error"] = sum(off) / len(off)
         detail["objects"] = [criteria_of(outcome) for outcome in predicted]
-    return tuple(_sample_score(sample, name, values.get(name), detail) for name in PER_SAMPLE)
+    return tuple(
+        _sample_score(sample, name, values.get(name), detail)
+        for name in PER_SAMPLE
+        if name in read or name not in LIKENESS
+    ) + tuple(
+        Score(sample.id, name, Outcome.NOT_APPLICABLE) for name in LIKENESS if name not in read
+    )
 
 
 def outcomes_of(read: Mapping[str, object]) -> tuple[ObjectOutcome, ...]:
@@ -129,7 +138,7 @@ class ModeScores:
     def whose(self) -> str:
         """A note where submitters labelled rollouts themselves; empty where none did."""
         scores = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
-        for whose, words in ((OWN, "the submitter's own"), (MADE_UP, MADE_UP)):
+        for whose, words in WHOSE.items():
             if count := sum(score.detail.get("labels") == whose for score in scores):
                 return f"labels of {count} of {len(self.samples)} rollouts are {words}"
         beside = [score for score in scores if isinstance(score.detail.get("own_labels"), list)]
@@ -219,7 +228,7 @@ def _rates(
 
 
 def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
-    for metric, mode in (("psnr", "offline"), ("termination_rate", "online")):
+    for metric, mode in (*((name, "offline") for name in LIKENESS), ("termination_rate", "online")):
         if part.mode == mode:
             scores = [part.score(sample, metric) for sample in part.samples]
             values = [None if score is None else _mean_value(metric, score) for score in scores]
@@ -236,10 +245,10 @@ def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
 
 
 def _mean_value(metric: str, score: Score) -> float | None:
-    """A rollout that is missing or unreadable counts 0 dB; it was not stopped, so it leaves the
-    termination rate."""
+    """A rollout that is missing or unreadable counts 0 dB and is like nothing; it was not stopped,
+    so it leaves the termination rate."""
     if score.outcome in SUBMITTER_FAILURES:
-        return 0.0 if metric == "psnr" else None
+        return 0.0 if metric in LIKENESS else None
     return score.value
 
 
@@ -271,14 +280,14 @@ def _policy(sample: Sample) -> int:
 
 def _applies(metric: str, sample: Sample, outcome: Outcome) -> Outcome:
     """Offline rollouts are never stopped; online ones have no real frames to be compared with."""
-    idle = {"offline": "termination_rate", "online": "psnr"}[sample.facets.setting]
-    return Outcome.NOT_APPLICABLE if metric == idle else outcome
+    idle = {"offline": ("termination_rate",), "online": LIKENESS}[sample.facets.setting]
+    return Outcome.NOT_APPLICABLE if metric in idle else outcome
 
 
 def _sample_score(
     sample: Sample, metric: str, value: float | None, detail: Mapping[str, object]
 ) -> Score:
-    labelled = metric in ("psnr", "termination_rate") or "objects" in detail
+    labelled = metric in (*LIKENESS, "termination_rate") or "objects" in detail
     unscored = Outcome.OUTPUT_INVALID if labelled else Outcome.NOT_APPLICABLE
     outcome = _applies(metric, sample, Outcome.SCORED if value is not None else unscored)
     scored = value if outcome is Outcome.SCORED else None

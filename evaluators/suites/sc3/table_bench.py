@@ -1,108 +1,155 @@
-"""The suite's own table as a bench: starts drawn anew in any size, the seven policies, the arm as
-the loop knows it, practice, and what a handed-in rollout is replayed with."""
+"""The suite's own table as a bench: its starts, the seven policies, an arm that is read off the
+pictures, practice, and what a handed-in rollout is replayed with."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluators.contracts.robot_policy import PolicyView, RobotPolicy
 from evaluators.suites.sc3.rollouts.driving import DriveConfig, DrivenEpisode
-from evaluators.suites.sc3.rollouts.loops import BENCH, Episode, real
 from evaluators.suites.sc3.rollouts.replay import ReplayBench
-from evaluators.suites.sc3.rollouts.trajectories import Trajectory
-from evaluators.suites.sc3.samples import on_the_table, policies, starts
+from evaluators.suites.sc3.table.recordings import read_recording
+from evaluators.suites.sc3.table.trials import SHIPPED_TABLE
 from evaluators.worlds.actions import RATE_HZ, Actions
-from evaluators.worlds.bussing.bench import arm_after, run, set_table
-from evaluators.worlds.bussing.starts import Start, draw_start
-from evaluators.worlds.bussing.views import SMALL, VIEWS, Frames, film, render
 from evaluators.worlds.lerobot.layout import RobotEpisode
 from evaluators.worlds.pictures import Size
-from evaluators.worlds.policies.plans import Observation
-from evaluators.worlds.policies.policies import Policy, checkpoints
+from evaluators.worlds.tabletop.episodes import LIMIT, TableStage
+from evaluators.worlds.tabletop.library import PIXELS
+from evaluators.worlds.tabletop.practice import practise
+from evaluators.worlds.tabletop.starts import TableStart
+from evaluators.worlds.tabletop.trials import draw_trial
+from evaluators.worlds.tabletop.views import NATIVE, VIEWS, Frames, shrink
 
 Floats = npt.NDArray[np.float32]
 
-CONFIG = DriveConfig(BENCH.execute, BENCH.limit, BENCH.compared, BENCH.batch)
+CONFIG = DriveConfig(limit=LIMIT)
+
+
+class BadSize(ValueError):
+    """The table cannot be shown in pictures of this size; the message says in which it can."""
 
 
 @dataclass(frozen=True, slots=True)
-class TablePolicy:
-    """One of the seven as it acts on one view."""
+class SightedPolicy:
+    """One of the seven, which sees 64 pixels of whatever size a world shows."""
 
-    policy: Policy
+    policy: RobotPolicy
 
     def act(self, view: PolicyView) -> Floats:
         """What it proposes."""
-        arm = np.asarray(view.proprioception, np.float64)
-        seen = Observation(view.frames, arm, view.instruction, view.step, view.seed)
-        return np.asarray(self.policy.propose([seen])[0], np.float32)
+        frames = sighted(view.frames)
+        return self.policy.act(
+            PolicyView(frames, view.proprioception, view.instruction, view.seed, view.step)
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class TableBench:
-    """Our table, as far as a rollout or a kit has to know it."""
+    """Our table, as far as a rollout or a kit has to know it; `folder` holds its recordings."""
 
+    folder: Path = SHIPPED_TABLE
     config: DriveConfig = CONFIG
     rate: float = RATE_HZ
     views: tuple[str, ...] = VIEWS
-    native: tuple[int, int] = (SMALL.height, SMALL.width)
+    native: tuple[int, int] = (NATIVE.height, NATIVE.width)
 
     def policies(self) -> Mapping[int, RobotPolicy]:
         """The seven."""
-        return {number: TablePolicy(policy) for number, policy in policies().items()}
+        return _policies()
 
     def driven(self, start: str, mode: str, size: tuple[int, int]) -> DrivenEpisode:
-        """What to roll out from a start, drawn in that size."""
-        number, begun = starts()[start]
-        recording = on_the_table(number)[start].actions
+        """What to roll out from a start: its first frames of 64 pixels are kept, larger ones are
+        drawn by the simulator."""
+        recording = read_recording(self.folder, start)
+        first = recording.first if _pixels(size) == PIXELS else _draw(recording.start, size)
         return DrivenEpisode(
             start,
-            number,
-            begun.instruction,
-            begun.seed,
-            render(set_table([begun]), [begun], Size(*size))[0],
-            _arm(begun, recording[:0]),
-            recording if mode == "offline" else None,
+            recording.policy,
+            recording.start.instruction,
+            recording.start.seed,
+            first,
+            _read_arm(recording.first),
+            recording.actions if mode == "offline" else None,
         )
 
-    def arm(self, episode: DrivenEpisode, _frames: Frames, actions: Actions) -> Floats:
-        """Where the commanded actions bring the arm: joints are read out, also on a robot."""
-        return _arm(starts()[episode.id][1], actions)
+    def arm(self, _episode: DrivenEpisode, frames: Frames, _actions: Actions) -> Floats:
+        """Where a network sees the arm in the newest pictures, in every source alike."""
+        return _read_arm(sighted(frames))
 
     def practice(self, count: int, size: tuple[int, int]) -> Iterator[RobotEpisode]:
-        """Runs of the policies in distribution from starts that nobody is measured on."""
-        inside = [c for c in checkpoints() if c.split == "in_distribution"]
+        """A hand-written expert that also errs, from starts that nobody is measured on."""
+        _pixels(size)
+        stage = TableStage.open(Size(*size)) if count else None
         for number in range(count):
-            checkpoint = inside[number % len(inside)]
-            start = draw_start(f"kit-{number:05d}", checkpoint.task)
-            (run_of_it,) = real(policies(), [Episode(checkpoint.id, start)], BENCH)
-            yield _episode(start, run_of_it.actions, size)
+            assert stage is not None
+            episode = practise(f"{number:04d}", stage)
+            yield RobotEpisode(
+                dict(zip(VIEWS, episode.frames, strict=True)),
+                episode.actions,
+                episode.proprioception,
+                episode.instruction,
+            )
 
 
-def replay_bench(rollout: Trajectory) -> ReplayBench:
-    """What a rollout from one of the suite's starts is replayed with, in its own size."""
-    bench, (number, _) = TableBench(), starts()[rollout.start]
-    height, width = rollout.frames.shape[2:4]
+def replay_bench(folder: Path, start: str, source: str, pixels: int) -> ReplayBench:
+    """What a rollout from a start is replayed with, at the 64 pixels that policies see of its own
+    number of pixels. Half of the simulator's own picture is kept exactly; other sizes are drawn."""
+    bench = TableBench(folder)
+    recording = read_recording(folder, start)
+    episode = bench.driven(start, source, (PIXELS, PIXELS))
+    if pixels not in (PIXELS, NATIVE.height):
+        episode = replace(episode, first=sighted(_draw(recording.start, (pixels, pixels))))
     return ReplayBench(
-        bench.driven(rollout.start, rollout.source, (height, width)),
-        TablePolicy(policies()[number]),
+        episode,
+        bench.policies()[recording.policy],
         bench.arm,
-        on_the_table(number)[rollout.start].actions,
+        recording.actions,
         bench.config,
     )
 
 
-def _episode(start: Start, actions: Actions, size: tuple[int, int]) -> RobotEpisode:
-    states = run(set_table([start]), actions[None])
-    first = render(set_table([start]), [start], Size(*size))[0][:, None]
-    frames = np.concatenate([first, film(states, [start], Size(*size))[0]], axis=1)
-    arms = np.stack([_arm(start, actions[:step]) for step in range(len(actions) + 1)])
-    return RobotEpisode(dict(zip(VIEWS, frames, strict=True)), actions, arms, start.instruction)
+def sighted(frames: Frames) -> Frames:
+    """Frames as policies and the annotator see them, 64 pixels a side."""
+    _pixels((frames.shape[-3], frames.shape[-2]))
+    return shrink(frames, PIXELS)
 
 
-def _arm(start: Start, actions: Actions) -> Floats:
-    return np.asarray(arm_after([start], actions[None])[0], np.float32)
+def _pixels(size: tuple[int, int]) -> int:
+    height, width = size
+    if height != width or height < PIXELS or height % PIXELS:
+        raise BadSize(
+            f"The pictures are {height} x {width}. The table is shown in squares of {PIXELS}, "
+            f"{2 * PIXELS} or {4 * PIXELS} pixels a side."
+        )
+    return height
+
+
+@cache
+def _policies() -> dict[int, RobotPolicy]:
+    from evaluators.models.robots.policies import load_policies
+
+    return {number: SightedPolicy(policy) for number, policy in load_policies().items()}
+
+
+def _read_arm(frames: Frames) -> Floats:
+    from evaluators.models.robots.policies import read_arm
+
+    return read_arm(frames)
+
+
+@cache
+def _stage(size: tuple[int, int]) -> TableStage:
+    return TableStage.open(Size(*size))
+
+
+def _draw(start: TableStart, size: tuple[int, int]) -> Frames:
+    """The first frames of the real run, with the cameras as they stood in that trial."""
+    stage = _stage(size)
+    stage.table.set(start, draw_trial(f"real-{start.id}"))
+    return stage.cameras.render()

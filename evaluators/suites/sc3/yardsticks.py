@@ -1,33 +1,37 @@
-"""Rows that stand beside the ranking: the simulator as ceiling, worlds that know too little, fakes
-that see nothing."""
+"""Rows that stand beside the ranking: a second real run as ceiling, worlds that know too little,
+worlds that show nothing, fakes that look at nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from evaluators.contracts import Sample, Yardstick
+from evaluators.contracts.world_model import World
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.producing import Rollouts, open_folder
-from evaluators.suites.sc3.rollouts.loops import BENCH
-from evaluators.suites.sc3.rollouts.trajectories import OutcomeAnnotation, to_bytes
-from evaluators.suites.sc3.samples import SHIPPED, on_the_table, starts, truth
-from evaluators.worlds.bussing.world_models import (
-    NOISE_LEVELS,
-    WorldModel,
-    copy_last_frame,
-    never_grasps,
-    noisy_simulator,
-    simulator,
+from evaluators.suites.sc3.reading import MADE_UP, SIMULATED
+from evaluators.suites.sc3.rollouts.trajectories import (
+    OutcomeAnnotation,
+    Trajectory,
+    to_bytes,
 )
+from evaluators.suites.sc3.samples import recording_of, trial_of, truth_of
+from evaluators.worlds.tabletop import blind
 
+SHIPPED_WORLD = Path(__file__).parent / "data" / "video_world"
+TRIALS = (
+    "No model: what held is the simulator's own state in trials that were run once and are shipped "
+    "with the suite; there are no frames of them."
+)
 PRACTISED = (
-    "A small dynamics model of ours, trained on practice on the same simulated table, from other "
-    "starts."
+    "A small video world model of ours, trained on practice on the same simulated table, from "
+    "other starts."
 )
 
 Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
@@ -36,94 +40,98 @@ OutputFiles = Mapping[str, Path]
 
 def yardsticks() -> tuple[Yardstick, ...]:
     """All of them; none is ever ranked."""
-    worlds = [
-        ("Copy of the last frame", copy_last_frame()),
-        ("Never grasps (simulated)", never_grasps().world()),
+    ceiling = {"offline": "again offline", "online": "again online"}
+    runs = [
+        ("Second real run (simulated)", "ceiling", ceiling),
+        ("Simulator with four times the noise", "baseline", {"online": "noisy"}),
+        ("Never grasps (simulated)", "baseline", {"online": "never grasps"}),
     ]
-    worlds += [
-        (f"Noisy simulator {level:g}", noisy_simulator(level).world()) for level in NOISE_LEVELS
-    ]
-    learned = [
-        ("Small dynamics model", "full"),
-        ("Small dynamics model, forward only", "forward_only"),
+    shown = [
+        ("Grey world", blind.grey),
+        ("Noise world", blind.noise),
+        ("Still world", blind.frozen),
     ]
     fakes: list[tuple[str, Fake]] = [
         ("Criterion mean", criterion_mean),
         ("Shuffled policies", shuffled_policies),
     ]
+    make = partial(Yardstick, modality="trajectory")
     return (
-        Yardstick("Simulator", "ceiling", "trajectory", partial(_rolled, simulator().world())),
         *(
-            Yardstick(title, "baseline", "trajectory", partial(_rolled, world))
-            for title, world in worlds
+            make(title, role, make=partial(_run_again, titles), statement=TRIALS)  # type: ignore[arg-type]
+            for title, role, titles in runs
         ),
-        *(
-            Yardstick(
-                title,
-                "baseline",
-                "trajectory",
-                partial(_learned, SHIPPED / name),
-                statement=PRACTISED,
-            )
-            for title, name in learned
-        ),
-        *(Yardstick(title, "sanity", "trajectory", partial(_faked, fake)) for title, fake in fakes),
+        *_learned(),
+        *(make(title, "sanity", make=partial(_rolled, world)) for title, world in shown),
+        *(make(title, "sanity", make=partial(_faked, fake)) for title, fake in fakes),
     )
 
 
+def _learned() -> tuple[Yardstick, ...]:
+    """The small model that is shipped, if one is."""
+    if not (SHIPPED_WORLD / "config.json").is_file():
+        return ()
+    title, roll = "Small video world model", partial(_rolled, partial(open_folder, SHIPPED_WORLD))
+    return (Yardstick(title, "baseline", "trajectory", roll, statement=PRACTISED),)
+
+
 def _rolled(
-    world: WorldModel, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
+    open_world: Callable[[], World], samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
 ) -> Mapping[str, Path]:
-    return _files(Rollouts(world, BENCH), samples, folder)
-
-
-def _learned(
-    model: Path, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
-) -> Mapping[str, Path]:
-    """A shipped model, rolled out as one that is handed in."""
-    return _files(Rollouts(*open_folder(model, model.name)), samples, folder)
-
-
-def _files(rollouts: Rollouts, samples: Sequence[Sample], folder: Path) -> Mapping[str, Path]:
+    """A world, rolled out as one that is handed in."""
     folder.mkdir(parents=True, exist_ok=True)
+    made = Rollouts(open_world()).generate(samples, folder)
+    return {output.sample_id: output.file for output in made if output.file}
+
+
+def _run_again(
+    runs: Mapping[str, str], samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
+) -> Mapping[str, Path]:
+    """What held in another run from the same starts, in the modes in which there was one."""
     return {
-        output.sample_id: output.file
-        for output in rollouts.generate(samples, folder)
-        if output.file
+        sample.id: _write(sample, trial_of(sample).outcomes[run], SIMULATED, folder)
+        for sample in samples
+        if (run := runs.get(sample.facets.setting))
     }
 
 
 def _faked(
     fake: Fake, samples: Sequence[Sample], _outputs: OutputFiles, folder: Path
 ) -> Mapping[str, Path]:
-    """The first frame alone, with made-up annotations: a fake looks at nothing."""
-    folder.mkdir(parents=True, exist_ok=True)
+    """Made-up labels: a fake looks at nothing."""
     files: dict[str, Path] = {}
     for mode in dict.fromkeys(sample.facets.setting for sample in samples):
         chosen = [sample for sample in samples if sample.facets.setting == mode]
         outcomes = fake([_match(sample) for sample in chosen])
         files |= {
-            sample.id: _write(sample, outcome, folder)
+            sample.id: _write(sample, outcome, MADE_UP, folder)
             for sample, outcome in zip(chosen, outcomes, strict=True)
         }
     return files
 
 
 def _match(sample: Sample) -> Match:
-    policy, start = starts()[sample.cluster]
-    return Match(start.id, policy, sample.facets.scenario, (truth(policy)[start.id],), None)
+    policy = sample.reference["policy"]
+    assert isinstance(policy, int)
+    return Match(sample.cluster, policy, sample.facets.scenario, (truth_of(sample),), None)
 
 
-def _write(sample: Sample, outcome: ObjectOutcome, folder: Path) -> Path:
-    policy, start = starts()[sample.cluster]
-    real = on_the_table(policy)[start.id]
-    fake = replace(
-        real,
+def _write(sample: Sample, outcome: ObjectOutcome, whose: str, folder: Path) -> Path:
+    """A rollout of no steps: the first frame, and what is said to have held at the end."""
+    recording = recording_of(sample)
+    width = recording.actions.shape[1]
+    claim = Trajectory(
+        start=recording.start.id,
+        policy=recording.policy,
         source="offline" if sample.facets.setting == "offline" else "online",
-        evaluator="fake",
-        frames=real.frames[:, :1].repeat(real.frames.shape[1], axis=1),
-        annotations=(OutcomeAnnotation("made up", start.named_object, outcome),),
+        evaluator=whose,
+        frames=recording.first[:, None],
+        actions=np.zeros((0, width), np.float32),
+        recovered=np.zeros((0, 0, width), np.float32),
+        u_chunk=np.zeros(0, np.float32),
+        annotations=(OutcomeAnnotation(whose, recording.start.named_object, outcome),),
     )
+    folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{sample.id}.npz"
-    path.write_bytes(to_bytes(fake))
+    path.write_bytes(to_bytes(claim))
     return path

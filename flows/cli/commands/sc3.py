@@ -21,7 +21,6 @@ from flows.cli.parameters.paths import (
     ExistingFolder,
     Manifest,
     NewBundle,
-    NewFile,
     NewFolder,
 )
 from flows.cli.parameters.values import Seed
@@ -37,6 +36,7 @@ RobotSuite = Annotated[
     typer.Option(parser=ROBOT_SUITE, help="sc3, or sc3.NAME: the robot of a mounted bank."),
 ]
 COSMOS = ExistingFolder("a Cosmos 3 pipeline", ("model_index.json",))
+KIT_FOLDER = ExistingFolder("a kit that `armillary sc3 kit` wrote", ("kit.json",))
 SECRET = ExistingFile("a file that holds the seed of private starts")
 SIZES = ExistingFile("a JSON file of sizes")
 MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "online")}
@@ -44,6 +44,7 @@ MODES = {"offline": ("offline",), "online": ("online",), "both": ("offline", "on
 
 @sc3.command()
 def train(
+    kit: Annotated[Path, typer.Argument(parser=KIT_FOLDER, help="What to learn from.")],
     to: Annotated[
         Path,
         typer.Argument(
@@ -52,18 +53,10 @@ def train(
     ],
     config: Annotated[
         Path | None,
-        typer.Option(
-            parser=SIZES,
-            help='Sizes as JSON: {"dynamics": {"width": 96, …}, "eyes": {"height": 24, …}}.',
-        ),
+        typer.Option(parser=SIZES, help='Sizes as JSON: {"depth": 6, "hidden": 192, …}.'),
     ] = None,
-    steps: Annotated[int, typer.Option(min=1, max=10**8, help="Of the dynamics.")] = 2000,
-    sight_steps: Annotated[int, typer.Option(min=1, max=10**8, help="Of the tokeniser.")] = 1000,
-    batch: Annotated[int, typer.Option(min=1, max=10**6)] = 32,
-    rate: Annotated[float, typer.Option(min=0.0, max=10.0, help="How fast it learns.")] = 2e-3,
-    episodes: Annotated[
-        int, typer.Option(min=1, max=10**7, help="Of practice on the simulated table.")
-    ] = 1200,
+    steps: Annotated[int, typer.Option(min=1, max=10**8, help="Of the network.")] = 4000,
+    batch: Annotated[int, typer.Option(min=1, max=10**6, help="Clips a step.")] = 16,
     without: Annotated[
         list[str] | None,
         typer.Option(
@@ -72,29 +65,18 @@ def train(
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Train a dynamics model on the simulated table.
+    """Train a small video world model on a kit.
 
-    Chooses its tau too. On several GPUs start it with `accelerate launch`.
+    From video and actions alone. On several GPUs start it with `accelerate launch`.
     """
     from flows.durable.progress import set_progress, start_progress
-    from flows.suites.sc3_train import DynamicsTrainingPlan, train_here
+    from flows.suites.sc3_train import WorldTrainingPlan, train_here
 
-    plan = DynamicsTrainingPlan(
-        to, config, steps, sight_steps, batch, rate, episodes, tuple(without or ()), seed
-    )
+    plan = WorldTrainingPlan(kit, to, config, steps, batch, tuple(without or ()), seed)
     with reporting_errors(), progress():
-        start_progress("eyes", sight_steps)
-        start_progress("dynamics", steps)
-        tau = train_here(plan, lambda part, step, _loss: set_progress(part, step))
-    stop = (
-        "It never stops a rollout."
-        if tau is None
-        else f"It stops a rollout where U exceeds {tau:.3f}."
-    )
-    say(
-        f"{plain(str(to))} holds the model. {stop} Hand it in: armillary submit --model "
-        f"{plain(str(to))}"
-    )
+        start_progress("steps", steps)
+        train_here(plan, lambda step, _loss: set_progress("steps", step))
+    say(f"{plain(str(to))} holds the model. Hand it in: armillary submit --model {plain(str(to))}")
 
 
 @sc3.command()
@@ -103,7 +85,11 @@ def kit(
     suite: RobotSuite = "sc3",
     size: Annotated[
         int | None,
-        typer.Option(min=16, max=1024, help="Pixels a side; left out, the bench's own."),
+        typer.Option(
+            min=16,
+            max=1024,
+            help="Pixels a side; on our table 64, 128 or 256.",
+        ),
     ] = None,
     practice: Annotated[int, typer.Option(min=0, max=10**6, help="Episodes to learn from.")] = 200,
 ) -> None:
@@ -130,10 +116,7 @@ def cosmos(
     ],
     kit: Annotated[
         Path,
-        typer.Argument(
-            parser=ExistingFolder("a kit that `armillary sc3 kit` wrote", ("kit.json",)),
-            help="What to learn from.",
-        ),
+        typer.Argument(parser=KIT_FOLDER, help="What to learn from."),
     ],
     to: Annotated[
         Path,
@@ -198,8 +181,8 @@ def trials(
     to: Annotated[
         Path | None,
         typer.Option(
-            parser=NewFile("the trials"),
-            help="Run the policies again into this file of JSON lines; a killed run goes on.",
+            parser=NewFolder("the trials"),
+            help="Run the policies again into this folder; a killed run goes on.",
         ),
     ] = None,
     starts: Annotated[int, typer.Option(min=1, max=10**4, help="Of each policy.")] = 10,
@@ -210,12 +193,12 @@ def trials(
 ) -> None:
     """Show how the seven policies fare in the robot simulator.
 
-    Without a file: the shipped trials, with a second real run as ceiling, blind worlds and fakes.
+    Without a folder: the shipped trials, with a second real run as ceiling, blind worlds and fakes.
     """
     from flows.suites.sc3_train import shipped_controls, try_policies
 
     if secret and not to:
-        refuse("--secret draws private starts, which are run. Say with --to into which file.")
+        refuse("--secret draws private starts, which are run. Say with --to into which folder.")
     with reporting_errors():
         seed = secret.read_text("utf-8").strip() if secret else ""
         counted = (lambda _line: None) if secret else say
@@ -251,7 +234,7 @@ def rollout(
         str,
         typer.Option(
             parser=WORLD,
-            help="http://host:port, module:factory, or the folder of a dynamics model.",
+            help="http://host:port, module:factory, or the folder of a model.",
         ),
     ],
     suite: RobotSuite = "sc3",
@@ -267,7 +250,7 @@ def rollout(
     ] = None,
     starts: Annotated[
         int, typer.Option(min=1, max=10**6, help="The first so many starts of each policy.")
-    ] = 36,
+    ] = 10,
     mode: Literal["offline", "online", "both"] = "both",
     clips: Annotated[bool, typer.Option(help="Also write an mp4 a view.")] = True,
 ) -> None:

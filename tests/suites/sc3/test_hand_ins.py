@@ -10,26 +10,27 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import Sample
+from evaluators.contracts.world_model import World
 from evaluators.metrics.outcomes import ObjectOutcome
+from evaluators.suites.sc3.producing import roll_out
 from evaluators.suites.sc3.reading import read
 from evaluators.suites.sc3.rollouts import replay
-from evaluators.suites.sc3.rollouts.loops import BENCH, roll_out
 from evaluators.suites.sc3.rollouts.replay import ContradictedRollout
 from evaluators.suites.sc3.rollouts.trajectories import OutcomeAnnotation, Trajectory, to_bytes
-from evaluators.suites.sc3.samples import episodes, policies
-from evaluators.worlds.bussing.world_models import WorldModel, copy_last_frame, simulator
-from tests.suites.sc3.rolled import DEMO
+from evaluators.suites.sc3.table_bench import CONFIG
+from evaluators.worlds.tabletop.blind import frozen
+from tests.suites.sc3.rolled import DEMO, playback
 
 ONLINE = [sample for sample in DEMO if sample.facets.setting == "online"]
 
 
-def rolled_out(world: WorldModel, sample: Sample) -> Trajectory:
-    return roll_out(world, policies(), episodes([sample]), BENCH)[0]
+def rolled_out(world: World, sample: Sample) -> Trajectory:
+    return roll_out(world, [sample])[0]
 
 
 @pytest.fixture(scope="module")
 def honest() -> Trajectory:
-    return rolled_out(simulator().world(), ONLINE[0])
+    return rolled_out(playback(), ONLINE[0])
 
 
 def name_of_refusal(rollout: Trajectory, folder: Path) -> str:
@@ -43,7 +44,7 @@ def name_of_refusal(rollout: Trajectory, folder: Path) -> str:
 def test_an_honest_rollout_is_taken(honest: Trajectory, tmp_path: Path) -> None:
     (tmp_path / "one.npz").write_bytes(to_bytes(honest))
 
-    assert read(ONLINE[0], tmp_path / "one.npz")["steps"] == BENCH.limit
+    assert read(ONLINE[0], tmp_path / "one.npz")["steps"] == CONFIG.limit
 
 
 def test_zero_actions_are_refused(honest: Trajectory, tmp_path: Path) -> None:
@@ -53,7 +54,7 @@ def test_zero_actions_are_refused(honest: Trajectory, tmp_path: Path) -> None:
 
 
 def test_frames_of_another_start_are_refused(honest: Trajectory, tmp_path: Path) -> None:
-    other = rolled_out(simulator().world(), ONLINE[1])
+    other = rolled_out(playback(), ONLINE[1])
 
     assert (
         name_of_refusal(replace(honest, frames=other.frames), tmp_path) == replay.OTHER_FIRST_FRAME
@@ -68,18 +69,17 @@ def test_a_grey_first_frame_is_refused(honest: Trajectory, tmp_path: Path) -> No
 
 
 def test_u_that_contradicts_tau_is_refused(honest: Trajectory, tmp_path: Path) -> None:
-    commanded = np.concatenate([honest.actions, np.zeros((8, 7), np.float32)]).reshape(4, 16, 7)
-    recovered = commanded.copy()
+    recovered = honest.actions.reshape(8, 16, 7).copy()
     recovered[..., 0] += 1.0
-    claimed = replace(honest, u_chunk=np.ones(4, np.float32), recovered=recovered, tau=0.5)
+    claimed = replace(honest, u_chunk=np.ones(8, np.float32), recovered=recovered, tau=0.5)
 
     assert name_of_refusal(claimed, tmp_path) == replay.WRONG_STOP
-    lower = replace(claimed, u_chunk=np.full(4, 0.1, np.float32))
+    lower = replace(claimed, u_chunk=np.full(8, 0.1, np.float32))
     assert name_of_refusal(lower, tmp_path) == replay.WRONG_U
 
 
 def test_frozen_frames_with_own_labels_are_refused(tmp_path: Path) -> None:
-    still = rolled_out(copy_last_frame(), ONLINE[0])
+    still = rolled_out(frozen(), ONLINE[0])
     named = str(ONLINE[0].reference["object"])
     success = OutcomeAnnotation("own", named, ObjectOutcome(True, True, True))
 

@@ -1,19 +1,16 @@
-"""Both ways onto SC3's board, by the command line: finished rollouts, and a dynamics model that we
-roll out."""
+"""Both ways onto SC3's board, by the command line: finished rollouts, and a video world model that
+we roll out."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
-from shutil import copytree
 from typing import Any
 
 import pytest
 
-from evaluators.suites.sc3.samples import SHIPPED
-from evaluators.worlds.bussing.world_models import simulator
 from tests.command import Machine
-from tests.suites.sc3.rolled import DEMO, bundle, rolled, said
+from tests.suites.sc3.rolled import DEMO, bundle, model_folder, playback, rolled, said
 
 pytestmark = pytest.mark.xdist_group("embedded")
 
@@ -44,9 +41,7 @@ def entry_of(machine: Machine, model: str, metric: str) -> dict[str, Any]:
 def test_finished_rollouts_go_through_the_door_to_the_board(
     machine: Machine, tmp_path: Path
 ) -> None:
-    submission = machine.submit(
-        bundle(tmp_path / "bundle.zip", rolled(simulator().world(), DEMO, tmp_path))
-    )
+    submission = machine.submit(bundle(tmp_path / "bundle.zip", rolled(playback(), DEMO, tmp_path)))
 
     told = machine.run("evaluate", submission)
 
@@ -58,21 +53,21 @@ def test_finished_rollouts_go_through_the_door_to_the_board(
         21,
         "",
     )
-    assert entry["value"] > 0.9
+    assert entry["value"] > 0.6
     assert "All agree with the board" in machine.run("verify", submission)
 
 
-def test_a_dynamics_model_folder_is_rolled_out_and_reaches_the_board(
+def test_a_video_world_model_s_folder_is_rolled_out_and_reaches_the_board(
     machine: Machine, tmp_path: Path
 ) -> None:
-    submission = hand_in_model(machine, copytree(SHIPPED / "full", tmp_path / "model"), "Small")
+    submission = hand_in_model(machine, model_folder(tmp_path / "model"), "Small")
 
     told = machine.run("evaluate", submission)
 
     entry = entry_of(machine, "Small", "reproduction_average")
     assert "42 outputs made" in told
     assert (entry["trust"], entry["n_scored"], entry["n_expected"]) == ("A", 21, 21)
-    assert entry["value"] > 0.8 and entry["low"] is not None
+    assert entry["value"] < 0.6 and entry["low"] is not None
     assert "All agree with the board" in machine.run("verify", submission)
 
 

@@ -9,10 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.contracts import ALL, Outcome, Output, Score
+from evaluators.contracts import ALL, Outcome, Output, Sample, Score
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.reading import psnr_of, read
+from evaluators.suites.sc3.reading import read
+from evaluators.suites.sc3.real import as_rollout
 from evaluators.suites.sc3.rollouts.stopping import cut, random_stops, stops, tune
 from evaluators.suites.sc3.rollouts.trajectories import (
     CRITERIA,
@@ -22,18 +23,27 @@ from evaluators.suites.sc3.rollouts.trajectories import (
     from_bytes,
     to_bytes,
 )
-from evaluators.suites.sc3.samples import on_the_table, samples, starts, truth
+from evaluators.suites.sc3.samples import (
+    BadTable,
+    criteria_of,
+    private_samples,
+    recording_of,
+    samples,
+    trial_of,
+    truth_of,
+)
 from evaluators.suites.sc3.scoring import _match, score, tabulate
+from evaluators.suites.sc3.table.trials import SHIPPED_TABLE
 from evaluators.worlds.actions import BadActions
-from evaluators.worlds.bussing.world_models import copy_last_frame, simulator
+from evaluators.worlds.tabletop.blind import frozen
 from submissions.bundle.answers import AnswerRule, value_facts
 from submissions.media.facts import Refused
-from tests.suites.sc3.rolled import DEMO, cell, rolled, scored
+from tests.suites.sc3.rolled import DEMO, cell, playback, rolled, scored
 
 
 @pytest.fixture(scope="module")
 def perfect(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    return rolled(simulator().world(), DEMO, tmp_path_factory.mktemp("perfect"))
+    return rolled(playback(), DEMO, tmp_path_factory.mktemp("perfect"))
 
 
 @pytest.fixture(scope="module")
@@ -41,22 +51,22 @@ def scores(perfect: dict[str, Path]) -> list[Score]:
     return scored(perfect)
 
 
-def test_there_are_seven_policies_with_36_starts_in_two_modes() -> None:
-    assert len(samples()) == 7 * 36 * 2 and len(DEMO) == 7 * 3 * 2
+def test_there_are_seven_policies_with_ten_starts_in_two_modes() -> None:
+    assert len(samples()) == 7 * 10 * 2 and len(DEMO) == 7 * 3 * 2
     assert {sample.facets.scenario for sample in samples()} == {
         "in_distribution",
         "out_of_distribution",
     }
 
 
-def test_the_simulator_read_by_the_annotator_reproduces_reality(scores: list[Score]) -> None:
+def test_the_real_run_itself_is_as_good_as_the_annotator_can_tell(scores: list[Score]) -> None:
     found = tabulate(DEMO, scores)
 
     for mode in ("offline", "online"):
-        assert cell(found, "pearson_r", "pooled", mode).value == pytest.approx(1.0, abs=0.02)
-        assert (cell(found, "reproduction_average", ALL, mode).value or 0) > 0.9
-        assert (cell(found, "pearson_r_within", "pooled", mode).value or 0) > 0.9
+        assert (cell(found, "pearson_r", "pooled", mode).value or 0) > 0.7
+        assert (cell(found, "reproduction_average", ALL, mode).value or 0) > 0.6
     assert cell(found, "psnr", ALL, "offline").value == 100.0
+    assert cell(found, "ssim", ALL, "offline").value == 1.0
     assert cell(found, "termination_rate", ALL, "online").value == 0.0
     assert cell(found, "pearson_r", "pooled", "online").low is not None
     assert cell(found, "mmrv", "object_lifting", "online", "in_distribution").value is not None
@@ -69,12 +79,13 @@ def test_the_simulator_read_by_the_annotator_reproduces_reality(scores: list[Sco
 def test_a_world_in_which_nothing_happens_has_no_correlation_and_cells_that_say_why(
     tmp_path: Path,
 ) -> None:
-    found = tabulate(DEMO, scored(rolled(copy_last_frame(), DEMO, tmp_path)))
+    offline = [sample for sample in DEMO if sample.facets.setting == "offline"]
+    found = tabulate(offline, scored(rolled(frozen(), offline, tmp_path), chosen=offline))
 
-    for mode in ("offline", "online"):
-        empty = cell(found, "pearson_r", "pooled", mode)
-        assert empty.value is None and "does not vary" in empty.why_empty
-    assert (cell(found, "psnr", ALL, "offline").value or 100) < 40
+    empty = cell(found, "pearson_r", "pooled", "offline")
+    assert empty.value is None and "does not vary" in empty.why_empty
+    assert 10 < (cell(found, "psnr", ALL, "offline").value or 0) < 30
+    assert (cell(found, "ssim", ALL, "offline").value or 1) < 0.9
 
 
 def _missing(names: set[str]) -> list[Score]:
@@ -162,12 +173,12 @@ def test_a_rollout_under_another_samples_name_is_refused(perfect: dict[str, Path
         read(DEMO[1], perfect[DEMO[0].id])
 
 
-def test_psnr_of_an_online_rollout_is_refused(perfect: dict[str, Path]) -> None:
+def test_an_online_rollout_has_no_likeness(perfect: dict[str, Path]) -> None:
     sample = next(one for one in DEMO if one.facets.setting == "online")
-    made = from_bytes(perfect[sample.id].read_bytes())
 
-    with pytest.raises(BadTrajectory, match="PSNR is for offline rollouts"):
-        psnr_of(made, on_the_table(made.policy)[made.start])
+    value = read(sample, perfect[sample.id])
+
+    assert value["psnr"] is None and value["ssim"] is None
 
 
 def test_fakes_that_know_no_policy_are_told_from_one_that_does(scores: list[Score]) -> None:
@@ -182,9 +193,8 @@ def test_fakes_that_know_no_policy_are_told_from_one_that_does(scores: list[Scor
 
 
 def test_stops_are_cut_after_the_fact_as_they_would_have_happened() -> None:
-    name, (policy, _) = next(iter(starts().items()))
     whole = replace(
-        on_the_table(policy)[name],
+        as_rollout(recording_of(DEMO[0])),
         u_chunk=np.array([0.1, 0.2, 0.9, 0.1], np.float32),
         recovered=np.zeros((4, 16, 7), np.float32),
     )
@@ -228,18 +238,18 @@ def arrays(tmp_path: Path, one: Trajectory, **changes: object) -> bytes:
 
 
 def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_path: Path) -> None:
-    one = on_the_table(1)["test-p1-00"]
+    one = as_rollout(recording_of(DEMO[0]))
 
     facts = value_facts(to_bytes(one), "a.npz", "trajectory", AnswerRule())
 
-    assert (facts.frames, facts.height, facts.width) == (57, 24, 24)
-    assert "finite" in door(arrays(tmp_path, one, actions=np.full((56, 7), np.nan, np.float32)))
-    assert "shape (56, 65)" in door(arrays(tmp_path, one, actions=np.zeros((56, 65), np.float32)))
+    assert (facts.frames, facts.height, facts.width) == (129, 64, 64)
+    assert "finite" in door(arrays(tmp_path, one, actions=np.full((128, 7), np.nan, np.float32)))
+    assert "shape (128, 65)" in door(arrays(tmp_path, one, actions=np.zeros((128, 65), np.float32)))
     with pytest.raises(BadTrajectory, match="no trajectory"):
-        from_bytes(arrays(tmp_path, one, actions=np.zeros((56, 6), np.float32)))
+        from_bytes(arrays(tmp_path, one, actions=np.zeros((128, 6), np.float32)))
     with pytest.raises(BadActions, match="7 numbers"):
-        from_bytes(to_bytes(replace(one, actions=np.zeros((56, 6), np.float32))))
-    assert "57 frames for 40 actions" in door(
+        from_bytes(to_bytes(replace(one, actions=np.zeros((128, 6), np.float32))))
+    assert "129 frames for 40 actions" in door(
         arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32))
     )
     assert "out of step" in door(
@@ -247,7 +257,7 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
             tmp_path,
             one,
             views=None,
-            view_top=one.frames[0],
+            view_agent=one.frames[0],
             view_front=one.frames[1],
             view_wrist=one.frames[2, 1:],
         )
@@ -258,5 +268,24 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
     assert "cannot be read" in door(b"PK\x03\x04 nonsense")
 
 
-def test_the_truth_of_a_policy_is_the_same_each_time() -> None:
-    assert truth(1) == truth(1) and len(truth(1)) == 36
+def test_the_truth_is_the_simulator_s_state_and_not_what_the_annotator_sees() -> None:
+    told = [truth_of(sample) for sample in samples()]
+    seen = [
+        ObjectOutcome(*(read_off[name] for name in CRITERIA))
+        for read_off in (criteria_of(_annotated(sample)) for sample in samples())
+    ]
+
+    assert told != seen and told[: len(told) // 2] == told[len(told) // 2 :]
+
+
+def _annotated(sample: Sample) -> ObjectOutcome:
+    return trial_of(sample).outcomes["real as annotated"]
+
+
+def test_an_operator_s_starts_are_samples_that_stay_on_the_server(tmp_path: Path) -> None:
+    private = private_samples(SHIPPED_TABLE)
+
+    assert len(private) == len(samples()) and all(one.id.startswith("private.") for one in private)
+    assert {truth_of(one) for one in private} == {truth_of(one) for one in samples()}
+    with pytest.raises(BadTable, match="armillary sc3 trials"):
+        private_samples(tmp_path)

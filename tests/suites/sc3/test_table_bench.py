@@ -1,4 +1,4 @@
-"""The suite's own table for anybody's world: the same rollouts by the contract as by our own loop,
+"""The suite's own table for anybody's world: the same rollout in any size, policies behind a wire,
 and a kit that tells nothing of how a start went."""
 
 from __future__ import annotations
@@ -10,49 +10,55 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.contracts.world_model import FunctionWorld, WorldCard
 from evaluators.media import read_image
 from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.kit import KitPlan, write_kit
 from evaluators.suites.sc3.reading import read
-from evaluators.suites.sc3.rollouts.driving import drive, view_at
-from evaluators.suites.sc3.rollouts.loops import BENCH, roll_out
+from evaluators.suites.sc3.rollouts.driving import DrivenEpisode, drive, view_at
 from evaluators.suites.sc3.rollouts.trajectories import to_bytes
-from evaluators.suites.sc3.samples import episodes, policies
-from evaluators.suites.sc3.table_bench import TableBench
-from evaluators.worlds.bussing.world_models import copy_last_frame
+from evaluators.suites.sc3.table_bench import BadSize, TableBench
 from evaluators.worlds.lerobot.reading import open_dataset
+from evaluators.worlds.tabletop.blind import frozen
+from evaluators.worlds.tabletop.episodes import LIMIT
 from evaluators.worlds.wire.policy_client import OpenpiPolicy
 from flows.suites.sc3_rollouts import CannotRollOut
 from flows.suites.sc3_worlds import serve_policy
 from tests.suites.sc3.rolled import DEMO
+from tests.worlds.stages import open_stage
 
 TABLE = TableBench()
-CARD = WorldCard("still", "1", TABLE.views, *TABLE.native)
-STILL = FunctionWorld(
-    CARD,
-    lambda requests: [np.repeat(r.context[:, -1:], len(r.actions), axis=1) for r in requests],
-)
 SAMPLES = [DEMO[0], next(sample for sample in DEMO if sample.facets.setting == "online")]
 
 
-def test_a_world_behind_the_contract_gives_the_rollouts_of_our_own_loop(tmp_path: Path) -> None:
-    driven = [TABLE.driven(s.cluster, s.facets.setting, TABLE.native) for s in SAMPLES]
+def test_a_world_of_any_whole_multiple_gives_the_same_rollout_as_one_of_64_pixels(
+    tmp_path: Path,
+) -> None:
+    open_stage()
+    sizes = (64, 64), TABLE.native
+    small, native = (
+        drive(frozen(size[0]), TABLE.policies(), [driven(size)], TABLE.arm, TABLE.config)[0]
+        for size in sizes
+    )
 
-    theirs = drive(STILL, TABLE.policies(), driven, TABLE.arm, TABLE.config)
-    ours = roll_out(copy_last_frame(), policies(), episodes(SAMPLES), BENCH)
+    assert native.frames.shape[2:4] == (128, 128)
+    assert np.allclose(small.actions, native.actions, atol=1e-5)
+    (tmp_path / "one.npz").write_bytes(to_bytes(native))
+    assert read(SAMPLES[1], tmp_path / "one.npz")["evaluator"] == "frozen"
 
-    for sample, one, other in zip(SAMPLES, theirs, ours, strict=True):
-        assert (one.frames == other.frames).all()
-        assert np.allclose(one.actions, other.actions, atol=1e-5)
-        (tmp_path / "one.npz").write_bytes(to_bytes(one))
-        assert read(sample, tmp_path / "one.npz")["evaluator"] == "still"
+
+def driven(size: tuple[int, int]) -> DrivenEpisode:
+    return TABLE.driven(SAMPLES[1].cluster, "online", size)
+
+
+def test_a_size_that_the_table_is_not_shown_in_is_refused() -> None:
+    with pytest.raises(BadSize, match="squares of 64, 128 or 256"):
+        driven((48, 64))
 
 
 def test_a_policy_of_the_suite_is_served_in_openpi_s_protocol() -> None:
     server = serve_policy(3, 0)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    start = TABLE.driven(SAMPLES[1].cluster, "online", TABLE.native)
+    start = driven((64, 64))
     view = view_at(start, start.first, np.zeros((0, 7), np.float32), TABLE.arm)
 
     answer = OpenpiPolicy(f"ws://127.0.0.1:{server.socket.getsockname()[1]}").act(view)
@@ -64,17 +70,19 @@ def test_a_policy_of_the_suite_is_served_in_openpi_s_protocol() -> None:
 
 
 def test_a_kit_of_the_table_has_starts_recorded_actions_and_practice(tmp_path: Path) -> None:
-    plan = KitPlan("sc3", SUITE.title, SAMPLES, (32, 32), 2)
+    open_stage()
+    plan = KitPlan("sc3", SUITE.title, SAMPLES, (64, 64), 2)
 
     kit = write_kit(tmp_path / "kit", TABLE, plan)
 
     said = json.loads((kit / "kit.json").read_text())
     start = SAMPLES[0].cluster
-    assert said["size"] == [32, 32] and said["practice_episodes"] == 2
-    assert read_image(kit / "starts" / start / "wrist.png").shape == (32, 32, 3)
-    assert np.load(kit / "recorded" / f"{start}.npy").shape == (BENCH.limit, 7)
+    assert said["size"] == [64, 64] and said["practice_episodes"] == 2
+    assert read_image(kit / "starts" / start / "wrist.png").shape == (64, 64, 3)
+    assert np.load(kit / "recorded" / f"{start}.npy").shape == (LIMIT, 7)
     (first, second) = open_dataset(kit / "practice")
-    assert first.cameras["top"].shape == (BENCH.limit + 1, 32, 32, 3)
-    assert (first.actions != second.actions).any() and first.state.shape[1] == 5
+    assert first.cameras["agent"].shape == (len(first.actions) + 1, 64, 64, 3)
+    assert first.actions.shape != second.actions.shape or (first.actions != second.actions).any()
+    assert first.state.shape[1] == 8
     assert "outcome" not in (kit / "kit.json").read_text()
     assert (kit / "world_model.py").is_file() and (kit / "example_world_server.py").is_file()

@@ -9,13 +9,8 @@ import numpy as np
 import pytest
 
 from evaluators.suites.sc3.table.controls import rows, show
-from evaluators.suites.sc3.table.trials import (
-    BLIND,
-    Studio,
-    read_trials,
-    share_that_differs,
-    table_starts,
-)
+from evaluators.suites.sc3.table.studio import Studio, share_that_differs
+from evaluators.suites.sc3.table.trials import BLIND, read_trials, table_starts
 from evaluators.worlds.tabletop.cards import CARDS
 from tests.worlds.stages import open_stage
 
@@ -71,10 +66,10 @@ def test_the_tables_have_every_control_row() -> None:
 
 
 def test_a_line_is_the_trial_again(tmp_path: Path) -> None:
-    path = tmp_path / "trials.jsonl"
-    path.write_text("".join(trial.line() + "\n" for trial in TRIALS))
+    lines = "".join(trial.line() + "\n" for trial in TRIALS)
+    (tmp_path / "trials.jsonl").write_text(lines)
 
-    assert read_trials(path) == TRIALS
+    assert read_trials(tmp_path) == TRIALS
 
 
 def test_private_starts_have_the_same_names_and_lie_otherwise() -> None:
@@ -97,6 +92,7 @@ def test_chunks_are_compared_after_the_first() -> None:
 def test_a_shipped_trial_comes_out_again() -> None:
     open_stage()
     card, start = next(iter(table_starts(1)))
-    again = Studio.open().try_out(card, start)
+    studio = Studio.open()
+    again = studio.try_out(card, studio.run_real(card, start))
 
     assert again == next(trial for trial in TRIALS if trial.start == start.id)

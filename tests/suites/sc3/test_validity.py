@@ -19,7 +19,7 @@ from evaluators.suites.sc3.rollouts.driving import (
     Frames,
     drive,
 )
-from evaluators.suites.sc3.table.trials import BLIND, share_that_differs
+from evaluators.suites.sc3.table.studio import BLIND_WORLDS, share_that_differs
 from evaluators.worlds.tabletop.blind import frozen
 from evaluators.worlds.tabletop.cards import CARDS
 from evaluators.worlds.tabletop.episodes import LIMIT
@@ -74,9 +74,9 @@ def in_world(world: FunctionWorld) -> list[Actions]:
     return [rollout.actions for rollout in drive(world, load_policies(), episodes, arm_of, config)]
 
 
-@pytest.mark.parametrize("name", BLIND)
+@pytest.mark.parametrize("name", BLIND_WORLDS)
 def test_in_a_world_that_shows_nothing_policies_act_otherwise_than_on_the_table(name: str) -> None:
-    blind = in_world(BLIND[name]())
+    blind = in_world(BLIND_WORLDS[name]())
     differ = [
         share_that_differs(watched.run.actions, actions)
         for watched, actions in zip(on_the_table(), blind, strict=True)

@@ -26,7 +26,7 @@ from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.own.bench import OwnBench, RealTrial, open_bench
 from evaluators.suites.sc3.rating import RATING, objects_of, side_by_side
 from evaluators.suites.sc3.rating import score as score_opinions
-from evaluators.suites.sc3.reading import OWN, check_belongs, human_labels, psnr_of
+from evaluators.suites.sc3.reading import OWN, check_belongs, human_labels, likeness
 from evaluators.suites.sc3.rollouts.replay import ReplayBench, check_by_replay
 from evaluators.suites.sc3.rollouts.trajectories import Trajectory, from_bytes, to_bytes
 from evaluators.suites.sc3.samples import MODES, criteria_of
@@ -82,9 +82,10 @@ class MountedBench:
             size = rollout.frames.shape[2], rollout.frames.shape[3]
             check_by_replay(rollout, self._replay(sample, size))
         offline = rollout.source == "offline"
+        real = self.bench.real(sample.cluster).frames if offline else None
         return {
             "evaluator": rollout.evaluator,
-            "psnr": psnr_of(rollout, self.bench.real(sample.cluster)) if offline else None,
+            **likeness(rollout.frames[:, 1:], None if real is None else real[:, 1:]),
             "steps": rollout.steps,
             "u_chunk": [round(float(value), 5) for value in rollout.u_chunk],
             "action_space": rollout.action_space,
@@ -173,6 +174,7 @@ def mount(card: BankCard, ours: Suite) -> Suite:
         replay=Replay(bench.read, bench.real),
         yardsticks=(),
         hand_out=None,
+        private=None,
         rating=rating,
         mount=None,
     )

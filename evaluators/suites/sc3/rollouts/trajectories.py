@@ -20,7 +20,7 @@ from evaluators.contracts import Json
 from evaluators.media import write_mp4
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.worlds.actions import ACTION_WIDTH, RATE_HZ, Actions, check_actions
-from evaluators.worlds.bussing.views import VIEWS, Frames
+from evaluators.worlds.tabletop.views import VIEWS, Frames
 
 Source = Literal["real", "offline", "online"]
 CRITERIA = ("language_following", "object_lifting", "object_placing")

@@ -13,6 +13,7 @@ from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.resampling import draw, ends
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
+from evaluators.suites.sc3.table.confusion import confusion
 from evaluators.suites.sc3.table.trials import BLIND, TableTrial
 from evaluators.worlds.tabletop.cards import CARDS
 
@@ -52,7 +53,7 @@ def faked(trials: Sequence[TableTrial], outcomes: Sequence[ObjectOutcome]) -> li
     ]
 
 
-def row(name: str, matched: Sequence[Match]) -> ControlRow:
+def control_row(name: str, matched: Sequence[Match]) -> ControlRow:
     """Pooled r, r within criterion, MMRV, reproduction and error of rates."""
     agreed, draws = agree(matched), draw(matched, RESAMPLES)
     drawn = draws.agreement(CRITERIA)
@@ -67,8 +68,8 @@ def rows(trials: Sequence[TableTrial]) -> list[ControlRow]:
     real = matches(trials, "real")
     fakes = {"criterion mean": criterion_mean, "shuffled policies": shuffled_policies}
     return [
-        *(row(run, matches(trials, run)) for run in RUNS),
-        *(row(name, faked(trials, fake(real))) for name, fake in fakes.items()),
+        *(control_row(run, matches(trials, run)) for run in RUNS),
+        *(control_row(name, faked(trials, fake(real))) for name, fake in fakes.items()),
     ]
 
 
@@ -92,16 +93,9 @@ def show(trials: Sequence[TableTrial]) -> str:
 
 def _confusion(trials: Sequence[TableTrial]) -> list[str]:
     lines = ["annotator against the truth (yes as yes, yes as no, no as yes, no as no):"]
-    for name in CRITERIA:
-        pairs = [
-            (getattr(t.outcomes["real"], name), getattr(t.outcomes["real as annotated"], name))
-            for t in trials
-        ]
-        counts = [
-            pairs.count(pair)
-            for pair in ((True, True), (True, False), (False, True), (False, False))
-        ]
-        lines.append(f"{name}: {counts}")
+    for row in confusion(trials):
+        counts = [row.hits, row.misses, row.inventions, row.rejections]
+        lines.append(f"{row.criterion}: {counts}")
     return lines
 
 

@@ -1,1 +1,0 @@
-"""Learned dynamics models of the simulated bench."""

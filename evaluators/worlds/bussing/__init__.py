@@ -1,1 +1,0 @@
-"""The simulated table-bussing bench behind SC3-Eval."""

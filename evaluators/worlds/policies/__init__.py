@@ -1,1 +1,0 @@
-"""Robot policies on the simulated bench."""
