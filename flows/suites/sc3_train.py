@@ -53,8 +53,8 @@ def train_here(plan: WorldTrainingPlan, on_step: Callable[[int, float], None]) -
         (height, width), views = card["size"], tuple(card["views"])
     except (OSError, ValueError, KeyError, TypeError, BadDataset) as error:
         raise CannotTrain(
-            f"{plan.kit} is no kit with practice ({error}). Write one: armillary sc3 kit FOLDER "
-            "--size 64"
+            f"{plan.kit} is no kit with practice: kit.json and practice/ cannot be read as one. "
+            "Write one: armillary sc3 kit FOLDER --size 64"
         ) from error
     known = {"views": views, "height": height, "width": width, "rate": card["rate"]}
     modes = tuple(mode for mode in VideoWorldConfig().modes if mode not in plan.without)

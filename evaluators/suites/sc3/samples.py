@@ -43,8 +43,7 @@ def samples() -> tuple[Sample, ...]:
 
 
 def private_samples(folder: Path) -> tuple[Sample, ...]:
-    """The starts that an operator recorded with a seed of their own (`armillary sc3 trials
-    --secret`)."""
+    """The starts that an operator recorded with a seed of their own."""
     if not (folder / TRIALS).is_file():
         raise BadTable(
             f"{folder} holds no trials. Record some: armillary sc3 trials --secret FILE --to FOLDER"
