@@ -79,7 +79,7 @@ def test_a_model_that_breaks_while_it_runs_fails_the_rollouts_of_its_batch_in_wo
     def forward(_requests: object) -> list[np.ndarray]:
         raise RuntimeError("shapes cannot be multiplied")
 
-    broken = replace(frozen(), forward=forward)  # type: ignore[arg-type]
+    broken = replace(frozen(), forward=forward)
     found = list(Rollouts(broken).generate(FEW, tmp_path))
 
     assert [one.outcome for one in found] == [Outcome.MODEL_FAILED] * len(FEW)
@@ -90,7 +90,7 @@ def test_a_machine_that_breaks_is_nobody_s_fault(tmp_path: Path) -> None:
     def forward(_requests: object) -> list[np.ndarray]:
         raise MemoryError("out of memory")
 
-    broken = replace(frozen(), forward=forward)  # type: ignore[arg-type]
+    broken = replace(frozen(), forward=forward)
 
     with pytest.raises(MemoryError):
         list(Rollouts(broken).generate(FEW, tmp_path))
