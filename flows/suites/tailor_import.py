@@ -1,5 +1,5 @@
-"""Bundles from outputs without a manifest: by a list for every suite, by their names where a suite
-has a rule."""
+"""Bundles from outputs without a manifest: by the samples' ids or a list for every suite, by their
+names where a suite has a rule."""
 
 from __future__ import annotations
 
@@ -13,7 +13,14 @@ from evaluators.suites import suite_named, suite_names
 from submissions.bundle.declarations import read_declaration
 from submissions.format.errors import refusal, shown
 from submissions.format.suggestions import no_such
-from submissions.tools.importer import ImportableSample, import_listed, import_named, read_tasks
+from submissions.tools.importer import (
+    ImportableSample,
+    import_by_sample,
+    import_listed,
+    import_named,
+    named_by_sample,
+    read_tasks,
+)
 
 WITH_A_RULE = "tailor"
 """The suite whose authors name their files by a rule."""
@@ -41,16 +48,19 @@ def bundle(outputs: Outputs, to: Path) -> Path:
     if outputs.listed and outputs.tasks:
         message = "--tasks numbers the tasks in file names; --listed leaves the names aside."
         raise refusal("E_ARGUMENTS", shown(str(outputs.tasks)), message, "Give one of the two.")
+    samples = {sample.id for sample in suite.samples()}
     if outputs.listed:
-        samples = {sample.id for sample in suite.samples()}
         return import_listed(to, declaration, outputs.folder, outputs.listed, samples)
+    if not outputs.tasks and named_by_sample(outputs.folder, samples):
+        return import_by_sample(to, declaration, outputs.folder, samples)
     if suite.name != WITH_A_RULE:
         message = (
             f"{suite.title} has no rule for the names of files, so nothing tells which sample "
             "each is for."
         )
         hint = (
-            "List them in a CSV with the columns sample and file: --listed FILE. "
+            "Call each file by its sample's id, or list them in a CSV with the columns sample and "
+            "file: --listed FILE. "
             f"{OWN_COMMANDS.get(suite.name, '')}"
         )
         raise refusal("E_IMPORT_LAYOUT", f"suite {suite.name}", message, hint.strip())

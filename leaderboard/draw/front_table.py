@@ -14,24 +14,25 @@ from leaderboard.queries.ranking import PAPER, RankedEntry
 
 def front_table(entries: Sequence[RankedEntry], metric: Metric) -> str:
     """Rank, model and figure with its interval; a paper's figure has no rank and no link."""
-    rows = "".join(_row(entry, metric) for entry in entries)
-    title = escape(titled(metric.title, metric.unit))
     ranked = any(entry.rank is not None for entry in entries)
-    rank = f'<th scope="col" class="rank">{"Rank" if ranked else ""}</th>'
+    rows = "".join(_row(entry, metric, ranked) for entry in entries)
+    title = escape(titled(metric.title, metric.unit))
+    rank = '<th scope="col" class="rank">Rank</th>' * ranked
     return (
         f'<table class="arm-front"><thead><tr>{rank}<th scope="col">Model</th>'
         f'<th scope="col" class="num">{title}</th></tr></thead><tbody>{rows}</tbody></table>'
     )
 
 
-def _row(entry: RankedEntry, metric: Metric) -> str:
+def _row(entry: RankedEntry, metric: Metric, ranked: bool) -> str:
     model = escape(name(entry.model, 60))
     link = escape(f"model?{urlencode({'id': entry.submission_id})}")
     named = model if entry.trust == PAPER else f'<a data-turn="1" href="{link}">{model}</a>'
     role = f" <small>{ROLES[entry.role].lower()}</small>" if entry.role in ROLES else ""
     lead = ' class="lead"' if entry.rank == 1 else ""
+    rank = f'<td class="rank">{_rank(entry)}</td>' * ranked
     return (
-        f'<tr{lead}><td class="rank">{_rank(entry)}</td><th scope="row">{named}{role}</th>'
+        f'<tr{lead}>{rank}<th scope="row">{named}{role}</th>'
         f'<td class="num" style="--w:{share(entry.value, metric):.2f}">'
         f"<b>{number(entry.value, metric.unit)}</b>{_interval(entry, metric)}</td></tr>"
     )

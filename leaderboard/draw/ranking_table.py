@@ -192,7 +192,8 @@ def _rank(entry: RankedEntry) -> str:
 
 def _model(entry: RankedEntry, rows: RankingRows) -> str:
     picture = rows.pictures.get(entry.submission_id)
-    image = f'<img alt="" src="{picture}">' if picture else '<span class="bare"></span>'
+    blank = '<span class="bare"></span>' if rows.pictures else ""
+    image = f'<img alt="" src="{picture}">' if picture else blank
     link = f"model?{urlencode({'id': entry.submission_id})}"
     about = [name(entry.organisation, 60), ROLES.get(entry.role, "")]
     if group_of(entry) == "unranked":

@@ -22,6 +22,7 @@ from leaderboard.queries.ranking import NotOnBoard
 from leaderboard.queries.samples import RunFacts
 from leaderboard.selection.choice import Choice
 from leaderboard.selection.settle import best_runs, settle
+from leaderboard.widgets.board_strip import board_strip
 from leaderboard.widgets.common import ask, downloads, draw, link, pick
 from leaderboard.widgets.thumbnails import thumbnail
 
@@ -57,6 +58,7 @@ def page() -> None:
             lambda metric_name: metrics[metric_name].title,
             width=260,
         )
+    board_strip(chosen)
     if len(chosen) < 2:
         st.info("Choose at least two entries.", icon=":material/info:")
         return

@@ -257,10 +257,10 @@ def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str)
         for figure in figures
         if figure.run_id in runs or (figure.trust == PAPER and by in (ANY, figure.evaluator))
     ]
-    judge = next((entry.judge for entry in runs.values()), "")
+    first = next(iter(runs.values()), None)
     others = len({entry.board for entry in entered} - {board})
     words = [
-        f"Entries: one board, judged by {judge}." if judge else "",
+        f"Entries: one board, {first.subset} subset, judged by {first.judge}." if first else "",
         f"{others} other boards are not drawn." if others else "",
         "Figures of papers (trust C) have judges and data of their own."
         if any(figure.trust == PAPER for figure in shown)

@@ -3,7 +3,8 @@ citation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -213,12 +214,19 @@ def _origin(submission: Submission, runs: Sequence[RunFacts]) -> dict[str, Any]:
 
 
 def _facts(facts: dict[str, Any]) -> None:
-    rows = [
-        {"What": name(key, 60), "Value": name(str(value), 300)}
+    st.html(
+        fact_table({key: str(value) for key, value in facts.items() if value not in (None, "")})
+    )
+
+
+def fact_table(facts: Mapping[str, str]) -> str:
+    """Names and values, each whole however long it is.
+
+    >>> "<td>&lt;b&gt;</td>" in fact_table({"model: Name": "<b>"})
+    True
+    """
+    rows = "".join(
+        f'<tr><th scope="row">{escape(name(key, 60))}</th><td>{escape(name(value, 300))}</td></tr>'
         for key, value in facts.items()
-        if value not in (None, "")
-    ]
-    if rows:
-        st.dataframe(pd.DataFrame(rows), hide_index=True, height="content")
-    else:
-        st.caption("Nothing was declared.")
+    )
+    return f'<table class="arm-table"><tbody>{rows}</tbody></table>'

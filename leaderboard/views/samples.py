@@ -18,6 +18,7 @@ from leaderboard.queries import addresses, ranking, samples
 from leaderboard.queries.ranking import ALL, FACETS, BoardAddress
 from leaderboard.queries.samples import PAGE, SHOWS, JudgeAnswer, RunFacts, ScoredSample, Show
 from leaderboard.selection.settle import best_runs
+from leaderboard.widgets.board_strip import board_strip
 from leaderboard.widgets.common import ask, downloads, press
 from leaderboard.widgets.menus import menu
 from leaderboard.widgets.thumbnails import media, thumbnail
@@ -75,6 +76,7 @@ def page() -> None:
             f"{escaped(whole.title)} is one figure over many samples. Shown of each: "
             f"{escaped(metric.title)}."
         )
+    board_strip([run])
     if params.get("sample"):
         _sample(run, metric, params["sample"])
     else:

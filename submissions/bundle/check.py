@@ -13,6 +13,7 @@ from pathlib import Path
 from submissions.bundle.answers import MOST_BYTES, SUFFIXES, AnswerRule, value_facts
 from submissions.bundle.listing import listing_problems
 from submissions.bundle.sampling_bounds import sampling_problems
+from submissions.bundle.sizes import size_warnings
 from submissions.format import manifest as manifests
 from submissions.format.archive import Archive, Span, open_archive
 from submissions.format.errors import IntakeError, Problem, refusal, shown, too_slow
@@ -278,6 +279,7 @@ def _warnings(contents: Contents, looked: Sequence[Looked]) -> Iterator[Problem]
         )
     for file, inspected in zip(manifest.files, looked, strict=False):
         yield from _words(file.sample or "", inspected)
+    yield from size_warnings(_media(manifest, looked), manifest.sampling)
     hashes = [file.sha256 for file in manifest.files if file.sample]
     repeated = len(hashes) - len(set(hashes))
     if hashes and repeated / len(hashes) > MOST_REPEATED:

@@ -109,6 +109,31 @@ def import_listed(
     return _bundle(to, declaration, outputs, problems, table)
 
 
+def named_by_sample(folder: Path, samples: Set[str]) -> bool:
+    """Whether files of a folder are called by the samples' ids."""
+    return any(path.stem in samples for path in _files(folder))
+
+
+def import_by_sample(
+    to: Path, declaration: Mapping[str, Any], folder: Path, samples: Set[str]
+) -> Path:
+    """Bundle a folder whose files are called by the samples' ids."""
+    paths = _files(folder)
+    taken = {path.stem for path in paths}
+    problems = [
+        Problem(
+            "E_ITEM_UNKNOWN",
+            shown(path.name),
+            f"There is no sample {shown(path.stem)}.",
+            did_you_mean(path.stem, samples - taken) or "`armillary samples SUITE` lists the ids.",
+        )
+        for path in paths
+        if path.stem not in samples
+    ]
+    outputs = [(path.name, path.stem, path) for path in paths if path.stem in samples]
+    return _bundle(to, declaration, outputs, problems, folder)
+
+
 def _bundle(
     to: Path,
     declaration: Mapping[str, Any],

@@ -150,3 +150,10 @@ def test_a_body_that_is_no_text_is_refused_like_any_other(desk: Desk) -> None:
     answer = desk.client.post("/v1/inbox", content=b"\xff", headers=headers)
 
     assert (answer.status_code, answer.json()["error"]["code"]) == (400, "E_REQUEST")
+
+
+def test_the_description_of_the_door_needs_no_network(desk: Desk) -> None:
+    page = desk.client.get("/v1/docs")
+
+    assert "POST /v1/submissions" in page.text
+    assert "http://" not in page.text and "https://" not in page.text

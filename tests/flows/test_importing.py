@@ -96,6 +96,38 @@ def test_without_a_list_a_suite_that_has_no_rule_for_names_says_what_to_do(
     assert not to.exists()
 
 
+@pytest.mark.parametrize("suite", ["tailor", "liva", "universe"])
+def test_files_called_by_their_sample_make_a_bundle_of_any_suite(
+    suite: str, tmp_path: Path
+) -> None:
+    samples = sorted(sample.id for sample in suite_named(suite).samples())[:3]
+    (tmp_path / "outputs").mkdir()
+    for sample in samples:
+        (tmp_path / "outputs" / f"{sample}.bin").write_text("yes", "utf-8")
+
+    written = bundle(
+        Outputs(tmp_path / "outputs", manifest(tmp_path, suite)), tmp_path / "bundle.zip"
+    )
+
+    names = [f"outputs/{sample}.bin" for sample in samples]
+    assert zipfile.ZipFile(written).namelist() == [*names, "manifest.json"]
+
+
+def test_a_file_that_is_called_by_no_sample_is_told_with_a_near_one_that_is_free(
+    tmp_path: Path,
+) -> None:
+    samples = sorted(sample.id for sample in suite_named("tailor").samples())[:2]
+    (tmp_path / "outputs").mkdir()
+    for name in (samples[0], f"{samples[1]}x"):
+        (tmp_path / "outputs" / f"{name}.png").write_bytes(b"x")
+
+    with pytest.raises(IntakeError) as refused:
+        bundle(Outputs(tmp_path / "outputs", manifest(tmp_path, "tailor")), tmp_path / "b.zip")
+
+    (problem,) = refused.value.problems
+    assert problem.code == "E_ITEM_UNKNOWN" and repr(samples[1]) in problem.hint
+
+
 @pytest.mark.parametrize(
     ("changes", "suite", "message"),
     [

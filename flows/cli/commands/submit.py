@@ -244,7 +244,7 @@ def import_outputs(
         Path | None,
         typer.Option(
             parser=ExistingFile("a CSV with the columns sample and file"),
-            help="CSV sample,file. Default: TailOR's names.",
+            help="CSV sample,file. Default: by file names.",
         ),
     ] = None,
     tasks: Annotated[
@@ -260,7 +260,7 @@ def import_outputs(
 ) -> None:
     """Make a bundle from a folder of outputs.
 
-    With --listed for any suite; TailOR's outputs also by their own file names.
+    Files called by their sample's id, or named in --listed; TailOR's also by their own names.
     """
     from flows.suites.tailor_import import Outputs, bundle
 
