@@ -8,7 +8,7 @@ decided stands.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path
@@ -27,7 +27,12 @@ from evaluators.judges.http.endpoint import HttpJudgeConfig
 from evaluators.suites.tailor import checks, task_files
 from evaluators.suites.tailor.bank import Row, public
 from evaluators.suites.tailor.curation import bank, review, steps
-from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation.replies import (
+    Contrary,
+    Impossible,
+    Instance,
+    Unconventional,
+)
 from evaluators.suites.tailor.curation.review import (
     BankDraft,
     Decisions,
@@ -48,7 +53,7 @@ from evaluators.suites.tailor.curation.writer import Writer
 from evaluators.suites.tailor.graph import AffordanceGraph, load
 from evaluators.suites.tailor.wording import BankFinding
 from flows.durable.progress import advance_progress, start_progress
-from flows.suites.tailor_records import call_row, draft_row, record_id
+from flows.suites.tailor_records import call_row, draft_row, record_id, write_records
 from flows.workers.executor import cut
 from infra import tables
 from infra.db import add_new, session
@@ -56,6 +61,7 @@ from infra.settings import Settings
 from leaderboard.queries.review_queue import offer
 
 KEY = "ARMILLARY_LLM_KEY"
+TOOL_STEPS = ("unconventional", "opposites", "impossible")
 Payloads = dict[str, dict[str, Any]]
 """Usable replies by the key of their question."""
 
@@ -153,6 +159,8 @@ def curate(name: str, base_url: str, model: str, options: CurationOptions | None
     folder = course.options.folder if rows and not bank_findings else None
     if folder:
         task_files.write(new_bank, folder)
+        with session(course.settings.database) as db:
+            write_records(db, name, folder)
     open_tasks = (*open_, *later)
     return Curated(
         name, course.calls, *_tally(course), open_tasks, len(rows), bank_findings, folder
@@ -204,33 +212,60 @@ def _first_half(
         for action, ask in pairs
         for bank_task in steps.tasks_of(action, payloads[ask.key])
     ]
-    with_ = [steps.ask_unconventional(bank_task, graph) for bank_task, _ in tasks]
-    against = [steps.ask_impossible(bank_task, graph) for bank_task, _ in tasks]
-    tool_payloads = _answers(course, with_) | _answers(course, against)
-    results = [
-        _chosen(course, *of, a, b, tool_payloads)
-        for of, a, b in zip(tasks, with_, against, strict=True)
-    ]
+    tools = _tools(course, [bank_task for bank_task, _ in tasks], graph)
+    results = [_chosen(course, *of, tools[of[0].task_id]) for of in tasks]
     chosen = [result for result in results if isinstance(result, Chosen)]
     return chosen, [result for result in results if isinstance(result, UnfinishedTask)]
 
 
+@dataclass(frozen=True, slots=True)
+class ToolReplies:
+    """What steps 2 and 3 wrote about one task, by step, and the key of each step's question."""
+
+    payloads: Mapping[str, Mapping[str, Any]]
+    sources: Mapping[str, str]
+
+
+def _tools(
+    course: TailorCuration, tasks: Sequence[Task], graph: AffordanceGraph
+) -> dict[str, ToolReplies]:
+    """Steps 2 and 3 for each task; opposites come first, and the graph is asked for those."""
+    suited = {task_.task_id: steps.ask_unconventional(task_, graph) for task_ in tasks}
+    contrary = {task_.task_id: steps.ask_opposites(task_) for task_ in tasks}
+    payloads = _answers(course, [*suited.values()]) | _answers(course, [*contrary.values()])
+    hopeless = {
+        task_.task_id: steps.ask_impossible(
+            task_, payloads[contrary[task_.task_id].key]["opposite_tool_attributes"], graph
+        )
+        for task_ in tasks
+        if contrary[task_.task_id].key in payloads
+    }
+    payloads |= _answers(course, [*hopeless.values()])
+    by_step = {"unconventional": suited, "opposites": contrary, "impossible": hopeless}
+    return {task_.task_id: _tool_replies(by_step, task_.task_id, payloads) for task_ in tasks}
+
+
+def _tool_replies(
+    by_step: Mapping[str, Mapping[str, CurationQuestion]], task_id: str, payloads: Payloads
+) -> ToolReplies:
+    sources = {step: asks[task_id].key for step, asks in by_step.items() if task_id in asks}
+    return ToolReplies(
+        {step: payloads[key] for step, key in sources.items() if key in payloads}, sources
+    )
+
+
 def _chosen(
-    course: TailorCuration,
-    bank_task: Task,
-    source: str,
-    a: CurationQuestion,
-    b: CurationQuestion,
-    payloads: Payloads,
+    course: TailorCuration, bank_task: Task, source: str, tools: ToolReplies
 ) -> Chosen | UnfinishedTask:
-    if a.key not in payloads or b.key not in payloads:
+    if len(tools.payloads) < len(TOOL_STEPS):
         return UnfinishedTask(bank_task.task_id, "its tools are not written yet")
     tool_context = {"original_tool": bank_task.original_tool}
     drafts = review.first_round(
         bank_task,
-        {"tasks": source, "unconventional": a.key, "impossible": b.key},
-        Unconventional.model_validate(payloads[a.key], context=tool_context),
-        Impossible.model_validate(payloads[b.key], context=tool_context),
+        {"tasks": source, **tools.sources},
+        Unconventional.model_validate(tools.payloads["unconventional"], context=tool_context),
+        Contrary.model_validate(tools.payloads["opposites"]),
+        Impossible.model_validate(tools.payloads["impossible"], context=tool_context),
     )
     return review.choose(bank_task, drafts, _queue(course, drafts))
 

@@ -4,12 +4,30 @@ about."""
 from __future__ import annotations
 
 import hashlib
+import json
+from pathlib import Path
 from typing import Any
+
+from sqlmodel import Session, col, select
 
 from evaluators.suites.tailor.curation.prompts import version
 from evaluators.suites.tailor.curation.review import BankDraft
 from evaluators.suites.tailor.curation.writer import CallOutcome
 from infra import tables
+
+RECORDS = "curation"
+"""The folder of a bank in which the records of its curation lie."""
+
+
+def write_records(db: Session, curation: str, folder: Path) -> None:
+    """Let a bank carry how it came about: every call with its raw words, every draft with its
+    reason, and who decided what."""
+    records = folder / RECORDS
+    records.mkdir(parents=True, exist_ok=True)
+    for name, table in (("calls", tables.CurationCall), ("drafts", tables.Draft)):
+        rows = db.exec(select(table).where(table.curation == curation).order_by(col(table.id)))
+        lines = [json.dumps(row.model_dump(mode="json"), ensure_ascii=False) for row in rows]
+        (records / f"{name}.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
 
 
 def record_id(curation: str, key: str) -> str:

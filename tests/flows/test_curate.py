@@ -3,6 +3,8 @@ done is done twice."""
 
 from __future__ import annotations
 
+import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -85,12 +87,13 @@ def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: S
     keep_everything(place)
     third = go(place, script)
 
-    assert (first.calls, first.tasks, len(first.open)) == (2 + 4 + 4, 0, 4)
+    assert (first.calls, first.tasks, len(first.open)) == (2 + 4 + 4 + 4, 0, 4)
     assert (second.calls, second.tasks, len(second.open)) == (4 + 4 + 20, 0, 4)
     assert (third.calls, third.tasks, third.open, third.findings) == (0, 4, (), ())
     assert script.counted() == {
         "tasks": 2,
         "unconventional": 4,
+        "opposites": 4,
         "impossible": 4,
         "instances": 4,
         "common": 4,
@@ -101,6 +104,14 @@ def test_two_actions_become_a_sound_bank_by_way_of_two_rounds_of_review(place: S
     assert (len(bank.actions), len(bank.tasks), len(bank.instances)) == (2, 4, 20)
     assert findings(bank) == ()
     assert len(private.samples(folder)) == 80
+    calls, drafts = (
+        [json.loads(line) for line in (folder / f"curation/{name}.jsonl").read_text().splitlines()]
+        for name in ("calls", "drafts")
+    )
+    assert len(calls) == 2 + 4 + 4 + 4 + 4 + 4 + 20 and all(call["raw"] for call in calls)
+    tools = [draft for draft in drafts if draft["kind"] == "tool"]
+    assert Counter(tool["status"] for tool in tools) == {"kept": 16, "dropped": 16}
+    assert all(tool["payload"]["reason"] for tool in tools)
 
 
 def test_every_call_is_kept_with_its_model_prompt_version_temperature_and_raw_words(
@@ -131,7 +142,7 @@ def test_a_run_that_stops_in_the_middle_goes_on_there_and_repeats_no_finished_ca
     assert (stopped.calls, after) == (5, 5)
     assert stopped.unasked > 0
     assert whole.unasked == 0
-    assert len(script.calls) == len(set(script.calls)) == 10
+    assert len(script.calls) == len(set(script.calls)) == 14
 
 
 def test_a_crash_while_a_reply_is_stored_loses_that_reply_only(

@@ -24,7 +24,8 @@ SIGNS = {
     "rubrics": '"descriptive_video_rubric"',
     "common": '"scene_validity": three or four',
     "instances": '"evaluation_instances"',
-    "impossible": '"opposite_tool_attributes"',
+    "impossible": '"impossible_tools"',
+    "opposites": '"opposite_tool_attributes"',
     "unconventional": '"unconventional_tools"',
     "tasks": '"tasks"',
 }
@@ -106,9 +107,17 @@ def _tasks(script: Script, asked: str) -> tuple[Row, str]:
 
 def _unconventional(script: Script, asked: str) -> tuple[Row, str]:
     task = _task(asked)
+    tools = [*task["unconventional_tools"], "old tin tray", "folded newspaper"]
     return {
-        "unconventional_tools": [*task["unconventional_tools"], "old tin tray", "folded newspaper"]
+        "unconventional_tools": [
+            {"tool": tool, "reason": f"{tool}: it is stiff."} for tool in tools
+        ]
     }, task["task_id"]
+
+
+def _opposites(script: Script, asked: str) -> tuple[Row, str]:
+    task = _task(asked)
+    return {"opposite_tool_attributes": task["opposite_tool_attributes"]}, task["task_id"]
 
 
 def _impossible(script: Script, asked: str) -> tuple[Row, str]:
@@ -123,13 +132,12 @@ def _impossible(script: Script, asked: str) -> tuple[Row, str]:
         "wet noodle": "It flops down.",
     }
     tools = [*task["impossible_tools"], "soap bubble", "wet noodle"]
-    opposite = task["opposite_tool_attributes"]
-    reply = {
-        "opposite_tool_attributes": opposite,
-        "impossible_tools": tools,
-        "expected_outcome_impossible_tool": ends,
-    }
-    return reply, task["task_id"]
+    return {
+        "impossible_tools": [
+            {"tool": tool, "reason": f"{tool}: it is soft.", "expected_outcome": ends[tool]}
+            for tool in tools
+        ]
+    }, task["task_id"]
 
 
 def _instances(script: Script, asked: str) -> tuple[Row, str]:
@@ -202,6 +210,7 @@ def _task(asked: str) -> Row:
 REPLIES: Mapping[str, Callable[[Script, str], tuple[Row, str]]] = {
     "tasks": _tasks,
     "unconventional": _unconventional,
+    "opposites": _opposites,
     "impossible": _impossible,
     "instances": _instances,
     "common": _common,

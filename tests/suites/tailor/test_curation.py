@@ -23,6 +23,7 @@ from evaluators.suites.tailor.curation.steps import (
     ask_common,
     ask_impossible,
     ask_instances,
+    ask_opposites,
     ask_rubrics,
     ask_tasks,
     ask_unconventional,
@@ -58,7 +59,8 @@ def asks() -> dict[str, CurationQuestion]:
     first = {
         "tasks": ask_tasks(action, 2),
         "unconventional": ask_unconventional(chosen, everyday()),
-        "impossible": ask_impossible(chosen, everyday()),
+        "opposites": ask_opposites(chosen),
+        "impossible": ask_impossible(chosen, chosen.opposite_tool_attributes, everyday()),
         "instances": ask_instances(chosen),
     }
     rows = proper("instances", first["instances"])["evaluation_instances"]
@@ -138,21 +140,26 @@ WRONG: list[tuple[str, Callable[[dict[str, Any]], Any], str]] = [
     ("tasks", lambda reply: reply["tasks"][0].update(task_goal="half \ud83d"), "valid string"),
     (
         "unconventional",
-        lambda reply: reply.update(unconventional_tools=["spoon", "comb"]),
+        lambda reply: reply.update(unconventional_tools=reply["unconventional_tools"][:2]),
         "at least 4 items",
     ),
     (
         "unconventional",
-        lambda reply: reply["unconventional_tools"].append("Garden Scissors"),
+        lambda reply: reply["unconventional_tools"][0].update(tool="Garden Scissors"),
         "is the usual tool",
     ),
     ("unconventional", lambda reply: reply.update(unconventional_tools="a knife"), "valid list"),
     (
         "impossible",
-        lambda reply: reply["expected_outcome_impossible_tool"].popitem(),
-        "one sentence for each",
+        lambda reply: reply["impossible_tools"][0].pop("expected_outcome"),
+        "impossible_tools.0.expected_outcome: Field required",
     ),
-    ("impossible", lambda reply: reply["opposite_tool_attributes"].clear(), "at least 2 items"),
+    (
+        "impossible",
+        lambda reply: reply["impossible_tools"][1].pop("reason"),
+        "impossible_tools.1.reason: Field required",
+    ),
+    ("opposites", lambda reply: reply["opposite_tool_attributes"].clear(), "at least 2 items"),
     (
         "instances",
         lambda reply: reply["evaluation_instances"].pop(),
@@ -205,7 +212,9 @@ def test_the_prompts_ask_for_what_the_specification_wants() -> None:
 
     assert "exactly 2 objects" in said["tasks"] and "clip of five seconds" in said["tasks"]
     assert "kitchen scissors: sharp" in said["unconventional"]
-    assert "expected_outcome_impossible_tool" in said["impossible"]
+    opposites = asks()["impossible"].content["opposite_tool_attributes"]
+    listed = f'"opposite_tool_attributes": [\n  "{opposites[0]}"'
+    assert listed in said["impossible"] and listed not in said["opposites"]
     assert "garden scissors" in said["instances"] and "peeled banana" in said["instances"]
     assert "Are exactly two wooden stakes visible?" in said["rubrics"]
     assert not any("$" in text for text in said.values())

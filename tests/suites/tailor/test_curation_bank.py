@@ -11,7 +11,12 @@ from evaluators.suites.tailor.bank import read
 from evaluators.suites.tailor.checks import findings
 from evaluators.suites.tailor.curation import steps
 from evaluators.suites.tailor.curation.bank import Rows, as_written, assemble, fold
-from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation.replies import (
+    Contrary,
+    Impossible,
+    Instance,
+    Unconventional,
+)
 from evaluators.suites.tailor.curation.review import (
     BankDraft,
     DraftDecision,
@@ -55,11 +60,11 @@ def first() -> tuple[Task, list[BankDraft]]:
     found = Unconventional.model_validate(
         reply("unconventional", steps.ask_unconventional(task, own())), context=context
     )
-    other = Impossible.model_validate(
-        reply("impossible", steps.ask_impossible(task, own())), context=context
-    )
+    contrary = Contrary.model_validate(reply("opposites", steps.ask_opposites(task)))
+    ask = steps.ask_impossible(task, contrary.opposite_tool_attributes, own())
+    other = Impossible.model_validate(reply("impossible", ask), context=context)
     return task, first_round(
-        task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, other
+        task, {"tasks": "t", "unconventional": "u", "impossible": "i"}, found, contrary, other
     )
 
 

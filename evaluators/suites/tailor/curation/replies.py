@@ -26,7 +26,7 @@ Text = Annotated[
     ),
 ]
 Attributes = Annotated[list[Text], Field(min_length=2, max_length=5)]
-Candidates = Annotated[list[Text], Field(min_length=4, max_length=5)]
+Opposites = Annotated[list[Text], Field(min_length=2, max_length=3)]
 ToolType = Literal["regular", "unconventional", "impossible"]
 SHOWN = 6
 
@@ -65,33 +65,48 @@ class Tasks(StrictReply):
         return self
 
 
-class Unconventional(StrictReply):
-    """The reply of step 2."""
+class SuitedTool(StrictReply):
+    """An object that would do, and why."""
 
-    unconventional_tools: Candidates
+    tool: Text
+    reason: Text
+
+
+class HopelessTool(StrictReply):
+    """An object that would not do, why, and what is seen after the attempt."""
+
+    tool: Text
+    reason: Text
+    expected_outcome: Text
+
+
+class Unconventional(StrictReply):
+    """The reply of step 2: four or five candidates, of which people choose."""
+
+    unconventional_tools: Annotated[list[SuitedTool], Field(min_length=4, max_length=5)]
 
     @model_validator(mode="after")
     def _new(self, info: ValidationInfo) -> Unconventional:
-        _new_tools(self.unconventional_tools, context_of(info)["original_tool"])
+        tools = [candidate.tool for candidate in self.unconventional_tools]
+        _new_tools(tools, context_of(info)["original_tool"])
         return self
 
 
-class Impossible(StrictReply):
-    """The reply of step 3, with what comes of each tool."""
+class Contrary(StrictReply):
+    """The first reply of step 3: what a tool that must fail would be like."""
 
-    opposite_tool_attributes: Annotated[list[Text], Field(min_length=2, max_length=3)]
-    impossible_tools: Candidates
-    expected_outcome_impossible_tool: dict[str, Text]
+    opposite_tool_attributes: Opposites
+
+
+class Impossible(StrictReply):
+    """The second reply of step 3: four or five candidates, of which people choose."""
+
+    impossible_tools: Annotated[list[HopelessTool], Field(min_length=4, max_length=5)]
 
     @model_validator(mode="after")
-    def _told(self, info: ValidationInfo) -> Impossible:
-        _new_tools(self.impossible_tools, context_of(info)["original_tool"])
-        matches = set(self.expected_outcome_impossible_tool) == set(self.impossible_tools)
-        require(
-            matches,
-            "expected_outcome_impossible_tool needs one sentence for each impossible tool and no "
-            "other key",
-        )
+    def _new(self, info: ValidationInfo) -> Impossible:
+        tools = [candidate.tool for candidate in self.impossible_tools]
+        _new_tools(tools, context_of(info)["original_tool"])
         return self
 
 

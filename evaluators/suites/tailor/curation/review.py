@@ -15,7 +15,12 @@ from typing import Any
 from pydantic import ValidationError
 
 from evaluators.suites.tailor.bank import MODALITIES, PARTS, SETTINGS
-from evaluators.suites.tailor.curation.replies import Impossible, Instance, Unconventional
+from evaluators.suites.tailor.curation.replies import (
+    Contrary,
+    Impossible,
+    Instance,
+    Unconventional,
+)
 from evaluators.suites.tailor.curation.rubrics import Common, Rubrics
 from evaluators.suites.tailor.curation.steps import Chosen, Task
 
@@ -98,37 +103,42 @@ Decisions = Mapping[str, DraftDecision]
 
 
 def first_round(
-    task: Task, sources: Mapping[str, str], unconventional: Unconventional, impossible: Impossible
+    task: Task,
+    sources: Mapping[str, str],
+    unconventional: Unconventional,
+    contrary: Contrary,
+    impossible: Impossible,
 ) -> list[BankDraft]:
-    """The drafts of step 4: the task, then its tools; `sources` holds the key of the question of
-    each step."""
+    """The drafts of step 4: the task, then its candidates with their reasons; `sources` holds the
+    key of the question of each step."""
     about = {"task_goal": task.task_goal, "required": ", ".join(task.required_tool_attributes)}
     payload = {
         **task.model_dump(include=set(TASK_FIELDS)),
-        "opposite_tool_attributes": impossible.opposite_tool_attributes,
+        "opposite_tool_attributes": contrary.opposite_tool_attributes,
     }
-    drafts = [
-        BankDraft(ROUND_1, "task", task.task_id, None, "task", 0, payload, sources["tasks"], {})
-    ]
-    for position, tool in enumerate(unconventional.unconventional_tools):
-        place = (task.task_id, None, "unconventional_tools", position)
-        drafts.append(
-            BankDraft(ROUND_1, "tool", *place, {"tool": tool}, sources["unconventional"], about)
-        )
-    for position, tool in enumerate(impossible.impossible_tools):
-        place = (task.task_id, None, "impossible_tools", position)
-        end = impossible.expected_outcome_impossible_tool[tool]
-        drafts.append(
+    head = BankDraft(ROUND_1, "task", task.task_id, None, "task", 0, payload, sources["tasks"], {})
+    candidates = (
+        ("unconventional", unconventional.unconventional_tools),
+        ("impossible", impossible.impossible_tools),
+    )
+    return [
+        head,
+        *(
             BankDraft(
                 ROUND_1,
                 "tool",
-                *place,
-                {"tool": tool, "expected_outcome": end},
-                sources["impossible"],
+                task.task_id,
+                None,
+                f"{kind}_tools",
+                position,
+                candidate.model_dump(),
+                sources[kind],
                 about,
             )
-        )
-    return drafts
+            for kind, tools in candidates
+            for position, candidate in enumerate(tools)
+        ),
+    ]
 
 
 def choose(

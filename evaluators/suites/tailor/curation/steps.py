@@ -22,9 +22,11 @@ from evaluators.suites.tailor.bank import Row
 from evaluators.suites.tailor.checks import TYPES
 from evaluators.suites.tailor.curation import prompts
 from evaluators.suites.tailor.curation.replies import (
+    Contrary,
     Impossible,
     Instance,
     Instances,
+    Opposites,
     StrictReply,
     Tasks,
     Text,
@@ -33,12 +35,13 @@ from evaluators.suites.tailor.curation.replies import (
     read,
 )
 from evaluators.suites.tailor.curation.rubrics import SHARED, Common, Rubrics
-from evaluators.suites.tailor.graph import AffordanceGraph, contraries
+from evaluators.suites.tailor.graph import Affordance, AffordanceGraph, contraries
 from evaluators.suites.tailor.wording import STOP
 
 NUMBERS = {
     "tasks": 1,
     "unconventional": 2,
+    "opposites": 3,
     "impossible": 3,
     "instances": 5,
     "common": 6,
@@ -49,6 +52,7 @@ NUMBERS = {
 SCHEMAS: Mapping[str, type[StrictReply]] = {
     "tasks": Tasks,
     "unconventional": Unconventional,
+    "opposites": Contrary,
     "impossible": Impossible,
     "instances": Instances,
     "common": Common,
@@ -74,7 +78,7 @@ class Chosen(Task):
     ones."""
 
     unconventional_tools: list[Text] = Field(min_length=2, max_length=2)
-    opposite_tool_attributes: list[Text] = Field(min_length=2, max_length=3)
+    opposite_tool_attributes: Opposites
     impossible_tools: dict[str, Text] = Field(min_length=2, max_length=2)
 
     @property
@@ -145,18 +149,29 @@ def task_id(action: str, goal: str) -> str:
 def ask_unconventional(task: Task, graph: AffordanceGraph) -> CurationQuestion:
     """Step 2: objects that would do."""
     affordances = graph.excerpt(task.required_tool_attributes, prompts.EXCERPT)
-    return _ask_about_task("unconventional", task, prompts.lines(affordances))
+    return _ask_about_task("unconventional", task, _without_ids(task), affordances)
 
 
-def ask_impossible(task: Task, graph: AffordanceGraph) -> CurationQuestion:
-    """Step 3: objects that would not."""
-    affordances = graph.excerpt(contraries(task.required_tool_attributes), prompts.EXCERPT)
-    return _ask_about_task("impossible", task, prompts.lines(affordances))
+def ask_opposites(task: Task) -> CurationQuestion:
+    """Step 3, first part: what a tool that must fail is like, before the graph is asked for one."""
+    prompt = prompts.messages("opposites", task=prompts.record(_without_ids(task)))
+    return CurationQuestion("opposites", task.task_id, task.model_dump(), prompt, {})
 
 
-def _ask_about_task(step: str, task: Task, excerpt: str) -> CurationQuestion:
-    content = task.model_dump()
-    prompt = prompts.messages(step, task=prompts.record(_without_ids(task)), excerpt=excerpt)
+def ask_impossible(
+    task: Task, opposites: Sequence[str], graph: AffordanceGraph
+) -> CurationQuestion:
+    """Step 3, second part: objects that would not do; the graph is asked for what is contrary."""
+    wanted = (*opposites, *contraries(task.required_tool_attributes))
+    fields = {**_without_ids(task), "opposite_tool_attributes": list(opposites)}
+    return _ask_about_task("impossible", task, fields, graph.excerpt(wanted, prompts.EXCERPT))
+
+
+def _ask_about_task(
+    step: str, task: Task, fields: Mapping[str, Any], affordances: Sequence[Affordance]
+) -> CurationQuestion:
+    content = {**task.model_dump(), **fields}
+    prompt = prompts.messages(step, task=prompts.record(fields), excerpt=prompts.lines(affordances))
     return CurationQuestion(
         step, task.task_id, content, prompt, {"original_tool": task.original_tool}
     )
