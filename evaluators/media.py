@@ -66,9 +66,11 @@ def write_png(pixels: Pixels, path: Path) -> Path:
     return path
 
 
-def write_mp4(frames: Pixels | Sequence[Pixels], path: Path, fps: float) -> Path:
+def write_mp4(
+    frames: Pixels | Sequence[Pixels], path: Path, fps: float, crf: int | None = None
+) -> Path:
     """Write a clip that a browser plays: H.264, yuv420p, index in front, odd sizes padded by their
-    last line."""
+    last line; a higher `crf` than the usual 16 makes it smaller and coarser."""
     import av
 
     rate = Fraction(fps).limit_denominator(1001)
@@ -76,7 +78,8 @@ def write_mp4(frames: Pixels | Sequence[Pixels], path: Path, fps: float) -> Path
         path, "w", format="mp4", options={"movflags": "+faststart", "fflags": "+bitexact"}
     ) as container:
         first = _even(frames[0])
-        stream = container.add_stream("libx264", rate=rate, options=H264)
+        options = H264 if crf is None else {**H264, "crf": str(crf)}
+        stream = container.add_stream("libx264", rate=rate, options=options)
         stream.pix_fmt, stream.height, stream.width = "yuv420p", first.shape[0], first.shape[1]
         for pixels in frames:
             container.mux(stream.encode(av.VideoFrame.from_ndarray(_even(pixels), format="rgb24")))

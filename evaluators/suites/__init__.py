@@ -18,7 +18,7 @@ from pkgutil import iter_modules
 from evaluators.contracts import BankCard, Suite
 from evaluators.suites.banks import mounted_banks
 
-ORDER = ("tailor", "liva", "sc3", "universe")
+ORDER = ("tailor", "liva", "sc3", "universe", "universe_worlds", "universe_truth")
 """How the board lists them; a suite that is not named here comes after these."""
 SUITES_PATH = "ARMILLARY_SUITES_PATH"
 """Folders of suites that lie outside of this package, separated like those of PATH."""

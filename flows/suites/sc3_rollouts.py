@@ -14,7 +14,6 @@ from urllib.parse import urlsplit
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites import base_name, suite_named, suite_names
 from evaluators.suites.sc3.own.bench import read_flag
-from evaluators.suites.sc3.rollouts.kept import OtherRolloutsHere, rollouts_claim
 from evaluators.suites.sc3.rollouts.trajectories import (
     CRITERIA,
     OutcomeAnnotation,
@@ -22,6 +21,7 @@ from evaluators.suites.sc3.rollouts.trajectories import (
     to_bytes,
 )
 from evaluators.worlds.tabletop.cards import CARDS
+from evaluators.worlds.wire.claims import OtherRolloutsHere, read_claim
 from submissions.bundle.pack import pack_outputs
 
 SUFFIX = ".npz"
@@ -145,6 +145,6 @@ def _suite_of(declaration: Mapping[str, Any]) -> str:
 
 def _claim(folder: Path) -> Mapping[str, Any]:
     try:
-        return rollouts_claim(folder)
+        return read_claim(folder)
     except OtherRolloutsHere as error:
         raise CannotRollOut(str(error)) from None

@@ -22,11 +22,12 @@ from evaluators.suites.sc3.own.bench import BadBench, open_bench
 from evaluators.suites.sc3.producing import BadFolder, open_folder
 from evaluators.suites.sc3.rollouts.bench import RolloutBench
 from evaluators.suites.sc3.rollouts.driving import WorldBroke
-from evaluators.suites.sc3.rollouts.kept import KeptRollouts, OtherRolloutsHere, drive_all
+from evaluators.suites.sc3.rollouts.kept import KeptRollouts, drive_all
 from evaluators.suites.sc3.table_bench import BadSize, TableBench
 from evaluators.worlds.lerobot.layout import BadDataset
 from evaluators.worlds.lerobot.reading import open_dataset
 from evaluators.worlds.tabletop.engine import NoSimulator
+from evaluators.worlds.wire.claims import OtherRolloutsHere
 from evaluators.worlds.wire.opening import open_world_at
 from evaluators.worlds.wire.policy_client import OpenpiPolicy, PolicyServerFault
 from evaluators.worlds.wire.policy_server import serve_openpi

@@ -3,21 +3,17 @@ can read: PNG, npy, JSON, and practice as a LeRobot data set."""
 
 from __future__ import annotations
 
-import inspect
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
 
-from evaluators.contracts import Json, Sample, world_model
+from evaluators.contracts import Json, Sample
 from evaluators.media import write_png
 from evaluators.suites.sc3.rollouts.bench import RolloutBench
-from evaluators.worlds.lerobot.layout import RobotEpisode
-from evaluators.worlds.lerobot.writing import DatasetCard, write_dataset
-from evaluators.worlds.wire import example_world_server
+from evaluators.worlds.lerobot.practice import write_contract, write_practice
 
 KIT, STARTS, RECORDED, PRACTICE = "kit.json", "starts", "recorded", "practice"
 README = """# A kit of {title}
@@ -67,8 +63,7 @@ def write_kit(
     folder.mkdir(parents=True, exist_ok=True)
     starts = [_write_start(folder, bench, plan, name, on_part) for name in _names(plan.samples)]
     count = _write_practice(folder, bench, plan, on_part)
-    for module in (world_model, example_world_server):
-        (folder / f"{module.__name__.rpartition('.')[2]}.py").write_text(inspect.getsource(module))
+    write_contract(folder)
     _write_words(folder, bench, plan, count)
     content = {
         "suite": plan.suite,
@@ -116,24 +111,8 @@ def _write_practice(
     folder: Path, bench: RolloutBench, plan: KitPlan, on_part: Callable[[str], None]
 ) -> int:
     """How many episodes there were to learn from."""
-    episodes = iter(bench.practice(plan.practice, plan.size))
-    first = next(episodes, None)
-    if first is None:
-        return 0
-    count = 0
-
-    def counted() -> Iterator[RobotEpisode]:
-        nonlocal count
-        for episode in chain((first,), episodes):
-            count += 1
-            on_part("practice")
-            yield episode
-
-    actions = tuple(f"action_{n}" for n in range(first.actions.shape[1]))
-    state = tuple(f"state_{n}" for n in range(first.state.shape[1]))
-    card = DatasetCard(plan.suite, round(bench.rate), actions, state)
-    write_dataset(folder / PRACTICE, card, counted())
-    return count
+    recorded = bench.practice(plan.practice, plan.size)
+    return write_practice(folder / PRACTICE, plan.suite, bench.rate, recorded, on_part)
 
 
 def _write_words(folder: Path, bench: RolloutBench, plan: KitPlan, episodes: int) -> None:

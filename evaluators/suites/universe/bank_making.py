@@ -120,13 +120,13 @@ def _asked(labels: Sequence[str], rng: np.random.Generator) -> list[str]:
         order = rng.permutation(len(labels))
         half = len(labels) // 2
         true, false = order[:half], order[half : 2 * half]
-        wrong = _deranged([labels[i] for i in true], [labels[i] for i in false], rng)
+        wrong = deranged([labels[i] for i in true], [labels[i] for i in false], rng)
         if wrong is not None:
             asked = dict(zip(false, wrong, strict=True))
             return [str(asked.get(i, label)) for i, label in enumerate(labels)]
 
 
-def _deranged(
+def deranged(
     offered: Sequence[str], truths: Sequence[str], rng: np.random.Generator
 ) -> list[str] | None:
     """The offered labels in an order in which none is true at its place; None if luck fails."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from evaluators.worlds.doom.engine import Engine, running
 from evaluators.worlds.doom.places import FRAMES
-from evaluators.worlds.doom.sessions import PlayedSession, SessionOrder
+from evaluators.worlds.doom.sessions import PlayedSession, SessionOrder, planned_controls
 
 FOLDER = "ARMILLARY_CLIPS"
 """Where recorded clips are kept; without it, in the user's cache folder."""
@@ -29,21 +29,22 @@ class OtherPixels(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class GameTake:
-    """A take of a session, and the hash of its last fourteen frames."""
+    """A take of a session, and the hash of its frames: `lead` without input, then fourteen."""
 
     environment: str
     seed: int
     take: int
     sha256: str
+    lead: int = 0
 
     def frames(self) -> NDArray[np.uint8]:
-        """The fourteen frames: from the folder of clips, or played and recorded."""
+        """The frames: from the folder of clips, or played and recorded."""
         path = clips_folder() / f"{self.sha256}.npz"
-        kept = _read(path)
+        kept = _read(path, self.lead + FRAMES)
         if kept is not None and digest(kept) == self.sha256:
             return kept
         played = self.played()
-        frames = played.clip(self.take) if len(played.frames) > self.take else kept
+        frames = played.frames[self.take] if len(played.frames) > self.take else kept
         if frames is None or digest(frames) != self.sha256:
             raise OtherPixels(
                 f"The clip {self.sha256[:12]} of {self.environment} comes out otherwise here. "
@@ -52,9 +53,15 @@ class GameTake:
         _keep(path, frames)
         return frames
 
-    def played(self, lead: int = 0) -> PlayedSession:
+    def played(self) -> PlayedSession:
         """The session up to this take, as recorded."""
-        return engine().record(SessionOrder(self.environment, self.seed, self.take + 1, lead))
+        return engine().record(SessionOrder(self.environment, self.seed, self.take + 1, self.lead))
+
+    def controls(self) -> NDArray[np.float32]:
+        """The buttons of the take, a row a frame; they follow from the seed, nothing is played."""
+        order = SessionOrder(self.environment, self.seed, self.take + 1, self.lead)
+        rows: NDArray[np.float32] = planned_controls(order)[-1]
+        return rows
 
 
 def digest(frames: NDArray[np.uint8]) -> str:
@@ -84,11 +91,11 @@ def clips_folder() -> Path:
     return folder
 
 
-def _read(path: Path) -> NDArray[np.uint8] | None:
+def _read(path: Path, count: int) -> NDArray[np.uint8] | None:
     try:
         with np.load(path, allow_pickle=False) as data:
             frames: NDArray[np.uint8] = data["frames"]
-            return frames if len(frames) == FRAMES else None
+            return frames if len(frames) == count else None
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return None
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluators.worlds.doom.places import CHARACTERS, FRAMES
-from evaluators.worlds.doom.players import PLAYERS
+from evaluators.worlds.doom.players import PLAYERS, take_controls
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +53,7 @@ class PlayedSession:
 
 def record_on(stage: Any, order: SessionOrder) -> PlayedSession:
     """Record a session on an open stage of its environment."""
-    from evaluators.worlds.doom.players import take_controls
-
-    player = next(habits for habits in PLAYERS if habits.name == order.player)
-    rng = np.random.default_rng([order.seed, 32])
-    controls = np.stack(list(take_controls(player, rng, order.takes, order.lead)))
+    controls = planned_controls(order)
     filmed = []
     if stage.begin(order.character, order.seed):
         for take in controls:
@@ -71,3 +67,10 @@ def record_on(stage: Any, order: SessionOrder) -> PlayedSession:
         return PlayedSession(order, empty, controls[:0], np.zeros((0, 0, 0), np.float32))
     frames, states = (np.stack(parts) for parts in zip(*filmed, strict=True))
     return PlayedSession(order, frames, controls[: len(filmed)], states)
+
+
+def planned_controls(order: SessionOrder) -> NDArray[np.float32]:
+    """What the player of a session does in each take, a row a frame."""
+    player = next(habits for habits in PLAYERS if habits.name == order.player)
+    rng = np.random.default_rng([order.seed, 32])
+    return np.stack(list(take_controls(player, rng, order.takes, order.lead)))

@@ -9,6 +9,7 @@ import typer
 
 from flows.cli.game.adapting import add_adapting_commands
 from flows.cli.game.commands import add_data_commands
+from flows.cli.game.rollouts import rollouts
 from flows.cli.parameters.names import UNIVERSE_SUBSET
 from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle
 from flows.cli.terminal import plain, reporting_errors, say
@@ -16,6 +17,7 @@ from flows.cli.terminal import plain, reporting_errors, say
 universe = typer.Typer(help="Adapt a judge, write data, import answers.", no_args_is_help=True)
 add_adapting_commands(universe)
 add_data_commands(universe)
+universe.add_typer(rollouts, name="rollouts")
 
 CLIP = ExistingFolder("a CLIP folder as save_pretrained wrote it", ("config.json",))
 ANSWERS = ExistingFile("a JSONL file of answers")

@@ -182,6 +182,12 @@ def _scopes() -> Iterable[str]:
     return SCOPES
 
 
+def _rollout_subsets() -> Iterable[str]:
+    from evaluators.suites import suite_named
+
+    return suite_named("universe_worlds").subsets
+
+
 def _policy_networks() -> Iterable[str]:
     return ("eyes", "blurred", "clone", "clone_few")
 
@@ -250,6 +256,7 @@ def _scenario(text: str) -> None:
 
 SUITE = NameInCode("suite", _suites)
 UNIVERSE_SUBSET = NameInCode("subset of universe", _universe_subsets)
+ROLLOUT_SUBSET = NameInCode("subset of universe_worlds", _rollout_subsets)
 ACTION = NameInCode("action of TailOR", _actions)
 BANK_TASK = NameInCode("task of TailOR", _bank_tasks)
 ENVIRONMENT = NameInCode("environment", _environments)

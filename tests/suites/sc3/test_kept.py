@@ -15,8 +15,9 @@ import numpy as np
 import pytest
 
 from evaluators.contracts.world_model import World
-from evaluators.suites.sc3.rollouts.kept import KeptRollouts, OtherRolloutsHere, drive_all
+from evaluators.suites.sc3.rollouts.kept import KeptRollouts, drive_all
 from evaluators.suites.sc3.rollouts.trajectories import from_bytes
+from evaluators.worlds.wire.claims import OtherRolloutsHere
 from tests.suites.sc3.dots import CONFIG, Seeker, dot_world, start, summed
 
 KILLS = 20

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
-from evaluators.contracts import Json
 from evaluators.contracts.robot_policy import RobotPolicy
 from evaluators.contracts.world_model import World
 from evaluators.suites.sc3.rollouts.driving import (
@@ -16,13 +14,8 @@ from evaluators.suites.sc3.rollouts.driving import (
     Proprioception,
     drive,
 )
-from evaluators.suites.sc3.rollouts.trajectories import gather, is_saved, save, write_whole
-
-CLAIM = "rollouts.json"
-
-
-class OtherRolloutsHere(ValueError):
-    """The folder holds rollouts of another world, or made with other settings."""
+from evaluators.suites.sc3.rollouts.trajectories import gather, is_saved, save
+from evaluators.worlds.wire.claims import claim_folder
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,33 +63,16 @@ def name_of(episode: DrivenEpisode) -> str:
     return f"{episode.id}.{episode.source}"
 
 
-def rollouts_claim(folder: Path) -> Mapping[str, Json]:
-    """What a folder's rollouts were made with; empty if it has none."""
-    spot = folder / CLAIM
-    try:
-        return dict(json.loads(spot.read_text("utf-8"))) if spot.is_file() else {}
-    except (ValueError, TypeError):
-        raise OtherRolloutsHere(
-            f"{spot} is not as `armillary sc3 rollout` wrote it. Roll out into a new folder."
-        ) from None
-
-
 def _claim(world: World, kept: KeptRollouts) -> None:
     """A folder holds the rollouts of one world and its weights, of the same policies, with one set
     of settings."""
-    kept.folder.mkdir(parents=True, exist_ok=True)
-    settings = {
-        "suite": kept.suite,
-        "evaluator": world.card.name,
-        "card": asdict(world.card),
-        "policy_servers": {str(number): url for number, url in kept.servers.items()},
-        **asdict(kept.config),
-    }
-    mine = json.dumps(settings, sort_keys=True) + "\n"
-    claimed = rollouts_claim(kept.folder)
-    if claimed and claimed != json.loads(mine):
-        raise OtherRolloutsHere(
-            f"{kept.folder} holds rollouts made with other settings or weights. Use another "
-            "folder, or empty this one."
-        )
-    write_whole(kept.folder / CLAIM, mine.encode())
+    claim_folder(
+        kept.folder,
+        {
+            "suite": kept.suite,
+            "evaluator": world.card.name,
+            "card": asdict(world.card),
+            "policy_servers": {str(number): url for number, url in kept.servers.items()},
+            **asdict(kept.config),
+        },
+    )
