@@ -35,7 +35,13 @@ OURS = "WEIGHTS"
 FILE_KEY = re.compile(r"(?!base_model_name_or_path)(\w+_)?(file|path|dir|folder)")
 MEGATRON = "megatron.core"
 """What peft writes into every LoRA's config; it is imported only beside a megatron_config."""
-CHECKED_APART = ("base_model_name_or_path", "megatron_core")
+CHECKED_APART = ("base_model_name_or_path", "megatron_core", "auto_mapping")
+BASE_CLASS = {
+    "base_model_class": re.compile(r"[A-Za-z]\w*"),
+    "parent_library": re.compile(r"(transformers|diffusers)(\.[a-z]\w*)+"),
+}
+"""What peft notes of the class that it was trained on, if that is one of the libraries; the base
+is loaded as the manifest says, not by this."""
 BASE_HINT = (
     'Write it into the manifest: "model": {..., "base": {"id": "org/name", '
     '"revision": "<40 hex digits>"}}.'
@@ -101,6 +107,7 @@ def setting_dangers(config: Mapping[str, Any]) -> Iterator[Danger]:
     by its name."""
     yield from dangers({key: value for key, value in config.items() if key not in CHECKED_APART})
     yield from _files(config, "")
+    yield from _mapping_dangers(config.get("auto_mapping"))
     if config.get("megatron_core") not in (None, MEGATRON):
         yield Danger("megatron_core", "it names a module to import")
 
@@ -160,6 +167,18 @@ def is_pair(paths: Sequence[str]) -> bool:
     names = [PurePosixPath(path).name.lower() for path in paths]
     halves = sorted(tuple(sorted(set(NOISE.findall(name)))) for name in names)
     return halves == [("high",), ("low",)]
+
+
+def _mapping_dangers(mapping: object) -> Iterator[Danger]:
+    """A note of a class of the libraries is data, and so is what else is plain in it."""
+    plain = isinstance(mapping, dict) and all(
+        isinstance(value := mapping.get(key), str) and form.fullmatch(value)
+        for key, form in BASE_CLASS.items()
+    )
+    if isinstance(mapping, dict) and plain:
+        yield from dangers({key: part for key, part in mapping.items() if key not in BASE_CLASS})
+    else:
+        yield from dangers({"auto_mapping": mapping})
 
 
 def _base_problems(path: str, config: Mapping[str, Any], base: Hub | None) -> Iterator[Problem]:

@@ -120,7 +120,7 @@ def _wrong_node(node: Any) -> str:
         return f"It asks for the attribute {shown(node.attr)}."
     if isinstance(node, nodes.Filter) and node.name not in FILTERS:
         return f"It uses the filter {shown(node.name)}."
-    if isinstance(node, nodes.Name) and (node.name.startswith("_") or node.name in GLOBALS):
+    if isinstance(node, nodes.Name) and (node.name.startswith("__") or node.name in GLOBALS):
         return f"It uses the name {shown(node.name)}."
     if isinstance(node, nodes.Const) and isinstance(node.value, str) and PIECES.search(node.value):
         return f"It uses the text {shown(node.value)}."

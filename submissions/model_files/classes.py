@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
 from functools import lru_cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from submissions.format.errors import Problem, shown
@@ -35,6 +35,8 @@ KNOWN_JUDGES = (
     *("PaliGemmaForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration"),
     *("Gemma3ForConditionalGeneration", "InternVLForConditionalGeneration"),
 )
+NO_PARTS = frozenset({"_class_name", "_ignore_files"})
+"""Lists of a model_index.json that are no parts: diffusers drops the second when it loads."""
 PART_NAME = re.compile(r"[A-Za-z]\w*")
 DIFFUSERS_HINT = (
     "Hand in a diffusers folder as save_pretrained wrote it (on hubs often called -Diffusers)."
@@ -61,11 +63,7 @@ def pipeline_problems(
     if not isinstance(name, str) or name not in rules["pipelines"]:
         yield _no_pipeline(path, name, rules, modalities)
     for key, value in index.items():
-        if (
-            isinstance(value, list)
-            and key != "_class_name"
-            and not (is_setting(value) or _is_part(key, value, rules))
-        ):
+        if is_part_entry(key, value) and not _is_part(key, value, rules):
             message = (
                 f"The part {shown(key)} is {shown(value)}, not the library and name of a class "
                 "that we have."
@@ -75,6 +73,12 @@ def pipeline_problems(
             )
 
 
+def is_part_entry(key: str, value: object) -> bool:
+    """Whether an entry of a model_index.json is a list that has to be the library and class of a
+    part."""
+    return isinstance(value, list) and key not in NO_PARTS and not is_setting(value)
+
+
 def is_setting(value: Sequence[object]) -> bool:
     """Whether a list in a model_index.json is numbers, not the library and class of a part."""
     return all(part is None or isinstance(part, (bool, int, float)) for part in value) and list(
@@ -82,11 +86,13 @@ def is_setting(value: Sequence[object]) -> bool:
     ) != [None, None]
 
 
-def part_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterator[Problem]:
+def part_problems(
+    path: str, config: Mapping[str, Any], rules: Rules, names: Set[str] = frozenset()
+) -> Iterator[Problem]:
     """The classes that a config names are ones that the libraries bring.
 
-    How a tokenizer or processor inside a pipeline calls itself is not asked when it is loaded, so
-    that costs a word.
+    How a tokenizer or processor inside a pipeline calls itself is not asked when it is loaded, nor
+    how a tokenizer does that has a tokenizer.json, so that costs a word.
     """
     named = config.get("architectures")
     for name in [config.get("_class_name"), *(named if isinstance(named, list) else [named])]:
@@ -96,19 +102,21 @@ def part_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterato
         name = config.get(key)
         if name is None or _is_named(name, rules["transformers"]):
             continue
-        if path.count("/") > 1 and isinstance(name, str) and PART_NAME.fullmatch(name):
-            message = (
-                f"{key} is {shown(name)}, which is no class here; a part is loaded as the "
-                "pipeline's index says."
-            )
-            yield Problem(
-                "W_ARCHITECTURE",
-                shown(path),
-                message,
-                "Nothing to do if model_index.json names its class.",
-            )
+        instead = _loaded_by(path, key, names)
+        if instead and isinstance(name, str) and PART_NAME.fullmatch(name):
+            message = f"{key} is {shown(name)}, which is no class here; it is loaded {instead}."
+            hint = "Nothing to do if that is what you mean."
+            yield Problem("W_ARCHITECTURE", shown(path), message, hint)
         else:
             yield unknown_class(path, name)
+
+
+def _loaded_by(path: str, key: str, names: Set[str]) -> str:
+    """What a loader goes by when it does not know the class that is named; empty if it stops."""
+    if path.count("/") > 1:
+        return "as the pipeline's index says"
+    beside = str(PurePosixPath(path).parent / "tokenizer.json") in names
+    return "from the tokenizer.json beside it" if key == "tokenizer_class" and beside else ""
 
 
 def entry_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterator[Problem]:

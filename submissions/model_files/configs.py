@@ -10,7 +10,12 @@ from typing import Any
 
 from submissions.format.errors import Problem, shown
 from submissions.model_files.chat_templates import template_problems
-from submissions.model_files.classes import Rules, is_setting, part_problems, pipeline_problems
+from submissions.model_files.classes import (
+    Rules,
+    is_part_entry,
+    part_problems,
+    pipeline_problems,
+)
 from submissions.model_files.dangerous_settings import Danger, dangers, is_token, is_words
 from submissions.model_files.quantised import names_quantiser, quantised_settings
 
@@ -80,9 +85,16 @@ INDEX = re.compile(r"[\w.-]+\.index(\.[\w-]+)?\.json")
 
 
 def config_problems(
-    path: str, config: Mapping[str, Any], rules: Rules, modalities: Sequence[str] = ()
+    path: str,
+    config: Mapping[str, Any],
+    rules: Rules,
+    modalities: Sequence[str] = (),
+    names: Set[str] = frozenset(),
 ) -> Iterator[Problem]:
-    """What in a config keeps the model from being taken; W_ where it is taken with a word."""
+    """What in a config keeps the model from being taken; W_ where it is taken with a word.
+
+    `names` are the files of the model.
+    """
     name = PurePosixPath(path).name.lower()
     if name in VOCABULARIES:
         if not all(type(value) is int for value in config.values()):
@@ -100,7 +112,7 @@ def config_problems(
         yield from danger_problems(path, dangers(dict.fromkeys(_parts(config), "a part")))
         config = {key: value for key, value in config.items() if key not in _parts(config)}
     else:
-        yield from part_problems(path, config, rules)
+        yield from part_problems(path, config, rules, names)
     refused = list(dangers(config))
     yield from danger_problems(path, refused)
     for source in _templates("", config):
@@ -201,9 +213,7 @@ def _unknown_keys(
 
 
 def _parts(index: Mapping[str, Any]) -> Set[str]:
-    return {
-        key for key, value in index.items() if isinstance(value, list) and not is_setting(value)
-    }
+    return {key for key, value in index.items() if is_part_entry(key, value)}
 
 
 def _is_shard(value: object) -> bool:

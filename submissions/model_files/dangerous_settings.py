@@ -50,7 +50,8 @@ ATTENTION = frozenset({"eager", "sdpa", "flex_attention"})
 installed."""
 TOKEN_KEY = re.compile(r"[a-z0-9_]{1,40}_token(_id|s|_ids)?")
 WORDS = re.compile(
-    r"(\w+_)?(prompts?|templates?|regex|pattern|labels?)|id2label|label2id|languages?",
+    r"(\w+_)?(prompts?|templates?|regex|pattern|labels?)|id2label|label2id|languages?"
+    r"|token_(str|bytes)",
     re.IGNORECASE,
 )
 """Keys whose values are words for people or tokenizers, whatever they look like."""

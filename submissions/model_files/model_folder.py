@@ -4,6 +4,7 @@ here read."""
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -37,6 +38,7 @@ PIECES_TAG = 0x0A
 MOST_FIELDS = 4_000_000
 """Ten times the largest vocabularies; an empty field takes two bytes, so a file could hold many
 more."""
+RANKS = re.compile(rb"(?:[A-Za-z0-9+/]{1,400}={0,2} [0-9]{1,7}\n)+")
 TOP = "model"
 ADAPTER = "adapter_config.json"
 
@@ -123,8 +125,9 @@ def _weights(path: str, archive: Archive, digest: Any, folder: ModelFolder) -> l
 
 def _small_problems(path: str, suffix: str, data: bytes, folder: ModelFolder) -> Iterator[Problem]:
     if suffix == ".model":
-        if not _is_pieces(data):
-            yield Problem("E_FORBIDDEN_TYPE", shown(path), "This is no SentencePiece model.", HINT)
+        if not (_is_pieces(data) or _is_ranks(data)):
+            message = "This is no vocabulary of SentencePiece or tiktoken."
+            yield Problem("E_FORBIDDEN_TYPE", shown(path), message, HINT)
     elif suffix == ".json":
         yield from _json_problems(path, data, folder)
     elif not _is_text(data):
@@ -156,7 +159,7 @@ def _json_problems(path: str, data: bytes, folder: ModelFolder) -> Iterator[Prob
         folder.has_template |= bool(value.get("chat_template"))
         if path == f"{TOP}/config.json":
             folder.top_config = value
-        yield from config_problems(path, value, rules(), folder.declared.modalities)
+        yield from config_problems(path, value, rules(), folder.declared.modalities, folder.names)
 
 
 def _adapter_problems(path: str, config: dict[str, Any], folder: ModelFolder) -> Iterator[Problem]:
@@ -215,6 +218,11 @@ def _is_pieces(data: bytes) -> bool:
             return False
         at, fields = at + length, fields + 1
     return data[:1] == bytes([PIECES_TAG]) and at == len(data)
+
+
+def _is_ranks(data: bytes) -> bool:
+    """A file of tiktoken is lines of a word in base64 and its number."""
+    return RANKS.fullmatch(data if data.endswith(b"\n") else data + b"\n") is not None
 
 
 def _varint(data: bytes, at: int) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from submissions.format.errors import Problem, shown
 
 ABOUT = re.compile(
     r"\.git(attributes|ignore|keep)|(un)?licen[cs]e[\w.-]*|notice[\w.-]*|copying[\w.-]*|authors"
-    r"|citation\.(cff|bib)"
+    r"|citation\.(cff|bib)|\.ds_store|thumbs\.db|desktop\.ini"
     r"|[\w.-]+\.pdf"
 )
 MEDIA = (
@@ -27,11 +27,16 @@ MEDIA = (
     ".mp4",
     ".webm",
     ".mov",
+    ".wav",
+    ".mp3",
+    ".flac",
+    ".ogg",
 )
 OTHER_INDEX = re.compile(r"[\w.-]+\.(bin|h5|msgpack|ckpt|pt|pth|onnx)\.index(\.[\w-]+)?\.json")
 """Which shards weights of another format were cut into; the weights themselves are not taken."""
 TRAINING = re.compile(
     r"trainer_state\.json|(train|eval|all|predict|test)_results\.json|training_args\.json"
+    r"|events\.out\.tfevents\.[\w.-]+"
 )
 TAKEN = (".json", ".safetensors", ".jinja", ".model")
 
@@ -40,7 +45,7 @@ def left_out(path: str) -> str:
     """Why a file is left out, in words; empty if it is a part of the model."""
     name = PurePosixPath(path).name.lower()
     if name.endswith(MEDIA):
-        return "A picture or clip"
+        return "A picture, clip or sound"
     if TRAINING.fullmatch(name):
         return "What training left behind"
     if OTHER_INDEX.fullmatch(name):

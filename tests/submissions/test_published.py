@@ -201,19 +201,22 @@ def test_a_model_that_cannot_run_here_is_told_so_at_once(name: str) -> None:
     assert words in said(found, "E_ARCHITECTURE")
 
 
-def test_a_part_s_tokenizer_may_call_itself_by_a_name_that_is_gone_and_a_judge_s_may_not() -> None:
+def test_a_tokenizer_may_call_itself_by_a_name_that_is_gone_where_nobody_goes_by_it() -> None:
     inside = changed(
         families.wan(), "tokenizer/tokenizer_config.json", tokenizer_class="MT5Tokenizer"
     )
-    alone = changed(families.qwen_vl(), "tokenizer_config.json", tokenizer_class="MT5Tokenizer")
+    whole = changed(families.qwen_vl(), "tokenizer_config.json", tokenizer_class="MT5Tokenizer")
+    alone = {name: file for name, file in whole.items() if name != "tokenizer.json"}
 
-    found = problems_of(as_bytes(inside), DeclaredModel())
-    other = refusals(problems_of(as_bytes(alone), DeclaredModel()))
+    found, taken, other = (
+        problems_of(as_bytes(files), DeclaredModel()) for files in (inside, whole, alone)
+    )
 
-    assert "'MT5Tokenizer', which is no class here" in said(
-        found, "W_ARCHITECTURE"
-    ) and not refusals(found)
-    assert [problem.code for problem in other] == ["E_ARCHITECTURE"]
+    assert not refusals(found) and not refusals(taken)
+    words = "'MT5Tokenizer', which is no class here; it is loaded"
+    assert f"{words} as the pipeline's index says" in said(found, "W_ARCHITECTURE")
+    assert f"{words} from the tokenizer.json beside it" in said(taken, "W_ARCHITECTURE")
+    assert [problem.code for problem in refusals(other)] == ["E_ARCHITECTURE"]
 
 
 def test_a_bound_that_a_scheduler_does_not_have_is_taken_and_no_number_is_not() -> None:
