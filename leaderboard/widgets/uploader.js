@@ -128,7 +128,8 @@ async function checked(bundle, data) {
   if (!suite) problems.push(`There is no suite "${manifest.suite}" here. There are: ${Object.keys(data.suites).join(", ")}.`);
   else {
     if (suite.version !== manifest.suite_version)
-      problems.push(`It is for version ${manifest.suite_version} of ${manifest.suite}; this board has ${suite.version}. \`armillary new\` writes the current one.`);
+      problems.push(`It is for version ${manifest.suite_version} of ${manifest.suite}; this board has ${suite.version}. `
+        + "`armillary new` writes the current one.");
     const subset = manifest.subset || "full";
     if (!suite.subsets.includes(subset)) problems.push(`${manifest.suite} has no subset "${subset}". There are: ${suite.subsets.join(", ")}.`);
   }
