@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
+from flows.cli.game.planning import plan
 from flows.cli.parameters.names import FRAME_RULE
 from flows.cli.parameters.paths import ExistingFolder, NewFolder
 from flows.cli.parameters.values import BASE_ID, Name, Seed, Shares
@@ -56,6 +57,7 @@ def add_adapting_commands(universe: typer.Typer) -> None:
     """Put these commands under `armillary universe`."""
     universe.command()(adapt)
     universe.command()(exam)
+    universe.command()(plan)
 
 
 def adapt(
@@ -130,7 +132,7 @@ def adapt(
 
     with reporting_errors() as settings, progress():
         on_gpu = pick_device(settings.device).startswith("cuda")
-        plan = TrainingPlan(
+        training = TrainingPlan(
             strategy=strategy,
             steps=steps or 0,
             batch=batch,
@@ -160,7 +162,7 @@ def adapt(
             None if steps else epochs,
             LessonMixture.read(tasks, formats, questions),
         )
-        adapted = run(request, plan, settings.device, report_step)
+        adapted = run(request, training, settings.device, report_step)
     if launched().is_main:
         say_result(adapted, as_json)
 

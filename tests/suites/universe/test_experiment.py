@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from tests.bench.universe import CELLS, QUICK, Bench, Job, make, run
+from tests.bench.universe import MAIN, TABLES, table_rows
+from tests.bench.universe_runs import CELLS, QUICK, Bench, Cells, Job, Ran, Size, make, run
 
 
 @pytest.fixture(scope="module")
@@ -32,3 +33,32 @@ def test_the_same_seed_gives_the_same_cells(bench: Bench) -> None:
     short = Job("projector", frames=1, steps=5)
 
     assert run(bench, short).cells == run(bench, short).cells
+
+
+def test_every_table_has_three_seeds_and_every_row_its_mean_and_spread() -> None:
+    size = Size()
+    level = {"zero_shot": 0.0, "projector": 10.0, "lora": 20.0, "full": 30.0}
+
+    def pretended(job: Job) -> Ran:
+        cells: Cells = dict.fromkeys(CELLS, level[job.strategy] + job.seed)
+        return Ran(cells, 1, 2.0, 3.0, dict.fromkeys(job.look, cells), {})
+
+    for name, wanted in TABLES.items():
+        entries = list(wanted(size))
+        rows = list(table_rows(entries, [pretended(entry.job) for entry in entries]))
+        trained = [row for row in rows if row.get("strategy") != "zero_shot"]
+        assert {row["seeds"] for row in trained} == {3}, name
+        assert {row[CELLS[0]]["std"] for row in trained} == {1.0}, name
+    main = list(TABLES["strategies"](size))
+    rows = list(table_rows(main, [pretended(entry.job) for entry in main]))
+    assert [row["strategy"] for row in rows] == list(MAIN)
+    assert [row[CELLS[0]]["mean"] for row in rows] == [0.0, 11.0, 21.0, 31.0]
+
+
+def test_looks_on_the_way_are_rows_of_their_own(bench: Bench) -> None:
+    job = Job("projector", frames=1, steps=4, look=(2,), mask="own", questions=2)
+
+    ran = run(bench, job)
+
+    assert set(ran.looks) == {2 * bench.size.batch}
+    assert ran.looks[2 * bench.size.batch].keys() == ran.cells.keys()

@@ -1,0 +1,2 @@
+"""What adapting a model needs before anybody tries it: memory and operations, counted without
+weights."""
