@@ -197,12 +197,13 @@ def make(size: Size, keep: Path | None = None) -> Bench:
         held = _recorded(engine.record, size.held, HELD_SESSION)
     if keep is not None:
         keep.parent.mkdir(parents=True, exist_ok=True)
-        arrays = {"train": train.frames, "held": held.frames}
-        labels = {
-            f"{name}_labels": np.array(c.labels)
-            for name, c in zip(arrays, (train, held), strict=True)
-        }
-        np.savez(keep, **arrays, **labels)
+        np.savez(
+            keep,
+            train=train.frames,
+            held=held.frames,
+            train_labels=np.array(train.labels),
+            held_labels=np.array(held.labels),
+        )
     return Bench(size, train, held)
 
 

@@ -22,7 +22,7 @@ ONE = LessonSize()
 @pytest.fixture(scope="module")
 def costs() -> dict[str, StepCost]:
     wanted: tuple[Strategy, ...] = ("projector", "lora", "full")
-    alone = {name: step_cost(name, ONE) for name in wanted}
+    alone: dict[str, StepCost] = {name: step_cost(name, ONE) for name in wanted}
     return {**alone, "sharded": step_cost("full", ONE, shards=8)}
 
 

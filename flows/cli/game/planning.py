@@ -40,11 +40,12 @@ def plan(
     back.
     """
     from evaluators.models.adapt.sizing.count import step_cost
-    from evaluators.models.adapt.sizing.weightless import LessonSize, read_config
+    from evaluators.models.adapt.sizing.weightless import LessonSize
     from evaluators.models.adapt.strategies import PARTS
+    from flows.suites.judges.bases import paligemma_config
 
     with reporting_errors():
-        config = read_config(base) if base else None
+        config = paligemma_config(base) if base else None
         size = LessonSize(batch, frames, questions)
         costs = [
             (step_cost(strategy, size, mask, shards, config, rank), shards)

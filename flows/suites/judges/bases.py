@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluators.models.vlm.adapter import Base
@@ -93,15 +93,30 @@ def _shelved(folder: Path) -> Base | None:
     return Base(f"{organisation}/{name}", place.name) if fits else None
 
 
-def _checked(folder: Path) -> Path:
-    """A folder of a model that can be adapted: a PaliGemma, or one that is talked to."""
+def paligemma_config(folder: Path) -> dict[str, Any]:
+    """The config of a PaliGemma's folder, whose needs can be counted."""
+    config = _config(folder)
+    if config.get("model_type") != "paligemma":
+        raise CannotAdapt(
+            f"The base {folder} is of type {config.get('model_type')!r}. What is needed is counted "
+            "for a PaliGemma: name the folder of one."
+        )
+    return config
+
+
+def _config(folder: Path) -> dict[str, Any]:
     try:
         config = json.loads((folder / "config.json").read_text("utf-8"))
     except FileNotFoundError:
         raise CannotAdapt(f"The base {folder} holds no config.json. {WANTED}") from None
     except ValueError:
         raise CannotAdapt(f"The config.json of the base {folder} is not JSON. {WANTED}") from None
-    kind = config.get("model_type") if isinstance(config, dict) else None
+    return config if isinstance(config, dict) else {}
+
+
+def _checked(folder: Path) -> Path:
+    """A folder of a model that can be adapted: a PaliGemma, or one that is talked to."""
+    kind = _config(folder).get("model_type")
     talks = any((folder / name).is_file() for name in CHAT_TEMPLATES)
     if kind != "paligemma" and not (isinstance(kind, str) and talks):
         raise CannotAdapt(

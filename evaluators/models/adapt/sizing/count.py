@@ -139,7 +139,7 @@ def _checkpointed(model: Any, batch: Batch, kept: int) -> int:
     )
     inputs += vision.num_hidden_layers * seen * trains_vision
     layers = text.num_hidden_layers + vision.num_hidden_layers * trains_vision
-    return min(kept, LOW * inputs + kept // layers)
+    return int(min(kept, LOW * inputs + kept // layers))
 
 
 def _largest(model: Any) -> int:
@@ -147,4 +147,4 @@ def _largest(model: Any) -> int:
     one is fetched ahead)."""
     sizes = [sum(p.numel() for p in layer.parameters()) for layer in layers_of(model)]
     everything = sum(p.numel() for p in model.parameters())
-    return everything - sum(sizes) + 2 * max(sizes)
+    return int(everything - sum(sizes) + 2 * max(sizes))

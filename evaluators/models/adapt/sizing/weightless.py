@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -64,16 +62,6 @@ def weightless(config: dict[str, Any] | None = None) -> Any:
     build: Any = AutoModelForImageTextToText.from_config
     with torch.device("meta"):
         return build(full, dtype=torch.bfloat16)
-
-
-def read_config(folder: Path) -> dict[str, Any]:
-    """The config of a PaliGemma folder."""
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    if config.get("model_type") != "paligemma":
-        raise ValueError(
-            f"{folder} is of type {config.get('model_type')!r}. Sizes are counted for PaliGemma."
-        )
-    return dict(config)
 
 
 def lesson_batch(model: Any, mask: Mask, size: LessonSize) -> tuple[Teacher, Batch]:
