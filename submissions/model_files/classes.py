@@ -31,6 +31,8 @@ TYPE_KEYS = (
     *("slow_tokenizer_class", "fast_image_processor_class"),
 )
 """Settings by which transformers looks for a class of its own."""
+PROCESSORS = ("image_processor", "video_processor", "feature_extractor")
+"""Where a processor_config.json has the settings of the processors inside it."""
 KNOWN_JUDGES = (
     *("PaliGemmaForConditionalGeneration", "Qwen2_5_VLForConditionalGeneration"),
     *("Gemma3ForConditionalGeneration", "InternVLForConditionalGeneration"),
@@ -98,6 +100,14 @@ def part_problems(
     for name in [config.get("_class_name"), *(named if isinstance(named, list) else [named])]:
         if name is not None and not _is_named(name, rules["parts"] | rules["architectures"]):
             yield unknown_class(path, name)
+    for settings in [config, *(config.get(key) for key in PROCESSORS)]:
+        if isinstance(settings, Mapping):
+            yield from _type_problems(path, settings, rules, names)
+
+
+def _type_problems(
+    path: str, config: Mapping[str, Any], rules: Rules, names: Set[str]
+) -> Iterator[Problem]:
     for key in TYPE_KEYS:
         name = config.get(key)
         if name is None or _is_named(name, rules["transformers"]):

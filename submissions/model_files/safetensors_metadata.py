@@ -3,6 +3,7 @@ library."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -19,6 +20,9 @@ ADAPTER = "lora_adapter_metadata"
 ACTED_ON = frozenset({ADAPTER, "config", "adapter_config", "quantization_metadata"})
 """Entries from which a library builds a config: diffusers an adapter's, and single-file loaders a
 model's."""
+ORIGIN = re.compile(r"(\w+_)?(repo|ur[il]s?)(_\w+)?|(\w+_)?repositor(y|ies)")
+"""Where the trainer or the data came from, which the others may say."""
+TRAINERS = ("ss_", "sshs_", "modelspec.", "ot_")
 CODE = PLACES[4:]
 
 
@@ -47,7 +51,8 @@ def _beyond_words(key: str, text: str) -> Iterator[Danger]:
         return
     value = _read(text)
     adapter = key == ADAPTER and isinstance(value, dict)
-    for danger in _settings_of_an_adapter(value) if adapter else dangers({key: value}):
+    entry = {key: value} if key in ACTED_ON else _without_origins({key: value})
+    for danger in _settings_of_an_adapter(value) if adapter else dangers(entry):
         if danger.by_name or key in ACTED_ON:
             yield Danger(f"metadata.{danger.place}", danger.why)
 
@@ -60,8 +65,18 @@ def _settings_of_an_adapter(config: Mapping[str, Any]) -> Iterator[Danger]:
 
 
 def _is_words(key: str) -> bool:
-    """Notes of a trainer (ss_…) and of a catalogue (modelspec.…), which nothing reads."""
-    return key.startswith(("ss_", "sshs_", "modelspec."))
+    """Notes of a trainer (ss_…, ot_…) and of a catalogue (modelspec.…), which nothing reads."""
+    return key.startswith(TRAINERS)
+
+
+def _without_origins(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            key: _without_origins(part)
+            for key, part in value.items()
+            if not (isinstance(part, str) and ORIGIN.fullmatch(key.lower()))
+        }
+    return [_without_origins(part) for part in value] if isinstance(value, list) else value
 
 
 def _read(text: str) -> Any:

@@ -36,9 +36,13 @@ OTHER_INDEX = re.compile(r"[\w.-]+\.(bin|h5|msgpack|ckpt|pt|pth|onnx)\.index(\.[
 """Which shards weights of another format were cut into; the weights themselves are not taken."""
 TRAINING = re.compile(
     r"trainer_state\.json|(train|eval|all|predict|test)_results\.json|training_args\.json"
-    r"|events\.out\.tfevents\.[\w.-]+"
+    r"|events\.out\.tfevents\.[\w.-]+\.\d+"
 )
-TAKEN = (".json", ".safetensors", ".jinja", ".model")
+LOADED = (
+    *(".json", ".safetensors", ".jinja", ".model"),
+    *(".bin", ".pt", ".pth", ".ckpt", ".pkl", ".py", ".so", ".sh"),
+)
+"""Endings by which a file is looked at whatever its name begins with."""
 
 
 def left_out(path: str) -> str:
@@ -50,7 +54,7 @@ def left_out(path: str) -> str:
         return "What training left behind"
     if OTHER_INDEX.fullmatch(name):
         return "The index of weights in a format that is not taken"
-    if ABOUT.fullmatch(name) and not name.endswith(TAKEN):
+    if ABOUT.fullmatch(name) and not name.endswith(LOADED):
         return "A file about the model"
     return ""
 

@@ -3,11 +3,14 @@ refused."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+import numpy as np
 import pytest
 
 from submissions.model_files.model_folder import DeclaredModel
+from tests.submissions.bad.models import safetensors
 from tests.submissions.published import families
 from tests.submissions.published.families import Files
 from tests.submissions.published.folders import BASE, as_bytes, problems_of, refusals
@@ -145,3 +148,56 @@ def test_an_index_may_list_files_to_ignore(setting: dict[str, Any], expected: li
     assert isinstance(index, dict)
 
     assert codes({**files, "model_index.json": {**index, **setting}}) == expected
+
+
+AI_TOOLKIT = {"name": "ai-toolkit", "repo": "https://example.org/toolkit", "version": "0.7"}
+PROMPT = {"1": {"class_type": "Loader", "inputs": {"repo_id": "a/b", "seed": 4}}}
+
+
+def lora(**metadata: str) -> list[str]:
+    names = ("diffusion_model.a.lora_A.weight", "diffusion_model.a.lora_B.weight")
+    tensors = {name: np.ones((2, 2), np.float16) for name in names}
+    return codes({"x.safetensors": safetensors(tensors, **metadata)}, DeclaredModel(BASE))
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"software": json.dumps(AI_TOOLKIT), "training_info": '{"step": 3000, "epoch": 12}'},
+        {"url": "https://example.org/lora", "repository": "somebody/lora"},
+        {"prompt": json.dumps(PROMPT), "workflow": json.dumps({"nodes": [{"url": "x"}]})},
+        {"ot_config": json.dumps({"__version": 10, "workspace_dir": "/workspace/run"})},
+    ],
+)
+def test_metadata_may_say_where_a_trainer_came_from(metadata: dict[str, str]) -> None:
+    assert lora(format="pt", **metadata) == []
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"software": json.dumps({"repo": {"auto_map": {"AutoModel": "x.Y"}}})},
+        {"software": json.dumps({**AI_TOOLKIT, "trust_remote_code": True})},
+        {"software": json.dumps({"pretrained_model_name_or_path": "evil/model"})},
+        {"url": "__import__('os').system('id')"},
+        {"config": json.dumps({"repo": "evil/model"})},
+        {"lora_adapter_metadata": json.dumps({"transformer.repo_id": "evil/model"})},
+    ],
+)
+def test_metadata_that_is_more_than_a_note_is_refused(metadata: dict[str, str]) -> None:
+    assert lora(format="pt", **metadata) == ["E_CONFIG_KEY"]
+
+
+@pytest.mark.parametrize("name", ["LICENSE.py", "NOTICE.bin", "licence.safetensors", "LICENSE.so"])
+def test_no_file_is_left_out_by_the_beginning_of_its_name_alone(name: str) -> None:
+    assert codes({**families.wan(), name: b"x"}) != []
+
+
+def test_the_processors_inside_a_processor_are_classes_of_the_libraries_too() -> None:
+    inside = {"image_processor_type": "Qwen2VLImageProcessorFast", "patch_size": 16}
+    video = {"video_processor_type": "TheirVideoProcessor"}
+    config = {"processor_class": "Qwen2_5_VLProcessor", "image_processor": inside}
+
+    assert codes({**families.qwen_vl(), "processor_config.json": config}) == []
+    config = {**config, "video_processor": video}
+    assert codes({**families.qwen_vl(), "processor_config.json": config}) == ["E_ARCHITECTURE"]
