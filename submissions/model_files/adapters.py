@@ -147,6 +147,17 @@ def weights_problems(files: Mapping[str, Collection[str]], base: Hub | None) -> 
             yield Problem("W_ADAPTER", shown(path), message, WEIGHTS_HINT)
 
 
+def beside_problems(paths: Collection[str]) -> Iterator[Problem]:
+    """Weights beside an adapter that are none, such as words that were learned with it."""
+    for path in sorted(paths):
+        message = "These weights lie beside an adapter and are none that is loaded here."
+        hint = (
+            "Hand in the adapter alone. Words that were learned with it (an embedding) are not "
+            "loaded, so train it without them."
+        )
+        yield Problem("E_ADAPTER", shown(path), message, hint)
+
+
 def layout_of(names: Collection[str]) -> str | None:
     """Who writes adapters with such tensors; None for tensors that are no adapter's alone.
 

@@ -17,7 +17,12 @@ from submissions.format.errors import IntakeError, Problem, shown
 from submissions.format.manifest import File, Hub
 from submissions.format.pickles import is_pickle
 from submissions.format.strict_json import BadJson
-from submissions.model_files.adapters import adapter_problems, layout_of, weights_problems
+from submissions.model_files.adapters import (
+    adapter_problems,
+    beside_problems,
+    layout_of,
+    weights_problems,
+)
 from submissions.model_files.chat_templates import template_problems
 from submissions.model_files.classes import entry_problems, is_talked_to, rules
 from submissions.model_files.configs import (
@@ -178,6 +183,7 @@ def _whole_problems(folder: ModelFolder) -> Iterator[Problem]:
         pass
     elif adapters:
         yield from weights_problems(adapters, folder.declared.base)
+        yield from beside_problems(folder.top_tensors.keys() - adapters.keys())
     elif folder.top_config is not None:
         yield from entry_problems(f"{TOP}/config.json", folder.top_config, rules())
         if not folder.has_template and is_talked_to(folder.top_config, rules()):

@@ -201,3 +201,16 @@ def test_the_processors_inside_a_processor_are_classes_of_the_libraries_too() ->
     assert codes({**families.qwen_vl(), "processor_config.json": config}) == []
     config = {**config, "video_processor": video}
     assert codes({**families.qwen_vl(), "processor_config.json": config}) == ["E_ARCHITECTURE"]
+
+
+def test_weights_beside_a_lora_that_no_loader_reads_are_told_at_once() -> None:
+    names = ("unet.a.lora_A.weight", "unet.a.lora_B.weight")
+    lora = safetensors({name: np.ones((2, 2), np.float16) for name in names})
+    words = safetensors({"clip_l": np.ones((2, 8), np.float16)})
+    files: Files = {"pytorch_lora_weights.safetensors": lora, "my_emb.safetensors": words}
+
+    found = refusals(problems_of(as_bytes(files), DeclaredModel(BASE)))
+
+    assert [(problem.code, problem.where) for problem in found] == [
+        ("E_ADAPTER", "'model/my_emb.safetensors'")
+    ]
