@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -13,6 +13,7 @@ from infra.settings import Settings
 from submissions.bundle.check import CheckedBundle
 from submissions.bundle.declarations import read_declaration
 from submissions.bundle.reader_pool import readers_of
+from submissions.bundle.stand_ins import draw_stand_ins
 from submissions.format import manifest as manifests
 from submissions.format.errors import refusal, shown
 from submissions.format.suggestions import no_such
@@ -35,6 +36,20 @@ def chosen_samples(suite: Suite, subset: str, modality: str) -> list[Sample]:
         for sample in suite.samples()
         if belongs(sample) and modality in ("*", sample.facets.modality)
     ]
+
+
+def stand_ins(
+    suite: Suite, listed: Sequence[Sample], blocked: Sequence[str], seed: int
+) -> list[Sample]:
+    """What stands in for blocked samples of a list, as the door and the evaluation draw it."""
+    by_id = {sample.id: sample for sample in suite.samples()}
+    if unknown := [name for name in blocked if name not in by_id]:
+        message = no_such("sample", unknown[0], by_id, within=suite.name)
+        raise refusal("E_ITEM_UNKNOWN", "--blocked", message, "Name a sample of this list.")
+    facts = from_code()[suite.name]
+    subset = {sample.id for sample in listed}
+    drawn = draw_stand_ins(blocked, subset, facts.rules, seed)
+    return [by_id[drawn[name]] for name in blocked if name in drawn]
 
 
 def handed_out(suite: Suite, sample: Sample, folder: Path) -> str:

@@ -3,7 +3,6 @@ seed, once."""
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -13,6 +12,9 @@ from flows.run.case import EvaluationCase
 from flows.run.output_rows import outputs_of
 from infra import tables
 from infra.db import session
+from submissions.bundle.stand_ins import drawing_order
+
+DECLARED = "The team declares that a safety filter blocked its prompt; nobody here saw it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +33,11 @@ def replace_blocked(
 
     A replacement is of the same scenario, setting and modality and was not used for this model.
     Where the whole bank is in use there is none, and a blocked sample counts as the worst value.
+    Of outputs that were made elsewhere those count as blocked that their manifest declares so.
     """
-    while case.submission.kind != "outputs":
+    declared = frozenset(case.submission.manifest.get("blocked", ()))
+    while case.submission.kind != "outputs" or declared:
+        outputs = _declare_blocked(case, outputs, declared)
         draws = dict(_draws(case, outputs))
         if not draws:
             break
@@ -54,19 +59,38 @@ def _draws(case: EvaluationCase, rows: OutputRows) -> Iterator[tuple[str, Sample
                 yield sample.id, drawn
 
 
+def _declare_blocked(
+    case: EvaluationCase, outputs: OutputRows, declared: frozenset[str]
+) -> OutputRows:
+    """Mark handed-in samples without a file as blocked where the manifest says so."""
+    blocked = [
+        row.sample_id
+        for row in outputs.values()
+        if row.sample_id in declared and row.outcome == Outcome.OUTPUT_MISSING
+    ]
+    if not blocked:
+        return outputs
+    with session(case.settings.database) as db:
+        for sample_id in blocked:
+            row = db.get_one(tables.Output, (case.submission.id, sample_id))
+            row.outcome, row.reason = Outcome.BLOCKED, DECLARED
+            db.add(row)
+    with session(case.settings.database) as db:
+        return outputs_of(db, case.submission.id)
+
+
 def _pool(case: EvaluationCase, blocked: Sample) -> list[Sample]:
     """Everything at the same scenario, setting and modality, in an order that the model's seed
     decides."""
     at = blocked.facets
-    same = [
-        sample
+    stratum = (at.scenario, at.setting, at.modality)
+    same = {
+        sample.id: sample
         for sample in case.suite.samples()
-        if (sample.facets.scenario, sample.facets.setting, sample.facets.modality)
-        == (at.scenario, at.setting, at.modality)
-    ]
+        if (sample.facets.scenario, sample.facets.setting, sample.facets.modality) == stratum
+    }
     seed = case.submission.manifest["sampling"]["seed"]
-    random.Random(f"{seed} {at.scenario} {at.setting} {at.modality}").shuffle(same)  # noqa: S311
-    return same
+    return [same[sample_id] for sample_id in drawing_order(same, stratum, seed)]
 
 
 def _note(case: EvaluationCase, drawn: Mapping[str, str]) -> None:

@@ -123,6 +123,8 @@ def _with_warnings(db: Session, case: EvaluationCase) -> str:
     texts = [case.run.why_not]
     if share > MOST_BLOCKED:
         texts.append(f"warning: a safety filter blocked {blocked} of its prompts ({share:.0%})")
+    elif blocked and case.submission.kind == "outputs":
+        texts.append(f"warning: its team declares {blocked} of its prompts to have been blocked")
     if is_unconfined(db, case.submission.id):
         texts.append("warning: its model ran without network and files fenced")
     return "; ".join(filter(None, texts))

@@ -99,8 +99,8 @@ class EvaluationCase:
     @cached_property
     def replaced(self) -> dict[str, str]:
         """Blocked samples and what was drawn in their place; nothing for outputs that were made
-        elsewhere."""
-        if self.submission.kind == "outputs":
+        elsewhere and of which none is declared to be blocked."""
+        if self.submission.kind == "outputs" and not self.submission.manifest.get("blocked"):
             return {}
         table = tables.Output
         query = select(table.sample_id, table.record).where(

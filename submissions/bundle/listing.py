@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 
 from submissions.bundle.answers import AnswerRule
+from submissions.bundle.stand_ins import blocked_problems, expected_with_stand_ins
 from submissions.format import manifest as manifests
 from submissions.format.archive import Archive
 from submissions.format.errors import MOST_PROBLEMS, Problem, shown
@@ -96,6 +97,8 @@ def item_problems(
     manifest: Manifest, expected: Sequence[str], rules: Mapping[str, AnswerRule]
 ) -> Iterator[Problem]:
     """Everything in which the listed samples and the expected ones differ."""
+    yield from blocked_problems(manifest, expected, rules)
+    expected = expected_with_stand_ins(manifest, expected, rules)
     expected_ids, listed_ids = set(expected), set[str]()
     named = {file.sample for file in manifest.files}
     hints = _Hints([name for name in expected if name not in named])

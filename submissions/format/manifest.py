@@ -146,6 +146,14 @@ class Manifest(StrictModel):
     model: ModelCard
     disclosure: Disclosure
     sampling: DeclaredSampling
+    blocked: Annotated[
+        list[Annotated[str, Field(max_length=300)]],
+        Field(
+            max_length=1000,
+            description="samples whose prompt a safety filter refused; `armillary samples SUITE "
+            "--blocked ID` tells which samples stand in for them",
+        ),
+    ] = []
     files: Annotated[
         list[File],
         Field(

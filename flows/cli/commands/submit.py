@@ -123,10 +123,20 @@ def samples(
             parser=NewFolder("the media"), help="Write what each sample starts from there too."
         ),
     ] = None,
+    blocked: Annotated[
+        list[str] | None,
+        typer.Option(
+            parser=NameWithin("sample"),
+            help="A sample that a safety filter blocked: list what stands in for it instead.",
+        ),
+    ] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**63 - 1, help="With --blocked: the manifest's seed.")
+    ] = 0,
 ) -> None:
     """List a suite's sample ids and prompts as JSON lines."""
     from evaluators.suites import suite_named
-    from flows.cli.starter import chosen_samples, handed_out
+    from flows.cli.starter import chosen_samples, handed_out, stand_ins
 
     with reporting_errors():
         chosen = suite_named(suite)
@@ -135,7 +145,10 @@ def samples(
                 fail(f"The samples of {suite} start from their prompts alone. Leave out --media.")
             media.mkdir(parents=True, exist_ok=True)
         modality = modality_of(chosen, modality)
-        for sample in chosen_samples(chosen, subset_of(chosen, subset), modality):
+        listed = chosen_samples(chosen, subset_of(chosen, subset), modality)
+        if blocked:
+            listed = stand_ins(chosen, listed, blocked, seed)
+        for sample in listed:
             line = {
                 "sample": sample.id,
                 "modality": sample.facets.modality,
