@@ -60,9 +60,9 @@ def dump(settings: Settings, to: Path) -> Dumped:
         for table in SQLModel.metadata.sorted_tables:
             with file.open(f"tables/{table.name}.jsonl", "w") as stream:
                 counts[table.name] = 0
-                for row in (
-                    connection.execution_options(yield_per=BATCH).execute(select(table)).mappings()
-                ):
+                # On the statement: a connection keeps options, and the export below asks it too.
+                rows = connection.execute(select(table).execution_options(yield_per=BATCH))
+                for row in rows.mappings():
                     stream.write(
                         json.dumps({name: _plain(value) for name, value in row.items()}).encode()
                         + b"\n"

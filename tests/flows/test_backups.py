@@ -23,6 +23,7 @@ from infra.store import open_store
 from infra.tables import Cell, Event, RateCount, now
 from infra.tables.operations import Lease
 from tests.bundles import drawn_outputs
+from tests.command import Machine
 from tests.servers.postgres import PostgresServer
 
 
@@ -108,6 +109,20 @@ def test_a_drill_finds_the_export_of_the_backups_moment_whatever_happened_since(
 
     assert (same.different, same.files > 10) == ((), True)
     assert later == same
+
+
+def test_a_drill_of_a_backup_from_postgres_finds_the_same_export(
+    board: Settings, tmp_path: Path, postgres_server: PostgresServer
+) -> None:
+    dump(board, tmp_path / "first.zip")
+    served = board.model_copy(update={"database_url": postgres_server.fresh_database()})
+    restore(served, tmp_path / "first.zip")
+    machine = Machine(board.home, {"ARMILLARY_DATABASE_URL": served.database})
+
+    # In a process of its own: one that has asked before does not show everything.
+    machine.run_alone("operate", "backup", str(tmp_path / "second.zip"))
+
+    assert drill(served, tmp_path / "second.zip").different == ()
 
 
 def test_a_drill_notices_a_number_that_is_not_what_it_was(board: Settings, tmp_path: Path) -> None:
