@@ -3,7 +3,7 @@ after a kill."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -18,7 +18,9 @@ from evaluators.contracts import Question, Request
 from evaluators.media import Pixels, write_mp4
 from evaluators.models.adapt.batches import IGNORED, Lesson, Mask, Teacher
 from evaluators.models.adapt.checkpoint import AnotherRun
+from evaluators.models.adapt.exam import batched, exam, row_bytes
 from evaluators.models.adapt.folder import base_of, save_adapted
+from evaluators.models.adapt.sizing.weightless import weightless
 from evaluators.models.adapt.strategies import PARTS, Strategy, counts, part_of, ready
 from evaluators.models.adapt.train import Adapted, TrainingPlan, TrainingStep, adapt, order, rate_at
 from evaluators.models.vlm.adapter import NoBase, load_adapted, open_adapted
@@ -374,3 +376,47 @@ def test_nothing_to_learn_and_an_unknown_strategy_are_told(paligemma: Path) -> N
         adapt(*opened(paligemma), [], PLAN)
     with pytest.raises(ValueError, match="There is no strategy 'half'"):
         ready(opened(paligemma)[0], "half")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("strategy", ["projector", "lora"])
+def test_in_bf16_what_is_trained_stays_in_full_precision(
+    strategy: Strategy, paligemma: Path
+) -> None:
+    plan = replace(PLAN, strategy=strategy, precision="bf16")
+    model, processor = read_folder(paligemma, "cpu", "bf16")
+
+    low = adapt(model, processor, lessons(), plan)
+    full = adapt(*opened(paligemma), lessons(), replace(plan, precision="fp32"))
+
+    dtypes = {parameter.requires_grad: parameter.dtype for parameter in low.model.parameters()}
+    assert dtypes == {True: torch.float32, False: torch.bfloat16}
+    assert np.allclose(low.losses, full.losses, rtol=0.1)
+
+
+@pytest.mark.parametrize("mask", MASKS)
+def test_an_exam_is_batched_by_memory_reads_as_it_goes_and_gives_the_same(
+    mask: Mask, paligemma: Path
+) -> None:
+    teacher = Teacher(*opened(paligemma), mask)
+    read: list[int] = []
+
+    def stream() -> Iterator[Lesson]:
+        for number, lesson in enumerate(lessons()):
+            read.append(number)
+            yield lesson
+
+    one = row_bytes(teacher.model.config, teacher.packer.rows(teacher.read(lessons()[0]))[0], 4)
+    first = next(batched(teacher, stream(), 1))
+    groups = list(batched(teacher, lessons(), 3 * one))
+
+    assert len(first) == 1 and read == ([0, 1] if mask == "image_first" else [0])
+    assert len(groups) > 1 and all(sum(p.bytes for p in group) <= 3 * one for group in groups)
+    assert exam(teacher, stream(), 1) == exam(teacher, lessons(), 3 * one)
+    assert exam(teacher, lessons(), 1) == exam(teacher, lessons(), 1 << 30)
+
+
+def test_a_row_at_the_size_of_paligemma_2_needs_a_batch_of_its_own_on_a_small_card() -> None:
+    config = weightless().config
+    tokens = 8 * 256 + 20
+
+    assert 0.2e9 < row_bytes(config, tokens, 2) < 0.6e9

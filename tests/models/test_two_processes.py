@@ -87,7 +87,7 @@ def weights(folder: Path) -> dict[str, torch.Tensor]:
     return load_file(folder / "adapter_model.safetensors")
 
 
-@pytest.mark.parametrize("name", list(two_processes.PLANS))
+@pytest.mark.parametrize("name", ["projector", "lora", "full", "sharded"])
 def test_two_processes_learn_what_one_learns_with_twice_the_batch(
     name: str, together: RanTogether, paligemma: Path, tmp_path: Path
 ) -> None:
@@ -102,6 +102,18 @@ def test_two_processes_learn_what_one_learns_with_twice_the_batch(
     assert mine.keys() == theirs.keys()
     far = {key: float((mine[key] - theirs[key]).abs().max()) for key in mine}
     assert max(far.values()) < 5e-3
+
+
+def test_sharded_weights_stay_in_full_precision_while_bf16_computes(
+    together: RanTogether,
+) -> None:
+    low, full = (together.seen[0][name]["losses"] for name in ("sharded in bf16", "sharded"))
+
+    assert low != full and np.allclose(low[0], full[0], rtol=0.1)
+    assert low[-1] < low[0]
+    assert {w.dtype for w in weights(together.folder / "sharded in bf16").values()} == {
+        torch.float32
+    }
 
 
 def test_only_the_first_process_prints_and_a_run_that_was_cut_off_goes_on(

@@ -25,6 +25,7 @@ PLANS = {
     "lora": replace(PLAN, strategy="lora", checkpointing=True),
     "full": replace(PLAN, strategy="full", workers=1),
     "sharded": replace(PLAN, strategy="full", sharded=True, checkpointing=True),
+    "sharded in bf16": replace(PLAN, strategy="full", sharded=True, precision="bf16"),
 }
 STOPPED = 5
 """The batch of a process in which a run is cut off: the first of its third step."""
