@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -345,3 +347,33 @@ def test_epochs_and_the_mixture_settle_steps_and_questions(data: Path, tmp_path:
     assert {item.format for item in lessons.items} == {"open_ended"}
     assert {item.task for item in lessons.items} == {"action_recognition"}
     assert len(done.losses) == len(lessons)
+
+
+@pytest.mark.long
+def test_two_processes_of_the_command_adapt_one_judge_that_is_ranked(
+    ready: Settings, data: Path, tmp_path: Path
+) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    told = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
+    machines = [
+        Machine(tmp_path / f"home{rank}", {**told, "RANK": str(rank), "LOCAL_RANK": str(rank)})
+        for rank in range(2)
+    ]
+    to = tmp_path / "judge"
+    plan = ("--steps", "2", "--frames", "uniform-2", "--held-out", "0.34", "--team", "Owls")
+    command = ("universe", "adapt", str(to), "--data", str(data), *plan)
+
+    with ThreadPoolExecutor(2) as both:
+        first, second = both.map(lambda machine: machine.run_alone(*command), machines)
+    manifest = json.loads((to / "armillary.json").read_text())
+    (to / "armillary.json").write_text(json.dumps({**manifest, "subset": "demo"}))
+    evaluate.fn(receive(ready, None, to, None).submission_id)
+    with session(ready.database) as db:
+        ranks = [row.rank for row in ranking(db, "universe", None, BoardAddress())]
+
+    assert "step 2 of 2" in first and "action_recognition, open_ended" in first
+    assert "step" not in second and "action_recognition" not in second
+    assert "16 clips seen" in (to / "README.md").read_text()
+    assert 1 in ranks
