@@ -3,6 +3,7 @@ that run here."""
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set
@@ -118,7 +119,7 @@ def _type_problems(
             hint = "Nothing to do if that is what you mean."
             yield Problem("W_ARCHITECTURE", shown(path), message, hint)
         else:
-            yield unknown_class(path, name)
+            yield unknown_class(path, name, _like(name, rules["transformers"]))
 
 
 def _loaded_by(path: str, key: str, names: Set[str]) -> str:
@@ -162,13 +163,20 @@ def is_talked_to(config: Mapping[str, Any], rules: Rules) -> bool:
     )
 
 
-def unknown_class(path: str, name: object) -> Problem:
+def _like(name: object, listed: Set[str]) -> str:
+    """What to do about the name of a tokenizer or processor that is gone."""
+    close = difflib.get_close_matches(str(name)[:100], sorted(listed), n=3, cutoff=0.8)
+    again = "Save the processor again with save_pretrained of a transformers of today"
+    return f"{again}, or name one of {', '.join(close)}." if close else f"{again}."
+
+
+def unknown_class(path: str, name: object, hint: str = DIFFUSERS_HINT) -> Problem:
     """The refusal of a class that no library here brings."""
     message = (
         f"The class {shown(name)} is not one of diffusers or transformers as they are installed "
         "here."
     )
-    return Problem("E_ARCHITECTURE", shown(path), message, DIFFUSERS_HINT)
+    return Problem("E_ARCHITECTURE", shown(path), message, hint)
 
 
 def _is_named(name: object, listed: Set[str]) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -46,6 +46,7 @@ more."""
 RANKS = re.compile(rb"(?:[A-Za-z0-9+/]{1,400}={0,2} [0-9]{1,7}\n)+")
 TOP = "model"
 ADAPTER = "adapter_config.json"
+UNLOADABLE = frozenset({"E_ARCHITECTURE", "E_QUANTISED", "E_WEIGHTS_INDEX"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,18 +154,32 @@ def _json_problems(path: str, data: bytes, folder: ModelFolder) -> Iterator[Prob
         yield Problem("E_CONFIG_JSON", shown(path), "This is no JSON object.", HINT)
         return
     name = PurePosixPath(path).name.lower()
+    adapter = f"{TOP}/{ADAPTER}" in folder.names
     if is_index(path):
-        yield from index_problems(path, value, folder.names)
+        problems = index_problems(path, value, folder.names)
+        yield from _beside_an_adapter(path, problems) if adapter else problems
     elif name == ADAPTER:
         yield from _adapter_problems(path, value, folder)
     elif name == "judge.json":
         yield from sight_problems(path, value)
     else:
+        problems = config_problems(path, value, rules(), folder.declared.modalities, folder.names)
+        if adapter:
+            yield from _beside_an_adapter(path, problems)
+            return
         folder.shapes.add_config(path, value)
         folder.has_template |= bool(value.get("chat_template"))
         if path == f"{TOP}/config.json":
             folder.top_config = value
-        yield from config_problems(path, value, rules(), folder.declared.modalities, folder.names)
+        yield from problems
+
+
+def _beside_an_adapter(path: str, problems: Iterable[Problem]) -> Iterator[Problem]:
+    """What would only keep the file from being loaded costs a word: the base brings its own."""
+    found = list(problems)
+    if any(problem.code in UNLOADABLE for problem in found):
+        yield note(path, "Beside an adapter its base's own files are read")
+    yield from (problem for problem in found if problem.code not in UNLOADABLE)
 
 
 def _adapter_problems(path: str, config: dict[str, Any], folder: ModelFolder) -> Iterator[Problem]:

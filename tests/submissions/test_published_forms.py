@@ -214,3 +214,34 @@ def test_weights_beside_a_lora_that_no_loader_reads_are_told_at_once() -> None:
     assert [(problem.code, problem.where) for problem in found] == [
         ("E_ADAPTER", "'model/my_emb.safetensors'")
     ]
+
+
+GONE = {"image_processor_type": "Qwen2_5_VLImageProcessor"}
+
+
+def test_a_processor_whose_name_is_gone_is_told_the_name_of_today() -> None:
+    files = {**families.qwen_vl(), "preprocessor_config.json": GONE}
+
+    found = refusals(problems_of(as_bytes(files), DeclaredModel()))
+
+    assert [problem.code for problem in found] == ["E_ARCHITECTURE"]
+    assert "or name one of" in found[0].hint and "Qwen2VLImageProcessor" in found[0].hint
+
+
+def test_beside_an_adapter_only_what_is_dangerous_is_refused() -> None:
+    bits = {"quantization_config": {"quant_method": "bitsandbytes", "load_in_4bit": True}}
+    kind = {"architectures": ["Qwen2_5_VLForConditionalGeneration"]}
+    files: Files = {
+        "adapter_config.json": {"peft_type": "LORA", "r": 4, "revision": None},
+        "adapter_model.safetensors": families.tensors(a__lora_A__weight=(1, 2)),
+        "preprocessor_config.json": GONE,
+        "config.json": {**kind, **bits},
+        "model.safetensors.index.json": {"weight_map": {"a": "model-00001.safetensors"}},
+    }
+
+    found = problems_of(as_bytes(files), DeclaredModel(BASE))
+    evil = {**files, "config.json": {**kind, "auto_map": {"AutoModel": "x.Y"}}}
+
+    assert [problem.code for problem in found] == ["W_LEFT_OUT"] * 3
+    assert codes(evil, DeclaredModel(BASE)) == ["E_CONFIG_KEY"]
+    assert codes({**files, "weights.gguf": b"GGUF"}, DeclaredModel(BASE)) == ["E_QUANTISED"]
