@@ -121,3 +121,4 @@ class Rating:
     native: bool = False
     begins: Callable[[Output], str] | None = None
     repair: Callable[[Sequence[RatedItem]], tuple[str, ...]] | None = None
+    agree: Callable[[Sequence[tuple[float, float]]], Mapping[str, float | None]] | None = None

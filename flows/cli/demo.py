@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from flows.cli.demos import liva, tailor, universe
+from flows.cli.demos import liva, tailor, universe, universe_worlds
 from flows.evaluate.door import receive
 from flows.publish.seal_chain import seal_catalogue
 from flows.run.catalogue import load
@@ -19,6 +19,7 @@ DEMOS: tuple[Callable[[Settings], tuple[Path, ...]], ...] = (
     tailor.bundles,
     liva.bundles,
     universe.bundles,
+    universe_worlds.bundles,
 )
 """One function a suite: what it hands in."""
 
@@ -26,7 +27,7 @@ DEMOS: tuple[Callable[[Settings], tuple[Path, ...]], ...] = (
 def run(settings: Settings, say: Say) -> None:
     """Create the database, hand in a model and a bundle of outputs, evaluate both, publish."""
     prepare(settings)
-    say("[bold]1/6[/bold] Database and catalogue: four suites and the figures their papers print.")
+    say("[bold]1/6[/bold] Database and catalogue: six boards and the figures their papers print.")
     migrate(settings.database)
     with session(settings.database) as db:
         load(db)

@@ -3,7 +3,7 @@ cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -18,6 +18,7 @@ from infra import tables
 EVERYWHERE = "everything"
 PLACES = ("scenario", "setting", "modality")
 Pairs = list[tuple[float, float]]
+Agree = Callable[[Sequence[tuple[float, float]]], Mapping[str, float | None]]
 SampleValues = dict[tuple[str, str, str], float]
 """People's value by submission, sample and metric."""
 
@@ -44,7 +45,9 @@ def judges_and_people(db: Session, entries: Sequence[People]) -> dict[str, Any]:
     return {
         judge: {
             metric: _places(
-                _pairs(people_values, theirs, metric, beside.get(metric, metric)), places
+                _pairs(people_values, theirs, metric, beside.get(metric, metric)),
+                places,
+                suite.rating.agree,
             )
             for metric in metrics
             if any(name == beside.get(metric, metric) for _, _, name in theirs)
@@ -82,7 +85,9 @@ def _pairs(
 
 
 def _places(
-    pairs: Mapping[tuple[str, str], tuple[float, float]], facets: Mapping[str, Facets]
+    pairs: Mapping[tuple[str, str], tuple[float, float]],
+    facets: Mapping[str, Facets],
+    agree: Agree | None,
 ) -> dict[str, Any]:
     """Single samples over everything and at each place, and the means of cells against each
     other."""
@@ -101,7 +106,11 @@ def _places(
         "pearson_of_cells": pearson(*zip(*means, strict=True)) if len(means) > 2 else None,
     }
     return {
-        place: {**judge_and_people(place_pairs), **(across if place == EVERYWHERE else {})}
+        place: {
+            **judge_and_people(place_pairs),
+            **(agree(place_pairs) if agree else {}),
+            **(across if place == EVERYWHERE else {}),
+        }
         for place, place_pairs in by_place.items()
     }
 

@@ -4,6 +4,7 @@ one."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
 
 from evaluators.contracts import (
@@ -18,6 +19,7 @@ from evaluators.contracts import (
     Sample,
     Score,
 )
+from evaluators.statistics.agreement import cohen_kappa
 from evaluators.statistics.grading import (
     Accuracy,
     Grade,
@@ -127,6 +129,25 @@ def label(opinions: Sequence[Opinion], subject: str) -> GradedItem:
     return GradedItem(primaries.get(0), primaries.get(1), settled)
 
 
+def agree(pairs: Sequence[tuple[float, float]]) -> Mapping[str, float | None]:
+    """How far a judge says the same of rollouts as people, from 0 to 100: graded, where half right
+    agrees by half, strict, where only the same counts; and kappa beyond chance.
+
+    >>> agree([(100.0, 100.0), (0.0, 0.0), (100.0, 50.0), (0.0, 100.0)])["graded"]
+    62.5
+    """
+    if not pairs:
+        return {"graded": None, "strict": None, "kappa": None}
+    near = [100 - abs(judged - people) for judged, people in pairs]
+    names = sorted({str(value) for pair in pairs for value in pair})
+    judged, people = ([str(pair[side]) for pair in pairs] for side in (0, 1))
+    return {
+        "graded": fmean(near),
+        "strict": 100 * fmean(first == second for first, second in pairs),
+        "kappa": cohen_kappa(judged, people, names).value,
+    }
+
+
 RATING = Rating(
     words,
     form,
@@ -137,4 +158,5 @@ RATING = Rating(
     beside=BESIDE,
     adjudicated=True,
     attention_each=ATTENTION_EACH,
+    agree=agree,
 )

@@ -34,10 +34,14 @@ def yardsticks() -> tuple[Yardstick, ...]:
     """All of them; none is ever ranked."""
     return (
         Yardstick(GAME, "ceiling", "video", _game),
+        Yardstick(
+            "Small world", "baseline", "video", partial(_rolled, small_world), statement=TRAINED
+        ),
         *(
             Yardstick(title, "sanity", "video", partial(_rolled, opened))
             for title, opened in ((FROZEN, frozen_world), (NOISE, noise_world), (GREY, grey_world))
         ),
+        Yardstick(SHUFFLED, "sanity", "video", _shuffled, statement=TRAINED),
     )
 
 

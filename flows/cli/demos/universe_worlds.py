@@ -1,0 +1,36 @@
+"""UNIVERSE's worlds in the demo: the small trained world rolls eight starts out once, for the
+judged board and for that of the game."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+
+from flows.cli.demos.entry import DemoFacts, declaration_of, demo_samples
+from infra.settings import Settings
+from submissions.bundle.pack import pack_outputs
+
+SUITES = ("universe_worlds", "universe_truth")
+NAME = "Small trained world"
+
+
+def bundles(settings: Settings) -> tuple[Path, ...]:
+    """What is handed in; nothing on a machine without the game."""
+    return tuple(rolled_out(settings, suite) for suite in SUITES) if find_spec("vizdoom") else ()
+
+
+def rolled_out(settings: Settings, suite: str) -> Path:
+    """A bundle of the small world's rollouts, made once and kept by the hash of its weights."""
+    bundle = settings.home / "demo" / f"small-world-{suite}.zip"
+    if not bundle.exists():
+        from evaluators.suites.universe_worlds.rolling import roll_out
+        from evaluators.suites.universe_worlds.yardsticks import TRAINED, small_world
+
+        world = small_world()
+        folder = settings.home / "demo" / f"small-world-{world.card.revision}"
+        outputs = roll_out(world, demo_samples(suite, "video"), folder)
+        facts = DemoFacts(NAME, world.card.revision, {"seed": 0})
+        declared = declaration_of(suite, "video", facts)
+        disclosure = {"trained_on_suite_data": "no", "statement": TRAINED}
+        pack_outputs(bundle, {**declared, "disclosure": disclosure}, outputs)
+    return bundle
