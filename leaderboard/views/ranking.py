@@ -176,8 +176,9 @@ def _judged(entries: Sequence[RankedEntry], settled: Settled, chosen: Choice) ->
     listed = [entry for entry in entries if entry.board == chosen.board]
     if not listed:
         explanation = (
-            "Nothing handed in stands here with this choice. `armillary new` makes a folder to "
-            "begin with; the page Submit says how."
+            "Nothing handed in stands here with this choice. "
+            f"`armillary new {suite.name} my-entry` makes a folder to begin with; the page Submit "
+            "says how."
             if suite.accepts
             else "This suite takes no submissions yet."
         )
@@ -282,12 +283,13 @@ def _offers(settled: Settled, any_here: bool) -> None:
     """Where else figures stand, as buttons; open if nothing stands here."""
     others = [place for place in settled.places if place.at != settled.choice.at]
     if not any_here:
-        where = (
-            "There are figures here:"
+        words = (
+            "Nothing stands at this address. There are figures here:"
             if others
-            else f"{escaped(settled.suite.title)} has none yet for this metric."
+            else f"Here the ranking of {escaped(settled.suite.title)} will stand, with its figures "
+            "and how sure they are, as soon as somebody enters."
         )
-        st.info(f"Nothing stands at this address. {where}", icon=":material/info:")
+        st.info(words, icon=":material/info:")
     if others:
         with st.expander(f"{len(others)} other addresses with figures", expanded=not any_here):
             _buttons(_closest(others, settled.choice.at)[:MOST_OFFERS], settled.choice, "offer")

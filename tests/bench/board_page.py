@@ -20,6 +20,8 @@ from tests.browser.conftest import CHROMIUM, FLAGS, _free_port, _wait
 
 LOADS = 9
 PATIENCE = 120_000
+CELL = "[data-testid=stDataFrame] [role=gridcell], table.arm-table tbody td"
+"""Where words of a table stand, in a table of Streamlit's and in one of ours."""
 HELLO = 'import streamlit as st\nst.title("Hello")\nst.dataframe({"a": [1, 2, 3]})\n'
 BOARD = (
     "from flows.cli.serve import run_board; from infra.settings import Settings; "
@@ -102,9 +104,7 @@ def _interactive(page: Page, url: str) -> float:
     start = perf_counter()
     page.goto(url)
     expect(page.locator("h1").first).to_be_visible(timeout=PATIENCE)
-    expect(page.locator("[data-testid=stDataFrame] [role=gridcell]").first).to_be_attached(
-        timeout=PATIENCE
-    )
+    expect(page.locator(CELL).first).to_be_attached(timeout=PATIENCE)
     expect(page.locator("[data-testid=stApp][data-test-script-state=running]")).to_have_count(
         0, timeout=PATIENCE
     )

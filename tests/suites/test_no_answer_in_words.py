@@ -14,23 +14,28 @@ import pytest
 from evaluators.contracts import Sample
 from evaluators.statistics.clues import CLUES, luck
 from evaluators.suites import all_suites, suite_named
+from evaluators.suites.sc3.samples import truth_of
 from flows.cli.starter import chosen_samples, new_entry
 from submissions.tools.starter import EntryFacts
 
 SURELY_LUCK = 0.002
 """Below, a clue tells something; some forty clues and groups are tried."""
 ANSWERS: Mapping[str, Callable[[Sample], str]] = {
-    "universe": lambda sample: str(sample.reference["answer"])
+    "universe": lambda sample: str(sample.reference["answer"]),
+    "sc3": lambda sample: str(truth_of(sample).object_placing),
 }
-"""Suites whose samples have a right answer; the others judge what was made."""
+"""Suites whose samples have an answer: a label, or how the real trial ended. The others judge what
+was made."""
 SHOWN_KEYS = {"sample", "modality", "prompt", "media", "output"}
 
 
 def groups(suite: str) -> dict[tuple[str, str], list[tuple[int, Sample]]]:
-    """Samples of one task and format, with their place in the list."""
+    """Samples of one task and format, with their place in the list; SC3's policies together, as
+    each has few starts."""
     by_kind: dict[tuple[str, str], list[tuple[int, Sample]]] = defaultdict(list)
     for place, sample in enumerate(suite_named(suite).samples()):
-        by_kind[sample.facets.task, sample.facets.setting].append((place, sample))
+        task = "" if suite == "sc3" else sample.facets.task
+        by_kind[task, sample.facets.setting].append((place, sample))
     return by_kind
 
 
@@ -68,9 +73,9 @@ def test_an_answer_in_an_id_is_noticed() -> None:
 
 def test_every_suite_either_has_answers_that_are_tried_here_or_judges_what_was_made() -> None:
     for suite in all_suites():
-        answered = [s for s in suite.samples()[:50] if "answer" in s.reference]
+        answered = any("answer" in sample.reference for sample in suite.samples()[:50])
 
-        assert bool(answered) == (suite.name in ANSWERS), suite.name
+        assert not answered or suite.name in ANSWERS, suite.name
 
 
 @pytest.mark.parametrize("suite", ["tailor", "liva", "universe"])
