@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from flows.cli.demos import liva, tailor, universe, universe_worlds
+from flows.cli.demos import liva, sc3, tailor, universe, universe_worlds
 from flows.evaluate.door import receive
 from flows.publish.seal_chain import seal_catalogue
 from flows.run.catalogue import load
@@ -20,6 +20,7 @@ DEMOS: tuple[Callable[[Settings], tuple[Path, ...]], ...] = (
     liva.bundles,
     universe.bundles,
     universe_worlds.bundles,
+    sc3.bundles,
 )
 """One function a suite: what it hands in."""
 
@@ -38,8 +39,8 @@ def run(settings: Settings, say: Say) -> None:
     )
     judge = f"vlm:{_judge_folder(settings)}"
     say(
-        "[bold]3/6[/bold] Handing in models (we generate), drawn pictures and panned clips (they "
-        "generated)."
+        "[bold]3/6[/bold] Handing in models (we generate), drawn pictures, panned clips and "
+        "rollouts (they generated)."
     )
     bundles = [bundle for make in DEMOS for bundle in make(settings)]
     ids = [receive(settings, str(bundle), None, None).submission_id for bundle in bundles]

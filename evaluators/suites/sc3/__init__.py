@@ -8,7 +8,7 @@ from evaluators.suites.sc3.producing import produce
 from evaluators.suites.sc3.rating import RATING
 from evaluators.suites.sc3.reading import card, read, read_yardstick
 from evaluators.suites.sc3.real import hand_out, real_rollout
-from evaluators.suites.sc3.samples import in_demo, in_full, private_samples, samples
+from evaluators.suites.sc3.samples import in_demo, in_full, in_loop, private_samples, samples
 from evaluators.suites.sc3.scoring import score, tabulate
 from evaluators.suites.sc3.yardsticks import yardsticks
 
@@ -34,7 +34,7 @@ SUITE = Suite(
     },
     metrics=METRICS,
     samples=samples,
-    subsets={"full": in_full, "demo": in_demo},
+    subsets={"full": in_full, "demo": in_demo, "loop": in_loop},
     accepts=("outputs", "model"),
     paper=Paper("https://arxiv.org/abs/2606.18610", published.published, published.facts),
     scoring=Scoring(score, tabulate=tabulate),

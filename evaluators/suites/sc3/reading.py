@@ -34,6 +34,7 @@ AUTOMATIC = "automatic"
 OWN = "submitter"
 MADE_UP = "made up"
 SIMULATED = "the simulator's own, from shipped trials"
+ANNOTATED = "the annotator's, from shipped trials"
 """Whose labels they are: not what an annotator is called, since a submitter may call theirs as they
 like."""
 
@@ -87,7 +88,7 @@ def read_yardstick(sample: Sample, path: Path) -> Mapping[str, Json]:
     if rollout.steps:
         return _value(sample, _seen(rollout))
     (label,) = rollout.annotations
-    whose = label.annotator if label.annotator == SIMULATED else MADE_UP
+    whose = label.annotator if label.annotator in (SIMULATED, ANNOTATED) else MADE_UP
     return {
         "evaluator": rollout.evaluator,
         "annotator": whose,

@@ -26,7 +26,7 @@ from evaluators.worlds.tabletop.cards import CARDS
 from evaluators.worlds.tabletop.starts import TableStart
 
 MODES = ("offline", "online")
-DEMO_STARTS = 3
+DEMO_STARTS, LOOP_STARTS = 3, 8
 PRIVATE = "private."
 """Ids of an operator's own samples begin so; they stay on the server."""
 
@@ -66,7 +66,13 @@ def in_full(_sample: Sample) -> bool:
 
 def in_demo(sample: Sample) -> bool:
     """The first starts of each policy: enough to see the whole path, too few to rank anybody by."""
-    return int(sample.cluster.rpartition("-")[2]) < DEMO_STARTS
+    return _number(sample) < DEMO_STARTS
+
+
+def in_loop(sample: Sample) -> bool:
+    """The closed loop alone, from the first eight starts of each policy: fewer starts do not tell a
+    second real run from a noisy one."""
+    return sample.facets.setting == "online" and _number(sample) < LOOP_STARTS
 
 
 def folder_of(sample: Sample) -> Path:
@@ -97,6 +103,10 @@ def start_of(sample: Sample) -> str:
 def criteria_of(outcome: ObjectOutcome) -> dict[str, bool]:
     """The three criteria by name."""
     return {name: bool(getattr(outcome, name)) for name in CRITERIA}
+
+
+def _number(sample: Sample) -> int:
+    return int(sample.cluster.rpartition("-")[2])
 
 
 @cache

@@ -21,14 +21,14 @@ from evaluators.contracts import (
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
-from evaluators.suites.sc3.reading import MADE_UP, OWN, SIMULATED
+from evaluators.suites.sc3.reading import ANNOTATED, MADE_UP, OWN, SIMULATED
 from evaluators.suites.sc3.resampling import Draws, draw, ends
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth_of
 
 POOLED = "pooled"
 RESAMPLES = 200
-WHOSE = {OWN: "the submitter's own", MADE_UP: MADE_UP, SIMULATED: SIMULATED}
+WHOSE = {OWN: "the submitter's own", **{name: name for name in (MADE_UP, SIMULATED, ANNOTATED)}}
 LIKENESS = ("psnr", "ssim")
 PER_SAMPLE = ("reproduction_average", "rate_error", *LIKENESS, "termination_rate")
 RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")

@@ -15,13 +15,14 @@ from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
 from evaluators.suites.sc3.producing import Rollouts, open_folder
-from evaluators.suites.sc3.reading import MADE_UP, SIMULATED
+from evaluators.suites.sc3.reading import ANNOTATED, MADE_UP, SIMULATED
 from evaluators.suites.sc3.rollouts.trajectories import (
     OutcomeAnnotation,
     Trajectory,
     to_bytes,
 )
 from evaluators.suites.sc3.samples import recording_of, trial_of, truth_of
+from evaluators.suites.sc3.table.cached import PackedWorld, write_cached
 from evaluators.worlds.tabletop import blind
 
 SHIPPED_WORLD = Path(__file__).parent / "data" / "video_world"
@@ -29,9 +30,14 @@ TRIALS = (
     "No model: what held is the simulator's own state in trials that were run once and are shipped "
     "with the suite; there are no frames of them."
 )
+BLIND = (
+    "No model: online what the annotator saw in trials that were run once and are shipped with the "
+    "suite; offline rolled out on the spot."
+)
 PRACTISED = (
     "A small video world model of ours, trained on practice on the same simulated table, from "
-    "other starts."
+    "other starts; its frames go through H.264. Rollouts of the demo subset were made once by "
+    "these weights and are shipped."
 )
 
 Fake = Callable[[Sequence[Match]], list[ObjectOutcome]]
@@ -47,9 +53,9 @@ def yardsticks() -> tuple[Yardstick, ...]:
         ("Never grasps (simulated)", "baseline", {"online": "never grasps"}),
     ]
     shown = [
-        ("Grey world", blind.grey),
-        ("Noise world", blind.noise),
-        ("Still world", blind.frozen),
+        ("Grey world", "grey", blind.grey),
+        ("Noise world", "noise", blind.noise),
+        ("Still world", "frozen", blind.frozen),
     ]
     fakes: list[tuple[str, Fake]] = [
         ("Criterion mean", criterion_mean),
@@ -62,7 +68,10 @@ def yardsticks() -> tuple[Yardstick, ...]:
             for title, role, titles in runs
         ),
         *_learned(),
-        *(make(title, "sanity", make=partial(_rolled, world)) for title, world in shown),
+        *(
+            make(title, "sanity", make=partial(_blind, run, world), statement=BLIND)
+            for title, run, world in shown
+        ),
         *(make(title, "sanity", make=partial(_faked, fake)) for title, fake in fakes),
     )
 
@@ -71,8 +80,21 @@ def _learned() -> tuple[Yardstick, ...]:
     """The small model that is shipped, if one is."""
     if not (SHIPPED_WORLD / "config.json").is_file():
         return ()
-    title, roll = "Small video world model", partial(_rolled, partial(open_folder, SHIPPED_WORLD))
-    return (Yardstick(title, "baseline", "trajectory", roll, statement=PRACTISED),)
+    title = "Small video world model"
+    return (Yardstick(title, "baseline", "trajectory", _rolled_small, statement=PRACTISED),)
+
+
+def _rolled_small(
+    samples: Sequence[Sample], outputs: OutputFiles, folder: Path
+) -> Mapping[str, Path]:
+    """The shipped rollouts of the small model where its weights made them, others on the spot."""
+    folder.mkdir(parents=True, exist_ok=True)
+    files = {**write_cached(SHIPPED_WORLD, samples, folder)}
+    lacking = [sample for sample in samples if sample.id not in files]
+    if lacking:
+        open_world = partial(open_folder, SHIPPED_WORLD)
+        files |= _rolled(lambda: PackedWorld(open_world()), lacking, outputs, folder)
+    return files
 
 
 def _rolled(
@@ -93,6 +115,23 @@ def _run_again(
         for sample in samples
         if (run := runs.get(sample.facets.setting))
     }
+
+
+def _blind(
+    run: str,
+    open_world: Callable[[], World],
+    samples: Sequence[Sample],
+    outputs: OutputFiles,
+    folder: Path,
+) -> Mapping[str, Path]:
+    """A world that shows nothing: online as it was annotated once, offline rolled out."""
+    online = [sample for sample in samples if sample.facets.setting == "online"]
+    offline = [sample for sample in samples if sample.facets.setting == "offline"]
+    files = {
+        sample.id: _write(sample, trial_of(sample).outcomes[run], ANNOTATED, folder)
+        for sample in online
+    }
+    return {**files, **_rolled(open_world, offline, outputs, folder)}
 
 
 def _faked(

@@ -3,7 +3,6 @@ every fourth frame as H.264; one small file a start."""
 
 from __future__ import annotations
 
-import io
 import json
 import os
 from dataclasses import asdict, dataclass, replace
@@ -12,17 +11,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from evaluators.suites.sc3.table.clips import (
+    pack_clip,
+    pack_pictures,
+    unpack_clip,
+    unpack_pictures,
+)
 from evaluators.worlds.actions import Actions
 from evaluators.worlds.tabletop.starts import Placement, TableStart
-from evaluators.worlds.tabletop.views import VIEWS, Frames
+from evaluators.worlds.tabletop.views import Frames
 
 RECORDINGS = "recordings"
 EVERY = 4
 """One frame in so many is kept, those that the annotator looks at."""
 
-H264 = {"crf": "22", "preset": "veryslow", "threads": "1", "x264-params": "mbtree=0"}
+QUALITY = 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +42,9 @@ class TableRecording:
 
     def kept_frames(self) -> Frames:
         """Every fourth frame [views, moments, height, width, RGB], the first as it is."""
-        return _unpacked(self.clip, self.first)
+        film = unpack_clip(self.clip)
+        film[:, 0] = self.first
+        return film
 
     def frames(self) -> Frames:
         """As many frames as there are steps and one more; between those that are kept the last
@@ -49,7 +55,7 @@ class TableRecording:
 
 def keep(start: TableStart, policy: int, frames: Frames, actions: Actions) -> TableRecording:
     """A recording of a run of which every fourth frame was filmed."""
-    return TableRecording(start, policy, frames[:, 0], actions, _packed(frames))
+    return TableRecording(start, policy, frames[:, 0], actions, pack_clip(frames, QUALITY))
 
 
 def save_recording(recording: TableRecording, folder: Path) -> Path:
@@ -62,7 +68,7 @@ def save_recording(recording: TableRecording, folder: Path) -> Path:
         np.savez(
             file,
             line=np.frombuffer(line.encode(), np.uint8),
-            first=np.frombuffer(_lossless(recording.first), np.uint8),
+            first=np.frombuffer(pack_pictures(recording.first), np.uint8),
             actions=recording.actions.astype(np.float32),
             clip=np.frombuffer(recording.clip, np.uint8),
         )
@@ -78,7 +84,7 @@ def read_recording(folder: Path, start: str) -> TableRecording:
         return TableRecording(
             _start(line["start"]),
             int(line["policy"]),
-            _pictures(file["first"].tobytes()),
+            unpack_pictures(file["first"].tobytes()),
             file["actions"],
             file["clip"].tobytes(),
         )
@@ -97,46 +103,3 @@ def _start(words: dict[str, Any]) -> TableStart:
     placements = tuple(Placement(**place) for place in words["placements"])
     start = TableStart(**{**words, "placements": placements})
     return replace(start, joints=tuple(words["joints"]))
-
-
-def _lossless(pictures: Frames) -> bytes:
-    from PIL import Image
-
-    file = io.BytesIO()
-    strip = np.concatenate(list(pictures), axis=1)
-    Image.fromarray(strip).save(file, "WEBP", lossless=True, quality=100, method=6)
-    return file.getvalue()
-
-
-def _pictures(data: bytes) -> Frames:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(data)) as image:
-        strip = np.asarray(image.convert("RGB"), np.uint8)
-    return np.stack(np.split(strip, len(VIEWS), axis=1))
-
-
-def _packed(frames: Frames) -> bytes:
-    """Views side by side as one clip, colours in full resolution."""
-    import av
-
-    file = io.BytesIO()
-    with av.open(file, "w", format="mp4", options={"fflags": "+bitexact"}) as container:
-        strips = np.concatenate(list(frames), axis=2)
-        stream = container.add_stream("libx264", rate=10, options=H264)
-        stream.pix_fmt, stream.height, stream.width = "yuv444p", strips.shape[1], strips.shape[2]
-        for strip in strips:
-            picture = av.VideoFrame.from_ndarray(np.ascontiguousarray(strip), format="rgb24")
-            container.mux(stream.encode(picture))
-        container.mux(stream.encode(None))
-    return file.getvalue()
-
-
-def _unpacked(clip: bytes, first: Frames) -> Frames:
-    import av
-
-    with av.open(io.BytesIO(clip), "r") as container:
-        strips = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
-    film: npt.NDArray[np.uint8] = np.stack(np.split(np.stack(strips), len(VIEWS), axis=2))
-    film[:, 0] = first
-    return film
