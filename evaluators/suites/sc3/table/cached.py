@@ -81,7 +81,7 @@ def cache_rollouts(world: World, samples: Sequence[Sample], folder: Path) -> Pat
 def cached_rollouts(folder: Path, samples: Sequence[Sample]) -> list[Trajectory]:
     """Those of the samples that are kept, if they were made by the weights that lie beside them;
     online they end where the tau of that folder stops them."""
-    if not (folder / CACHE).is_file():
+    if not all((folder / name).is_file() for name in (CACHE, WEIGHTS, CONFIG_FILE)):
         return []
     revision = sha256_file(folder / WEIGHTS)[:16]
     with np.load(folder / CACHE, allow_pickle=False) as file:
