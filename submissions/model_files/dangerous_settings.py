@@ -13,8 +13,9 @@ from submissions.model_files.quantised import is_quantised, names_quantiser
 
 RUNS = re.compile(
     r"auto_map(ping)?|trust_remote_code|custom_(pipelines?|generate|code|revision|kernels?)"
-    r"|use_\w*kernels"
-    r"|(\w+_)?kernel_config|code_(revision|paths?)|base_model_class|parent_library|megatron_config"
+    r"|_?use_\w*kernels?|allow_all_kernels|hub_kernels"
+    r"|(\w+_)?kernel_(config|mapping)|code_(revision|paths?)|base_model_class|parent_library"
+    r"|megatron_config"
     r"|init_inputs"
 )
 """Settings under which a library runs what a folder or a hub brings."""

@@ -99,6 +99,11 @@ NESTED = {
     "custom_generate inside": part(text_config={"custom_generate": "evil/generate"}),
     "kernels by config": part(text_config={"kernel_config": {"RMSNorm": "evil/kernels:RMSNorm"}}),
     "use_kernels inside": part(text_config={"use_kernels": True}),
+    "use_kernels under a private name": part(text_config={"_use_kernels": True}),
+    "kernels by mapping": part(kernel_mapping={"RMSNorm": {"cuda": "evil/kernels:RMSNorm"}}),
+    "kernels of anybody": part(blocks=[{"allow_all_kernels": True}]),
+    "a module to run by its name": part(text_config={"model_file": "modeling.py"}),
+    "a tokenizer's own switches": part(tokenizer_kwargs={"trust_remote_code": 1}),
     "attention from a hub inside": part(vision_config={"attn_implementation": "evil/flash"}),
     "attention by part": part(
         _attn_implementation={"text_config": "sdpa", "vision_config": "evil/flash"}
@@ -124,6 +129,11 @@ NESTED = {
     ),
 }
 PIPELINES = {
+    "pipeline class of a module": pipeline(_class_name="pwn_pipeline.PwnPipeline"),
+    "a part from diffusers' own cache of modules": pipeline(
+        unet=["diffusers_modules.local.pwn", "Pwn"]
+    ),
+    "a part by a way through a class": pipeline(unet=["diffusers", "loaders.os.system"]),
     "pipeline class in a list": pipeline(_class_name=["pipeline", "EvilPipeline"]),
     "custom pipelines": pipeline(custom_pipelines=["evil/pipeline"]),
     "a part with a place": pipeline(
