@@ -20,7 +20,14 @@ from submissions.format.errors import IntakeError
 from tests.bundles import declaration
 from tests.command import WIDE
 
-MODALITIES = {"tailor": ["image"], "liva": ["video"], "sc3": ["trajectory"], "universe": ["text"]}
+MODALITIES = {
+    "tailor": ["image"],
+    "liva": ["video"],
+    "sc3": ["trajectory"],
+    "universe": ["text"],
+    "universe_worlds": ["video"],
+    "universe_truth": ["video"],
+}
 
 
 def manifest(folder: Path, suite: str, **changes: Any) -> Path:

@@ -1,22 +1,17 @@
-"""World models of the game through the door: a judge that sees ranks them, a blind one does not,
-and the game itself ranks them by rule."""
+"""World models of the game through the door: the game itself ranks them by rule, whatever the
+judge."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 
-from evaluators.contracts import Question, Request, Sample
+from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge
-from evaluators.media import read_frames
 from evaluators.suites import suite_named
-from evaluators.suites.universe_worlds.bank import start_of
 from evaluators.suites.universe_worlds.rolling import frozen_world, noise_world, roll_out
-from evaluators.suites.universe_worlds.showings import SHOWINGS
 from evaluators.suites.universe_worlds.yardsticks import GAME, yardsticks
 from flows.cli.game.worlds import pack_game
 from flows.evaluate.door import receive
@@ -24,38 +19,16 @@ from flows.evaluate.flow import run_here
 from flows.workers.judges import open_judge
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.queries.ranking import BoardAddress, RankedEntry, ranking
+from leaderboard.queries.ranking import BoardAddress, ranking
 from tests.bundles import declaration
 
 SUITE = suite_named("universe_worlds")
 DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
-BY_ID = {sample.id: sample for sample in DEMO}
-assert SUITE.exam is not None
-ITEMS = {item.id: item for item in SUITE.exam.items()}
 Rule = Callable[[Request, Question], str]
-
-
-def looks(request: Request, question: Question) -> str:
-    """Knows the exam; of a rollout it says what was given if it looks like the game, else no."""
-    if request.sample_id in ITEMS:
-        return ITEMS[request.sample_id].answers[question.id]
-    name, _, showing = request.sample_id.partition("#")
-    sample = BY_ID[name]
-    shown, real = read_frames(request.media), SHOWINGS[showing](start_of(sample).truth)
-    alike = np.abs(shown.astype(int) - real.astype(int)).mean() < 8
-    return _truth(sample, question) if alike else question.options[-1]
 
 
 def always_yes(_request: Request, question: Question) -> str:
     return question.options[0]
-
-
-def _truth(sample: Sample, question: Question) -> str:
-    labels: Any = sample.reference["labels"]
-    label = labels["action" if "/action" in question.id else "character"]
-    if question.kind == "choice":
-        return str(label)
-    return "yes" if str(label) in question.text else "no"
 
 
 @pytest.fixture
@@ -84,12 +57,6 @@ def publish(folder: Path, suite: str, bundle: Path) -> str:
     pack_game(folder, bundle, about)
     submission = receive(Settings(), str(bundle), None, None).submission_id
     return run_here(submission, Settings(), "").state
-
-
-def rows_of(suite: str) -> dict[str, RankedEntry]:
-    with session(Settings().database) as db:
-        rows = ranking(db, suite, None, BoardAddress())
-        return {row.model: row for row in rows if row.trust != "C"}
 
 
 @pytest.fixture(scope="module")
