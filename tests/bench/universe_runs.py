@@ -167,6 +167,7 @@ def run(bench: Bench, job: Job) -> Ran:
         every=10**9,
     )
     on_the_way: dict[int, Cells] = {}
+    looking: list[float] = []
 
     def examine(model: Any) -> Cells:
         return bench.examine(model, processor, job)
@@ -174,7 +175,9 @@ def run(bench: Bench, job: Job) -> Ran:
     def told(step: TrainingStep) -> None:
         if step.number in job.look:
             model.eval()
-            on_the_way[step.number * bench.size.batch] = examine(model)
+            cells, seconds = _cpu(lambda: examine(model))
+            on_the_way[step.number * bench.size.batch] = cells
+            looking.append(seconds)
             model.train()
 
     lessons = bench.lessons(job)
@@ -184,7 +187,9 @@ def run(bench: Bench, job: Job) -> Ran:
     elsewhere = {
         name: bench.examine(made.model, processor, job, bank_clips(name)) for name in names
     }
-    return Ran(cells, made.parameters, training, examining, on_the_way, elsewhere)
+    # What the looks on the way took is no part of training.
+    learning = training - sum(looking)
+    return Ran(cells, made.parameters, learning, examining, on_the_way, elsewhere)
 
 
 def make(size: Size, keep: Path | None = None) -> Bench:
