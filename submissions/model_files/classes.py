@@ -137,7 +137,7 @@ def entry_problems(path: str, config: Mapping[str, Any], rules: Rules) -> Iterat
     hint = (
         "These have: models of transformers that are shown pictures and talked to in turns "
         f"({len(rules['architectures'])} classes, such as {', '.join(KNOWN_JUDGES)}), and "
-        "ArmillaryDynamics for a world model."
+        "ArmillaryVideoWorld for a world model."
     )
     for name in names:
         if name is None:

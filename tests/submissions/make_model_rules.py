@@ -17,7 +17,7 @@ from typing import Any
 
 RULES = Path(__file__).parents[2] / "submissions" / "model_files" / "model_rules.json"
 WIDTH = 118
-OURS = ("ArmillaryDynamics",)
+OURS = ("ArmillaryVideoWorld",)
 OUR_KEYS = (
     *(
         "views",

@@ -84,7 +84,7 @@ class VideoWorldConfig:
 
     def as_json(self) -> dict[str, object]:
         """For config.json."""
-        return {"model_type": MODEL_TYPE, "architectures": ["VideoWorldModel"], **asdict(self)}
+        return {"model_type": MODEL_TYPE, "architectures": ["ArmillaryVideoWorld"], **asdict(self)}
 
 
 _DIVIDES = (
