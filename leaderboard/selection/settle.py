@@ -141,9 +141,12 @@ def _printed(db: Session, settled: Settled) -> Settled | None:
 
 
 def _papers(db: Session, printed: Settled) -> list[RankedEntry]:
+    """What a paper prints there by one judge: its automatic one, or people where it has none."""
     chosen = printed.choice
     entries = ranking.ranking(db, chosen.suite, chosen.metric, chosen.at)
-    papers = [entry for entry in entries if entry.trust == "C"]
+    printed_by = {entry.evaluator for entry in entries if entry.trust == "C"}
+    by = "auto" if "auto" in printed_by else "human"
+    papers = [entry for entry in entries if entry.trust == "C" and entry.evaluator == by]
     return best_first(papers, printed.metric.direction == "higher")
 
 

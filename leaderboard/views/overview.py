@@ -69,6 +69,7 @@ def _suite(front: Leaders) -> None:
     if front.printed and front.papers:
         st.caption(
             f"Not ranked: figures from {escaped(front.papers[0].source, 120)}. "
+            f"Judged by {JUDGES[front.papers[0].evaluator]}. "
             f"{escaped(_measured(front.printed, None), 300)}"
         )
         st.html(front_table(front.papers, front.printed.metric))
@@ -97,6 +98,7 @@ def _pictures(example: RankedEntry) -> None:
         st.html(f'<div class="arm-pictures">{images}</div><div class="arm-small">{caption}</div>')
 
 
+JUDGES = {"auto": "the paper's own judge", "human": "people"}
 BLIND = (
     "No judge that can see is connected here, so nobody is ranked: set ARMILLARY_JUDGE=… and "
     "evaluate again."
