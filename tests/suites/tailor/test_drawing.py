@@ -37,7 +37,7 @@ def test_a_count_that_no_stratum_divides_is_met_all_the_same() -> None:
 
 @pytest.mark.parametrize("reading", readings(), ids=lambda reading: reading.seed[:8])
 def test_what_was_found_in_a_sample_lies_in_the_sample_of_its_seed(reading: SampleReading) -> None:
-    drawn = {sample.id for sample in stratified(samples(), reading.seed, reading.prompts)}
+    drawn = {sample.id for sample in stratified(samples(), reading.seed, reading.drawn)}
     assert set(reading.faulty) <= drawn
     assert set(reading.categories) <= set(CATEGORIES)
     assert reading.by in WHO

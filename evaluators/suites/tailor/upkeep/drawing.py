@@ -18,12 +18,14 @@ from evaluators.suites.tailor.bank import DATA, Row
 @dataclass(frozen=True, slots=True)
 class SampleReading:
     """What one reader found in a fresh sample: prompts with a material fault, by category, and the
-    95 % interval (Wilson) of their share in the bank's version at that time."""
+    95 % interval (Wilson) of their share in the bank's version at that time. Of those that were
+    drawn the first or all were read."""
 
     seed: str
     bank: str
     by: str
     prompts: int
+    drawn: int
     faulty: tuple[str, ...]
     categories: Mapping[str, int]
 
@@ -46,6 +48,7 @@ def _reading(row: Row) -> SampleReading:
         bank=row["bank"],
         by=row["by"],
         prompts=row["prompts"],
+        drawn=row.get("drawn", row["prompts"]),
         faulty=tuple(sorted({fault["item"] for fault in faults})),
         categories=Counter(fault["category"] for fault in faults),
     )
