@@ -108,8 +108,9 @@ def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_tim
     entries = json.loads(embedded.run("board", "tailor", "--format", "json"))
     assert first.count("30 outputs made, 30 judged") == 2
     assert first.count(": 4 outputs made, 4 judged") == 1
-    assert "24 outputs made, 24 judged" in first
-    assert second.count(" 0 outputs made, 0 judged") == 4
+    assert "24 outputs made, 0 judged" in first, "UNIVERSE's answers are compared by rule"
+    published = first.count(" is published: ")
+    assert published >= 6 and second.count(" is published: 0 outputs made, 0 judged") == published
     assert embedded.run("board", "tailor", "--format", "csv") == board
     assert "Everything is as it was published" in embedded.run("audit", "run")
     assert sorted(entry["trust"] for entry in entries if entry["rank"]) == ["A", "B"]

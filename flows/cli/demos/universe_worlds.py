@@ -1,5 +1,5 @@
-"""UNIVERSE's worlds in the demo: the small trained world rolls eight starts out once, for the
-judged board and for that of the game."""
+"""UNIVERSE's worlds in the demo: the small trained world rolls eight starts out once, for the board
+of the game. The judged board waits for a judge that sees."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from flows.cli.demos.entry import DemoFacts, declaration_of, demo_samples
 from infra.settings import Settings
 from submissions.bundle.pack import pack_outputs
 
-SUITES = ("universe_worlds", "universe_truth")
+SUITE = "universe_truth"
 NAME = "Small trained world"
 
 
 def bundles(settings: Settings) -> tuple[Path, ...]:
     """What is handed in; nothing on a machine without the game."""
-    return tuple(rolled_out(settings, suite) for suite in SUITES) if find_spec("vizdoom") else ()
+    return (rolled_out(settings),) if find_spec("vizdoom") else ()
 
 
-def rolled_out(settings: Settings, suite: str) -> Path:
+def rolled_out(settings: Settings) -> Path:
     """A bundle of the small world's rollouts, made once and kept by the hash of its weights."""
-    bundle = settings.home / "demo" / f"small-world-{suite}.zip"
+    bundle = settings.home / "demo" / "small-world.zip"
     if not bundle.exists():
         from evaluators.suites.universe_worlds.rolling import roll_out
         from evaluators.suites.universe_worlds.yardsticks import TRAINED, small_world
 
         world = small_world()
         folder = settings.home / "demo" / f"small-world-{world.card.revision}"
-        outputs = roll_out(world, demo_samples(suite, "video"), folder)
+        outputs = roll_out(world, demo_samples(SUITE, "video"), folder)
         facts = DemoFacts(NAME, world.card.revision, {"seed": 0})
-        declared = declaration_of(suite, "video", facts)
+        declared = declaration_of(SUITE, "video", facts)
         disclosure = {"trained_on_suite_data": "no", "statement": TRAINED}
         pack_outputs(bundle, {**declared, "disclosure": disclosure}, outputs)
     return bundle
