@@ -124,13 +124,13 @@ def test_a_better_mmrv_and_a_better_r_are_both_darker() -> None:
 
 
 @pytest.mark.parametrize(
-    "whole", ["Small dynamics", "Small dynamics, full", "Small dynamics (full model)"]
+    "whole", ["Small world", "Small world, full", "Small world (full model)"]
 )
 def test_the_experiments_variants_stand_under_the_model_they_are_of(whole: str) -> None:
     parts = ("forward only", "without inverse", "without cross-view", "without decoupled horizon")
     names = [
         whole,
-        *(f"Small dynamics {part}" for part in parts),
+        *(f"Small world {part}" for part in parts),
         "Small dynamo",
         "Forward onlyness",
     ]
@@ -139,7 +139,7 @@ def test_the_experiments_variants_stand_under_the_model_they_are_of(whole: str) 
     made = ablation_table(table(*rows))
 
     assert made["model"].iloc[0] == whole
-    assert set(made["model"]) == {whole, *(f"Small dynamics {part}" for part in parts)}
+    assert set(made["model"]) == {whole, *(f"Small world {part}" for part in parts)}
 
 
 def test_variants_that_go_by_their_bare_names_are_a_family_too() -> None:

@@ -17,8 +17,8 @@ def family(model: str) -> tuple[str, str]:
     """The stem that a model shares with its variants, and which variant it is; the whole model is
     none.
 
-    >>> family("Small dynamics, without cross-view"), family("Small dynamics (full)")
-    (('small dynamics', 'without cross-view'), ('small dynamics', ''))
+    >>> family("Small world, without cross-view"), family("Small world (full)")
+    (('small world', 'without cross-view'), ('small world', ''))
     >>> family("forward only")
     ('', 'forward only')
     >>> family("SC3-Eval"), family("SC3-Eval, tau 0.05")
