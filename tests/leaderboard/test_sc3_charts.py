@@ -123,9 +123,7 @@ def test_a_better_mmrv_and_a_better_r_are_both_darker() -> None:
     assert made["model"].iloc[0] == "SC3-Eval" and len(made) == 10
 
 
-@pytest.mark.parametrize(
-    "whole", ["Small world", "Small world, full", "Small world (full model)"]
-)
+@pytest.mark.parametrize("whole", ["Small world", "Small world, full", "Small world (full model)"])
 def test_the_experiments_variants_stand_under_the_model_they_are_of(whole: str) -> None:
     parts = ("forward only", "without inverse", "without cross-view", "without decoupled horizon")
     names = [
