@@ -28,7 +28,7 @@ def drawing_order(ids: Collection[str], stratum: Stratum, seed: int) -> list[str
     """The samples of a stratum in the order in which they are drawn.
 
     >>> drawing_order(["b", "a", "c"], ("regular", "predictive", "image"), 7)
-    ['b', 'a', 'c']
+    ['c', 'b', 'a']
     """
     order = sorted(ids)
     random.Random(f"{seed} {' '.join(stratum)}").shuffle(order)  # noqa: S311

@@ -69,6 +69,13 @@ def _item(folder: Path, protocol: str, number: int, maker: str) -> dict[str, Any
             "media": [clip],
             "behind": behind,
         }
+    if protocol == "universe_worlds":
+        return {
+            "action": "turning left",
+            "character": "Imp",
+            "media": [_clip(folder, maker, number)],
+            "behind": behind,
+        }
     if protocol == "sc3":
         clips = [_clip(folder, f"{maker}-view{view}", number) for view in range(2)]
         return {

@@ -41,7 +41,7 @@ def press(page: AppTest, key: str) -> AppTest:
 def test_a_study_from_the_first_click_to_its_results(ready: Settings, tmp_path: Path) -> None:
     enter(ready, "tailor", {"Glassbead-7B": "Team Petrel", "Northwind-XL": "Team Skua"}, tmp_path)
     page = opened("studies")
-    page.text_input(key="operate-token").set_value(token(ready, "operate")).run()
+    page.text_input(key="operate-studies").set_value(token(ready, "operate")).run()
 
     page.multiselect[0].set_value(["sub-tailor0", "sub-tailor1"]).run()
     next(box for box in page.text_input if box.label == "Id").set_value("first").run()
@@ -76,6 +76,6 @@ def test_a_study_from_the_first_click_to_its_results(ready: Settings, tmp_path: 
 def test_without_the_scope_nothing_is_shown(ready: Settings) -> None:
     page = opened("studies")
 
-    page.text_input(key="operate-token").set_value(token(ready, "submit")).run()
+    page.text_input(key="operate-studies").set_value(token(ready, "submit")).run()
 
     assert page.error and not page.button
