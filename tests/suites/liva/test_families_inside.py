@@ -33,15 +33,10 @@ STEPS = 4
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("own_size", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_family_films_several_steps_at_its_own_rate(
-    name: str, own_size: bool, tmp_path: Path
-) -> None:
+def test_a_family_films_several_steps_at_its_own_rate(name: str, tmp_path: Path) -> None:
     make, side, frames = FROM_PICTURES[name]
-    _, _, height, width, _, rate = OWN_SETTINGS[f"{name} from a picture"]
-    declared = SamplerSettings(steps=1, frames=frames)
-    if not own_size:
-        declared = SamplerSettings(steps=1, frames=frames, height=side, width=side)
+    *_, rate = OWN_SETTINGS[f"{name} from a picture"]
+    declared = SamplerSettings(steps=1, frames=frames, height=side, width=side)
     model = DiffusionVideo(built(make, tmp_path / "model"), declared)
     case = small_case(tmp_path)
     write_png_of(case.image_path)
@@ -58,8 +53,8 @@ def test_a_family_films_several_steps_at_its_own_rate(
     for attempt in trace.attempts:
         assert attempt.clip is not None
         facts = probe(journal.find(attempt.clip.sha256))
-        expected = (height, width) if own_size else (facts.height, facts.width)
-        assert (facts.fps, (facts.height, facts.width)) == (rate, expected)
+        size = (model.sampling.height, model.sampling.width)
+        assert (facts.fps, (facts.height, facts.width)) == (rate, size)
     assert probe(tmp_path / "final.mp4").fps == rate
 
 
