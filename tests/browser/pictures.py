@@ -12,7 +12,7 @@ from tests.browser.visit import Visit
 from tests.command import ROOT
 
 FOLDER = ROOT / "leaderboard" / "screenshots"
-PAGES = {"overview": "", "ranking": "ranking?suite=tailor", "papers": "papers?suite=tailor"}
+PAGES = {"overview": "", "ranking": "ranking?suite=sc3", "papers": "papers?suite=tailor"}
 WIDTH, HEIGHT, TALL = 1280, 800, 1200
 """The front page is shown down to where all suites stand."""
 
