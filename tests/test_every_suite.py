@@ -16,10 +16,14 @@ each_open_suite = pytest.mark.parametrize("suite", open_suites, ids=lambda suite
 
 
 def test_every_folder_is_a_suite_and_those_with_a_place_on_the_board_come_first() -> None:
-    folders = {file.parent.name for file in Path(suites.__file__).parent.glob("*/__init__.py")}
+    home = Path(suites.__file__).parent
+    folders = {file.parent.name for file in home.glob("*/__init__.py")}
+    boards = {
+        f"{file.parents[2].name}_{file.parent.name}" for file in home.glob("*/boards/*/__init__.py")
+    }
 
     assert [suite.name for suite in all_suites()] == suite_names()
-    assert set(suite_names()) == folders
+    assert set(suite_names()) == folders | boards
     assert tuple(suite_names()[: len(suites.ORDER)]) == suites.ORDER
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import typing
@@ -14,7 +15,8 @@ import armillary
 from tests.command import ROOT
 from tests.submissions.test_starter import painted
 
-NOTEBOOK = ROOT / "armillary" / "examples" / "hand_in.ipynb"
+CLIENT = ROOT / "flows" / "client"
+NOTEBOOK = CLIENT / "armillary" / "examples" / "hand_in.ipynb"
 COMMANDS = ("new", "check", "pack", "submit", "status")
 
 
@@ -35,12 +37,17 @@ def test_the_import_is_light_and_marked_as_typed() -> None:
         "'av', 'fastapi'} & set(sys.modules); sys.exit(','.join(sorted(heavy)) or 0)"
     )
 
+    paths = {"PYTHONPATH": os.pathsep.join((str(ROOT), str(CLIENT)))}
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, check=False, capture_output=True, text=True
+        [sys.executable, "-c", code],
+        env=os.environ | paths,
+        check=False,
+        capture_output=True,
+        text=True,
     )
 
     assert (done.returncode, done.stderr) == (0, "")
-    assert (ROOT / "armillary" / "py.typed").exists()
+    assert (CLIENT / "armillary" / "py.typed").exists()
 
 
 def test_an_entry_is_begun_checked_and_packed(tmp_path: Path) -> None:

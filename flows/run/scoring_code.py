@@ -76,8 +76,7 @@ def sources(tree: Path, suite: str) -> dict[str, Source]:
         raise LookupError(
             f"There is no module {absent[0]}. Name in ROOTS where scores become cells."
         )
-    # A bank of a suite is scored by the suite's code; its name comes after a dot.
-    waiting = [f"{SUITES}.{suite.partition('.')[0]}", *ROOTS]
+    waiting = [suites.module_of(suite), *ROOTS]
     modules: dict[str, Source] = {}
     while waiting:
         name = waiting.pop()

@@ -123,8 +123,9 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
             until((tmp_path / "stopped").exists, 10)
             (tmp_path / "stopped").unlink()
             (tmp_path / "begun").unlink()
-            runner.submit(shard, {"folder": str(tmp_path)})
+            held = runner.submit(shard, {"folder": str(tmp_path)})
             until((tmp_path / "begun").exists, 60)
+            assert not held.done()
         until((tmp_path / "stopped").exists, 10)
         slots = cluster.slots()
 

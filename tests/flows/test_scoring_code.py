@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 import evaluators
-from evaluators.suites import all_suites
+from evaluators.suites import all_suites, module_of
 from flows.audit import receipt_files
 from flows.evaluate import score
 from flows.publish import publish
@@ -78,7 +78,7 @@ def test_other_suites_training_and_curation_make_no_score_stale(suite: str, tree
     before = tree_sha256(tree, suite)
     stands_on = STANDS_ON.get(suite, ())
     elsewhere = [
-        f"evaluators.suites.{name}.scoring"
+        f"{module_of(name)}.scoring"
         for name in SUITES
         if name not in (suite, "universe_truth", *stands_on)
     ]
@@ -147,7 +147,7 @@ def _imported_by_scoring(suite: str) -> list[str]:
     steps = sorted(
         {name for module in (score, questions, publish, receipt_files) for name in _used(module)}
     )
-    command = [sys.executable, "-c", SCORE, f"evaluators.suites.{suite}", *steps]
+    command = [sys.executable, "-c", SCORE, module_of(suite), *steps]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 

@@ -11,8 +11,8 @@ import pytest
 from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge
 from evaluators.suites import suite_named
-from evaluators.suites.universe_worlds.rolling import frozen_world, noise_world, roll_out
-from evaluators.suites.universe_worlds.yardsticks import GAME, yardsticks
+from evaluators.suites.universe.boards.worlds.rolling import frozen_world, noise_world, roll_out
+from evaluators.suites.universe.boards.worlds.yardsticks import GAME, yardsticks
 from flows.cli.game.worlds import pack_game
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here

@@ -148,6 +148,8 @@ def _running_loop() -> Iterator[asyncio.AbstractEventLoop]:
     try:
         yield loop
     finally:
+        # The client asks for its platform in the loop's own threads; they end before the loop does.
+        _submit(loop, loop.shutdown_default_executor()).result()
         loop.call_soon_threadsafe(loop.stop)
         thread.join()
         loop.close()

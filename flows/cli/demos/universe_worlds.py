@@ -23,8 +23,8 @@ def rolled_out(settings: Settings) -> Path:
     """A bundle of the small world's rollouts, made once and kept by the hash of its weights."""
     bundle = settings.home / "demo" / "small-world.zip"
     if not bundle.exists():
-        from evaluators.suites.universe_worlds.rolling import roll_out
-        from evaluators.suites.universe_worlds.yardsticks import TRAINED, small_world
+        from evaluators.suites.universe.boards.worlds.rolling import roll_out
+        from evaluators.suites.universe.boards.worlds.yardsticks import TRAINED, small_world
 
         world = small_world()
         folder = settings.home / "demo" / f"small-world-{world.card.revision}"

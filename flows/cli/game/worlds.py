@@ -42,7 +42,7 @@ def make_game_kit(
     to: Path, subset: str, height: int, practice: int, on_part: Callable[[str], None]
 ) -> Path:
     """A kit with practice of that height."""
-    from evaluators.suites.universe_worlds.kit import GameKitExists, write_game_kit
+    from evaluators.suites.universe.boards.worlds.kit import GameKitExists, write_game_kit
 
     samples = GameRollouts("", "", to, subset).samples()
     try:
@@ -54,7 +54,7 @@ def make_game_kit(
 
 def roll_out_game(request: GameRollouts, on_batch: Callable[[int], None]) -> dict[str, Path]:
     """Roll out what is not there yet."""
-    from evaluators.suites.universe_worlds.rolling import roll_out
+    from evaluators.suites.universe.boards.worlds.rolling import roll_out
 
     try:
         world = open_game_world(request.world, request.device)
@@ -85,12 +85,12 @@ def train_on_kit(
     on_step: Callable[[int, float], None],
 ) -> None:
     """A small world from a kit's practice alone."""
-    from evaluators.suites.universe_worlds.course import (
+    from evaluators.suites.universe.boards.worlds.course import (
         TooLittlePractice,
         recordings_of,
         train_small,
     )
-    from evaluators.suites.universe_worlds.kit import PRACTICE
+    from evaluators.suites.universe.boards.worlds.kit import PRACTICE
     from evaluators.worlds.lerobot.reading import open_dataset
 
     if not (kit / PRACTICE).is_dir():

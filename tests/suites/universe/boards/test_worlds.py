@@ -15,14 +15,14 @@ from evaluators.judges.exam.competence import Mark, competence
 from evaluators.judges.exam.sight import verdict
 from evaluators.models.video_world.world import open_world
 from evaluators.suites import suite_named
-from evaluators.suites.universe_worlds.bank import start_of
-from evaluators.suites.universe_worlds.course import recordings_of, train_small
-from evaluators.suites.universe_worlds.exam import EXAM
-from evaluators.suites.universe_worlds.kit import GameKitExists, write_game_kit
-from evaluators.suites.universe_worlds.looking import frames_of, measured
-from evaluators.suites.universe_worlds.probe import packaged_probe
-from evaluators.suites.universe_worlds.rating import agree
-from evaluators.suites.universe_worlds.rolling import (
+from evaluators.suites.universe.boards.worlds.bank import start_of
+from evaluators.suites.universe.boards.worlds.course import recordings_of, train_small
+from evaluators.suites.universe.boards.worlds.exam import EXAM
+from evaluators.suites.universe.boards.worlds.kit import GameKitExists, write_game_kit
+from evaluators.suites.universe.boards.worlds.looking import frames_of, measured
+from evaluators.suites.universe.boards.worlds.probe import packaged_probe
+from evaluators.suites.universe.boards.worlds.rating import agree
+from evaluators.suites.universe.boards.worlds.rolling import (
     frozen_world,
     grey_world,
     noise_world,
@@ -30,9 +30,9 @@ from evaluators.suites.universe_worlds.rolling import (
     roll_out,
     write_rollout,
 )
-from evaluators.suites.universe_worlds.scoring import score_by_rule
-from evaluators.suites.universe_worlds.showings import SHOWINGS
-from evaluators.suites.universe_worlds.yardsticks import small_world
+from evaluators.suites.universe.boards.worlds.scoring import score_by_rule
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS
+from evaluators.suites.universe.boards.worlds.yardsticks import small_world
 from evaluators.worlds.lerobot.reading import open_dataset
 from evaluators.worlds.wire.claims import OtherRolloutsHere
 from evaluators.worlds.wire.opening import open_world_at

@@ -21,8 +21,8 @@ from evaluators.contracts.world_model import (
     imagine,
 )
 from evaluators.media import Pixels, write_mp4
-from evaluators.suites.universe_worlds.bank import LEAD, buttons_of, start_of, take_of
-from evaluators.suites.universe_worlds.showings import resized
+from evaluators.suites.universe.boards.worlds.bank import LEAD, buttons_of, start_of, take_of
+from evaluators.suites.universe.boards.worlds.showings import resized
 from evaluators.worlds.doom.places import BUTTONS, FRAMES, RATE, place_named
 from evaluators.worlds.wire.claims import claim_folder
 

@@ -10,8 +10,8 @@ import numpy as np
 from evaluators.media import Pixels
 from evaluators.metrics.image import psnr
 from evaluators.metrics.structure import ssim
-from evaluators.suites.universe_worlds.bank import RolloutStart
-from evaluators.suites.universe_worlds.showings import resized
+from evaluators.suites.universe.boards.worlds.bank import RolloutStart
+from evaluators.suites.universe.boards.worlds.showings import resized
 
 COMPARED = (50, 30)
 """Width and height that frames are compared in: where things are counts, not how sharp they are, so

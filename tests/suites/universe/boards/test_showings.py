@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evaluators.media import Pixels
-from evaluators.suites.universe_worlds.showings import SHOWINGS, resized
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS, resized
 
 
 @pytest.fixture

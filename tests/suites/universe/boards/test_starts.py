@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluators.suites.universe.bank import FILE as FIRST_BOARD
 from evaluators.suites.universe.bank import read_rows
-from evaluators.suites.universe_worlds.bank import (
+from evaluators.suites.universe.boards.worlds.bank import (
     FIRST_ROLLOUT_SEED,
     LEAD,
     buttons_of,
@@ -19,7 +19,7 @@ from evaluators.suites.universe_worlds.bank import (
     samples,
     start_of,
 )
-from evaluators.suites.universe_worlds.kit import PRACTICE_SEED
+from evaluators.suites.universe.boards.worlds.kit import PRACTICE_SEED
 from evaluators.worlds.doom.places import ACTIONS, BUTTONS, FRAMES, PLACES
 
 

@@ -2,17 +2,17 @@
 2506.17967)"""
 
 from evaluators.contracts import Paper, Scoring, Suite
-from evaluators.suites.universe_worlds.bank import hand_out, in_demo, in_full, samples
-from evaluators.suites.universe_worlds.exam import EXAM
-from evaluators.suites.universe_worlds.looking import JUDGED
-from evaluators.suites.universe_worlds.metrics import (
+from evaluators.suites.universe.boards.worlds.bank import hand_out, in_demo, in_full, samples
+from evaluators.suites.universe.boards.worlds.exam import EXAM
+from evaluators.suites.universe.boards.worlds.looking import JUDGED
+from evaluators.suites.universe.boards.worlds.metrics import (
     JUDGE_METRICS,
     PEOPLE_METRICS,
     RULE_METRICS,
 )
-from evaluators.suites.universe_worlds.rating import RATING
-from evaluators.suites.universe_worlds.scoring import score
-from evaluators.suites.universe_worlds.yardsticks import yardsticks
+from evaluators.suites.universe.boards.worlds.rating import RATING
+from evaluators.suites.universe.boards.worlds.scoring import score
+from evaluators.suites.universe.boards.worlds.yardsticks import yardsticks
 
 LINK = "https://arxiv.org/abs/2506.17967"
 

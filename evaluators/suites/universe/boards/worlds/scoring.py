@@ -16,9 +16,9 @@ from evaluators.contracts import (
     Score,
 )
 from evaluators.metrics.voting import Ticket, Vote, majority_vote
+from evaluators.suites.universe.boards.worlds.bank import YES_NO, subject_of
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS
 from evaluators.suites.universe.questions import BINARY, NO, TASKS, YES
-from evaluators.suites.universe_worlds.bank import YES_NO, subject_of
-from evaluators.suites.universe_worlds.showings import SHOWINGS
 
 VOTES_SEED = 17
 NEARER = 0.5

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evaluators.media import Pixels
-from evaluators.suites.universe_worlds.showings import resized
+from evaluators.suites.universe.boards.worlds.showings import resized
 
 Floats = NDArray[np.float64]
 FILE = Path(__file__).parent / "data" / "probe.npz"

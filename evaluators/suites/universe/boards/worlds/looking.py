@@ -11,10 +11,10 @@ import numpy as np
 
 from evaluators.contracts import Json, Output, Part, Pieces, Question, Sample
 from evaluators.media import Pixels, read_frames, write_mp4
-from evaluators.suites.universe_worlds.bank import PROMPT, start_of, take_of
-from evaluators.suites.universe_worlds.fidelity import fidelity_of
-from evaluators.suites.universe_worlds.probe import packaged_probe
-from evaluators.suites.universe_worlds.showings import SHOWINGS, resized
+from evaluators.suites.universe.boards.worlds.bank import PROMPT, start_of, take_of
+from evaluators.suites.universe.boards.worlds.fidelity import fidelity_of
+from evaluators.suites.universe.boards.worlds.probe import packaged_probe
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS, resized
 from evaluators.worlds.doom.places import FRAMES, RATE, place_named
 
 Steps = Sequence[Mapping[str, Json]]

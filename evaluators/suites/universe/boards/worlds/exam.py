@@ -13,10 +13,10 @@ from evaluators.judges.exam.exam import Exam, ExamItem, opaque_id
 from evaluators.judges.exam.files import write_clip
 from evaluators.media import Pixels, read_frames, write_mp4
 from evaluators.suites.universe.bank_making import BankRow
+from evaluators.suites.universe.boards.worlds.bank import PROMPT, subject_of
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS, resized
+from evaluators.suites.universe.boards.worlds.yardsticks import FROZEN, GREY, NOISE
 from evaluators.suites.universe.questions import BINARY, NO, TASKS, YES
-from evaluators.suites.universe_worlds.bank import PROMPT, subject_of
-from evaluators.suites.universe_worlds.showings import SHOWINGS, resized
-from evaluators.suites.universe_worlds.yardsticks import FROZEN, GREY, NOISE
 from evaluators.worlds.doom.places import RATE
 
 FOLDER = Path(__file__).parent / "data" / "exam"

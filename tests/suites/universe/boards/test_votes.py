@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from evaluators.contracts import Answer, Outcome, Output, Question, Sample
-from evaluators.suites.universe_worlds.bank import samples
-from evaluators.suites.universe_worlds.looking import parts
-from evaluators.suites.universe_worlds.scoring import score, score_by_rule, vote
-from evaluators.suites.universe_worlds.showings import SHOWINGS
+from evaluators.suites.universe.boards.worlds.bank import samples
+from evaluators.suites.universe.boards.worlds.looking import parts
+from evaluators.suites.universe.boards.worlds.scoring import score, score_by_rule, vote
+from evaluators.suites.universe.boards.worlds.showings import SHOWINGS
 
 FOUND = {"gain": 1.5, "psnr": 22.0, "psnr_early": 25.0, "ssim": 0.7}
 

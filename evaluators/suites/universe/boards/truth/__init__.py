@@ -4,13 +4,13 @@
 from dataclasses import replace
 
 from evaluators.contracts import Scoring
-from evaluators.suites import universe_worlds
-from evaluators.suites.universe_worlds.looking import MEASURED
-from evaluators.suites.universe_worlds.metrics import RULE_METRICS
-from evaluators.suites.universe_worlds.scoring import OWN_JUDGE, score_by_rule
+from evaluators.suites.universe.boards import worlds
+from evaluators.suites.universe.boards.worlds.looking import MEASURED
+from evaluators.suites.universe.boards.worlds.metrics import RULE_METRICS
+from evaluators.suites.universe.boards.worlds.scoring import OWN_JUDGE, score_by_rule
 
 SUITE = replace(
-    universe_worlds.SUITE,
+    worlds.SUITE,
     name="universe_truth",
     title="UNIVERSE worlds, by the game",
     sentence="World models of a game: are their frames nearer to what really follows than a frozen "

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from evaluators.contracts import Sample
-from evaluators.suites.universe_worlds.bank import BUTTONS_FILE, LEAD, hand_out
-from evaluators.suites.universe_worlds.rolling import VIEWS
-from evaluators.suites.universe_worlds.showings import resized
+from evaluators.suites.universe.boards.worlds.bank import BUTTONS_FILE, LEAD, hand_out
+from evaluators.suites.universe.boards.worlds.rolling import VIEWS
+from evaluators.suites.universe.boards.worlds.showings import resized
 from evaluators.worlds.doom.engine import Engine, running
 from evaluators.worlds.doom.places import AMMO, BUTTONS, FRAMES, PLACES, RATE
 from evaluators.worlds.doom.sessions import SessionOrder

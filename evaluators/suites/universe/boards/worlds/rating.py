@@ -28,8 +28,8 @@ from evaluators.statistics.grading import (
     primary_agreement,
 )
 from evaluators.statistics.opinions import by_method
-from evaluators.suites.universe_worlds.metrics import PEOPLE_METRICS
-from evaluators.suites.universe_worlds.scoring import label_of
+from evaluators.suites.universe.boards.worlds.metrics import PEOPLE_METRICS
+from evaluators.suites.universe.boards.worlds.scoring import label_of
 
 GRADES = tuple(Grade)
 SUBJECTS = ("action", "character")

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluators.suites.universe_worlds.bank import LEAD
-from evaluators.suites.universe_worlds.rolling import VIEWS
-from evaluators.suites.universe_worlds.showings import resized
+from evaluators.suites.universe.boards.worlds.bank import LEAD
+from evaluators.suites.universe.boards.worlds.rolling import VIEWS
+from evaluators.suites.universe.boards.worlds.showings import resized
 from evaluators.worlds.doom.places import BUTTONS, FRAMES, RATE
 from evaluators.worlds.lerobot.layout import RobotEpisode
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from evaluators.contracts import Sample, Yardstick
 from evaluators.contracts.world_model import World
-from evaluators.suites.universe_worlds.bank import start_of
-from evaluators.suites.universe_worlds.rolling import (
+from evaluators.suites.universe.boards.worlds.bank import start_of
+from evaluators.suites.universe.boards.worlds.rolling import (
     frozen_world,
     grey_world,
     noise_world,
