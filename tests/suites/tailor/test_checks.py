@@ -35,6 +35,14 @@ def of_part(row: Row, part: str) -> list[Row]:
     return [question for question in row["questions"] if question["part"] == part]
 
 
+def keep_first_of(part: str) -> Callable[[Row], None]:
+    def keep(row: Row) -> None:
+        for question in of_part(row, part)[1:]:
+            row["questions"].remove(question)
+
+    return keep
+
+
 def question(text: str, part: str = "motion") -> Edit:
     return on_instance(lambda row: of_part(row, part)[0].__setitem__("text", text))
 
@@ -96,8 +104,8 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
     (checks.tools, on_instance(set_to("predictive_image_prompt", "Show it.")), "is not named"),
     (
         checks.rubrics,
-        on_instance(lambda row: row["questions"].remove(of_part(row, "state_change")[0])),
-        "2 questions on state_change_correctness",
+        on_instance(keep_first_of("state_change")),
+        "1 questions on state_change_correctness",
     ),
     (
         checks.rubrics,

@@ -14,7 +14,6 @@ from typing import Annotated
 from pydantic import StringConstraints, ValidationInfo, model_validator
 
 from evaluators.suites.tailor.bank import MODALITIES, SETTINGS
-from evaluators.suites.tailor.checks import ITEMS_A_PART
 from evaluators.suites.tailor.curation.replies import (
     StrictReply,
     Text,
@@ -25,6 +24,8 @@ from evaluators.suites.tailor.curation.replies import (
 
 Name = Annotated[str, StringConstraints(max_length=80, pattern=r"^[a-z][a-z0-9]*(_[a-z0-9]+)*$")]
 SHARED = ("entity_completeness", "attribute_fidelity", "scene_validity")
+ITEMS_A_PART = (3, 6)
+"""So many a draft must have; those who review it may leave two."""
 MOST_IMAGE_MOTION = 2
 """So many questions on motion are tolerated in an image's checklist; they are never asked."""
 
