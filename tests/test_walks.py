@@ -4,6 +4,7 @@ calls back into a module that an earlier step had finished with."""
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import threading
 from collections import Counter
@@ -21,6 +22,7 @@ from flows.workers.executor import prepare
 from infra.settings import Settings
 from tests.boards import stock
 from tests.bundles import drawn_outputs
+from tests.command import ROOT
 
 PACKAGES = frozenset(("flows", "submissions", "leaderboard", "evaluators", "infra"))
 LEFT_OUT = {
@@ -152,3 +154,14 @@ def test_this_process_opens_a_bundle_once_for_its_shards_and_leaves_the_rest_to_
 ) -> None:
     assert walk.functions["submissions.format.archive._table_of_contents"] == 1
     assert walk.functions["submissions.format.manifest.parse"] == 0
+
+
+def test_the_steps_are_entered_in_the_order_in_which_the_architecture_lists_them(
+    walk: Walk,
+) -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text("utf-8")
+    listed = re.findall(r"^  \d\. `(flows/\w+/\w+)\.py`", text, re.MULTILINE)
+    steps = [path.replace("/", ".") for path in listed]
+
+    assert len(steps) == 8
+    assert [module for module in walk.entered if module in steps] == steps

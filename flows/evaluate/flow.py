@@ -110,8 +110,8 @@ class StepCounts:
 
 
 def run_steps(case: EvaluationCase) -> StepCounts:
-    """The steps in their order: outputs, validation, flags, verdicts, scores, the second look,
-    private samples, publication."""
+    """The eight steps in their order: outputs, validation, flags, verdicts, scores, the second
+    look, private samples, publication."""
     produced = _produce(case)
     replaced = replace_blocked(case, produced.rows, _produce)
     case, outputs = replaced.case, replaced.outputs
