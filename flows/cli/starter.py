@@ -17,6 +17,7 @@ from submissions.bundle.stand_ins import draw_stand_ins
 from submissions.format import manifest as manifests
 from submissions.format.errors import refusal, shown
 from submissions.format.suggestions import no_such
+from submissions.tools.level_media import level_media
 from submissions.tools.starter import (
     MEDIA,
     EntryFacts,
@@ -52,10 +53,15 @@ def stand_ins(
     return [by_id[drawn[name]] for name in blocked if name in drawn]
 
 
-def handed_out(suite: Suite, sample: Sample, folder: Path) -> str:
-    """Write what a sample starts from into a folder, and give its name there; empty where the
-    prompt is all there is."""
-    return suite.hand_out(sample, folder) if suite.hand_out else ""
+def handed_out(suite: Suite, samples: Sequence[Sample], folder: Path) -> list[str]:
+    """Write what samples start from into a folder, alike in size and time, and give the name of
+    each there; empty where the prompt is all there is."""
+    if not suite.hand_out:
+        return [""] * len(samples)
+    folder.mkdir(parents=True, exist_ok=True)
+    names = [suite.hand_out(sample, folder) for sample in samples]
+    level_media(folder)
+    return names
 
 
 def version_of(name: str) -> str:
@@ -72,12 +78,10 @@ def new_entry(folder: Path, facts: EntryFacts, modality: str) -> int:
     _check_is_one("E_MODALITY", "modality", modality, ["*", *sorted(modalities)])
     samples = chosen_samples(suite, facts.subset, modality)
     check_is_new(folder)
-    media = folder / MEDIA
-    if suite.hand_out:
-        media.mkdir(parents=True, exist_ok=True)
+    names = handed_out(suite, samples, folder / MEDIA)
     listed = [
-        StarterSample(s.id, s.facets.modality, s.prompt, handed_out(suite, s, media))
-        for s in samples
+        StarterSample(sample.id, sample.facets.modality, sample.prompt, media)
+        for sample, media in zip(samples, names, strict=True)
     ]
     write_starter(folder, facts, listed)
     return len(listed)

@@ -13,7 +13,7 @@ import pandas as pd
 
 from infra.tables import Metric
 from infra.tables.operations import Drift
-from leaderboard.draw.words import digits, name, number, plain, titled
+from leaderboard.draw.words import digits, interval, name, plain, titled
 from leaderboard.queries.entries import Figure
 from leaderboard.queries.ranking import BoardAddress, RankedEntry
 from leaderboard.queries.samples import JudgeAnswer, ScoredSample
@@ -133,18 +133,14 @@ def _ranks(entry: RankedEntry) -> str:
 def _span(entry: RankedEntry, metric: Metric) -> str:
     if entry.low is None or entry.high is None:
         return ""
-    return f"{number(entry.low, metric.unit)} – {number(entry.high, metric.unit)}"
+    return interval(entry.low, entry.high, metric.unit)
 
 
 def _bounds(entry: RankedEntry, metric: Metric) -> str:
     """What it would be if everything unknown in it were as bad, and as good, as can be."""
     ends = (entry.if_worst, entry.if_best)
     bounds = sorted(value for value in ends if value is not None)
-    return (
-        f"{number(bounds[0], metric.unit)} – {number(bounds[1], metric.unit)}"
-        if len(bounds) == 2
-        else ""
-    )
+    return interval(bounds[0], bounds[1], metric.unit) if len(bounds) == 2 else ""
 
 
 def _rounded(value: float | None, metric: Metric) -> float | None:

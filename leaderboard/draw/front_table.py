@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from infra.tables import Metric
 from leaderboard.draw.ranking_table import ROLES
-from leaderboard.draw.words import name, number, titled
+from leaderboard.draw.words import interval, name, number, titled
 from leaderboard.queries.ranking import PAPER, RankedEntry
 
 
@@ -56,4 +56,4 @@ def _rank(entry: RankedEntry) -> str:
 def _interval(entry: RankedEntry, metric: Metric) -> str:
     if entry.low is None or entry.high is None:
         return ""
-    return f"<small>{number(entry.low, metric.unit)}–{number(entry.high, metric.unit)}</small>"
+    return f"<small>{interval(entry.low, entry.high, metric.unit)}</small>"

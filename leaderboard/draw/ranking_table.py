@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 from infra.tables import Metric
 from leaderboard.draw.groups import Group, group_of
-from leaderboard.draw.words import name, number, plain, titled
+from leaderboard.draw.words import interval, name, number, plain, titled
 from leaderboard.queries.glance.headlines import HeadlineFigure
 from leaderboard.queries.ranking import RankedEntry
 
@@ -230,7 +230,7 @@ def _figure(
 def _interval(figure: HeadlineFigure, metric: Metric) -> str:
     if figure.low is None or figure.high is None:
         return ""
-    return f"<small>{number(figure.low, metric.unit)}–{number(figure.high, metric.unit)}</small>"
+    return f"<small>{interval(figure.low, figure.high, metric.unit)}</small>"
 
 
 def _ends(entry: RankedEntry, columns: RankingColumns) -> str:

@@ -33,6 +33,7 @@ DIGITS = {
     "points": 1,
     "count": 2,
 }
+MINUS = "\u2212"
 MOST_NAME = 120
 WORD_JOINER = "\u2060"
 LINK = re.compile(r"(?i)https?|ftp|mailto|xmpp|www|@")
@@ -93,8 +94,22 @@ def escaped(text: str, limit: int = MOST_NAME) -> str:
 
 
 def number(value: float | None, unit: str) -> str:
-    """A figure with the digits its unit deserves."""
-    return "—" if value is None else f"{value:.{digits(unit)}f}"
+    """A figure with the digits its unit deserves, and a minus sign rather than a hyphen.
+
+    >>> number(-0.5, "r"), number(None, "r"), number(-0.0001, "r")
+    ('−0.500', '—', '0.000')
+    """
+    return "—" if value is None else f"{value:z.{digits(unit)}f}".replace("-", MINUS)
+
+
+def interval(low: float, high: float, unit: str) -> str:
+    """From one figure to the next; a dash would be read as a minus before a negative one.
+
+    >>> interval(1, 2.25, "db"), interval(-14.46, -6.39, "db")
+    ('1.00–2.25', '−14.46 to −6.39')
+    """
+    between = "–" if low >= 0 else " to "
+    return f"{number(low, unit)}{between}{number(high, unit)}"
 
 
 def digits(unit: str) -> int:

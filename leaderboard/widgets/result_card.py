@@ -12,7 +12,7 @@ from infra.store import open_store
 from infra.tables import Metric
 from leaderboard.cache.reader import NoBoard
 from leaderboard.draw.trust_strip import label, strip
-from leaderboard.draw.words import name, number, titled
+from leaderboard.draw.words import interval, name, number, titled
 from leaderboard.queries import ranking
 from leaderboard.queries.glance.headlines import (
     HeadlineFigure,
@@ -91,13 +91,13 @@ def _of(own: RankedEntry, same: Sequence[RankedEntry], ranked_by: Metric) -> str
 def _figure(metric: Metric, figure: HeadlineFigure | None) -> str:
     if figure is None or figure.value is None:
         return ""
-    interval = (
-        f"{number(figure.low, metric.unit)}–{number(figure.high, metric.unit)}"
-        if figure.low is not None
+    ends = (
+        interval(figure.low, figure.high, metric.unit)
+        if figure.low is not None and figure.high is not None
         else "no interval"
     )
     return (
-        f'<div><b>{number(figure.value, metric.unit)}</b><small class="span">{interval}</small>'
+        f'<div><b>{number(figure.value, metric.unit)}</b><small class="span">{ends}</small>'
         f"<small>{escape(titled(metric.title, metric.unit))}</small></div>"
     )
 

@@ -91,7 +91,7 @@ def test_bounds_of_what_is_unknown_stand_in_the_row(written: Session) -> None:
 
     frame = frames.standings([unsure, *rows[1:]], metric, BoardAddress())
 
-    assert frame["Bounds"][0] == "41.0 – 77.2"
+    assert frame["Bounds"][0] == "41.0–77.2"
 
 
 def test_the_order_and_the_columns_are_in_the_address(at_board: Settings) -> None:

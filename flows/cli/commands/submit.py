@@ -140,22 +140,20 @@ def samples(
 
     with reporting_errors():
         chosen = suite_named(suite)
-        if media is not None:
-            if chosen.hand_out is None:
-                fail(f"The samples of {suite} start from their prompts alone. Leave out --media.")
-            media.mkdir(parents=True, exist_ok=True)
+        if media is not None and chosen.hand_out is None:
+            fail(f"The samples of {suite} start from their prompts alone. Leave out --media.")
         modality = modality_of(chosen, modality)
         listed = chosen_samples(chosen, subset_of(chosen, subset), modality)
         if blocked:
             listed = stand_ins(chosen, listed, blocked, seed)
-        for sample in listed:
+        names = handed_out(chosen, listed, media) if media is not None else []
+        for number, sample in enumerate(listed):
             line = {
                 "sample": sample.id,
                 "modality": sample.facets.modality,
                 "prompt": sample.prompt,
+                **({"media": names[number]} if names else {}),
             }
-            if media is not None:
-                line["media"] = handed_out(chosen, sample, media)
             typer.echo(json.dumps(line))
 
 
