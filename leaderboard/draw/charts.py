@@ -113,7 +113,7 @@ def slopes(
         title="Model",
         scale=alt.Scale(domain=names, range=LINES),
         legend=alt.Legend(
-            labelLimit=110, values=names[: len(LINES)], orient="bottom", columns=2, symbolOpacity=1
+            labelLimit=150, values=names[: len(LINES)], orient="bottom", columns=2, symbolOpacity=1
         ),
     )
     dash = alt.StrokeDash(
@@ -147,7 +147,7 @@ def slopes(
     )
     lines = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=value, tooltip=tips)
-    return alt.layer(spans, lines, dots).properties(height=540)
+    return alt.layer(spans, lines, dots).properties(height=480)
 
 
 def history(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:

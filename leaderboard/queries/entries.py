@@ -17,7 +17,7 @@ from infra.db import columns_of
 from infra.tables import Cell, Event, Judge, Metric, Run, Shard, Submission, Suite, Verdict
 from infra.tables.board import Passage
 from leaderboard.queries.addresses import places
-from leaderboard.queries.ranking import FACETS, PAPER, BoardAddress, evaluators, ranking
+from leaderboard.queries.ranking import FACETS, PAPER, BoardAddress, evaluators
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,22 +238,16 @@ def figures_of(db: Session, run_ids: tuple[str, ...]) -> list[Figure]:
 
 
 def chart_figures(
-    db: Session, suite: str, fixed: tuple[tuple[str, str], ...], runs_per_board: int
+    db: Session, suite: str, fixed: tuple[tuple[str, str], ...], run_ids: tuple[str, ...]
 ) -> list[Figure]:
-    """What a suite's charts draw: the papers and the best entries of each board, never sanity rows
-    or baselines, with some facets fixed.
+    """What a suite's charts draw: the papers and some runs of ours, with some facets fixed.
 
     Hundreds of entries make no chart, and their cells would be millions.
     """
-    boards: dict[str, list[str]] = {}
-    for entry in ranking(db, suite, None, BoardAddress()):
-        if entry.role == "entry":
-            boards.setdefault(entry.board, []).append(entry.run_id)
-    best = {run for runs in boards.values() for run in runs[:runs_per_board]}
     chosen_runs = [
         Run.suite == suite,
         Run.state == "published",
-        (col(Submission.trust) == "C") | col(Run.id).in_(best),
+        (col(Submission.trust) == PAPER) | col(Run.id).in_(run_ids),
     ]
     return _figures(db, chosen_runs, *(getattr(Cell, facet) == value for facet, value in fixed))
 

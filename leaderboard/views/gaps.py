@@ -143,21 +143,50 @@ def _suite_charts(suite: str) -> None:
     suite_charts = charts_of(suite)
     if not suite_charts:
         return
-    published = ask(entries.chart_figures, suite, fixed_of(suite), MOST_ENTRIES)
-    own_runs = tuple(sorted({figure.run_id for figure in published if figure.trust != "C"}))
+    charted = one_board_a_kind(ask(ranking, suite, None, BoardAddress()))
+    own_runs = tuple(sorted(entry.run_id for entry in charted.entries))
+    published = ask(entries.chart_figures, suite, fixed_of(suite), own_runs)
     figures = table(published + ask(failures.figures, suite))
     figures["recipe"] = figures["run_id"].map(ask(comparison.recipes, own_runs)).fillna("")
-    if len(own_runs) >= MOST_ENTRIES:
-        st.caption(
-            f"The charts below show the {MOST_ENTRIES} best entries of each board and what the "
-            "papers print."
-        )
+    if charted.about:
+        st.caption(escaped(f"In the charts below: {charted.about}", 500))
     for chart in suite_charts:
         drawing = chart.draw(figures)
         if drawing is not None:
             st.header(chart.title, anchor=False)
             st.caption(chart.reads)
             draw(drawing, key=f"chart-{chart.name}")
+
+
+@dataclass(frozen=True, slots=True)
+class Charted:
+    """Entries that may stand in a suite's charts, and words about whose judgement they show."""
+
+    entries: tuple[RankedEntry, ...]
+    about: str
+
+
+def one_board_a_kind(listed: Sequence[RankedEntry]) -> Charted:
+    """The best entries of the fullest board that a judge, and of the fullest that people made;
+    what only measures and other boards stay out, for another board is another scale."""
+    own = [entry for entry in listed if entry.trust != PAPER and entry.role == "entry"]
+    drawn: list[RankedEntry] = []
+    words: list[str] = []
+    for kind in ("auto", "human"):
+        board = choice.fullest([entry for entry in own if entry.evaluator == kind])
+        on_board = [entry for entry in own if entry.board == board]
+        if on_board:
+            drawn += on_board[:MOST_ENTRIES]
+            words.append(_on_board(on_board))
+    others = len({entry.board for entry in own} - {entry.board for entry in drawn})
+    words += [f"{others} other boards are not drawn."] * bool(others)
+    return Charted(tuple(drawn), " ".join(words))
+
+
+def _on_board(entries_of_one: Sequence[RankedEntry]) -> str:
+    first, count = entries_of_one[0], len(entries_of_one)
+    many = f"the {MOST_ENTRIES} best of {count} entries" if count > MOST_ENTRIES else "entries"
+    return f"{many} of one board, {first.subset} subset, judged by {first.judge}."
 
 
 def _afresh(params: dict[str, str]) -> dict[str, str]:
@@ -218,28 +247,28 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
     figures = ask(entries.figures_along, suite.name, metric.name, along, at)
     drawn = one_judge(figures, ask(ranking, suite.name, metric.name, at), by)
     points = frames.along(drawn.figures, along, order)
+    lined = frames.along(best_lines(drawn), along, order)
     best = metric.direction == "higher"
     summary = (
         f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: "
         "people."
     )
     st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals. {escaped(drawn.about, 300)}")
-    chart, table = st.columns([3, 2])
-    with chart:
-        about = (titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
-        draw(charts.slopes(points, *about), key="slopes")
-    with table:
-        frame = frames.gap_table(points).round(digits(metric.unit))
-        st.dataframe(frame, hide_index=True, placeholder="—")
-        downloads(frame, f"armillary-{suite.name}-{metric.name}-{along}")
+    about = (titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
+    draw(charts.slopes(lined, *about), key="slopes")
+    frame = frames.gap_table(points).round(digits(metric.unit))
+    st.dataframe(frame, hide_index=True, placeholder="—")
+    downloads(frame, f"armillary-{suite.name}-{metric.name}-{along}")
 
 
 @dataclass(frozen=True, slots=True)
 class OneJudge:
-    """What may stand on one axis: entries of one board, what papers print, and words about both."""
+    """What may stand on one axis: entries of one board, what papers print, and words about both;
+    `runs` are those of the board, best first."""
 
     figures: list[Figure]
     about: str
+    runs: tuple[str, ...] = ()
 
 
 def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str) -> OneJudge:
@@ -262,11 +291,20 @@ def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str)
     words = [
         f"Entries: one board, {first.subset} subset, judged by {first.judge}." if first else "",
         f"{others} other boards are not drawn." if others else "",
+        f"The {MOST_ENTRIES} best of {len(runs)} entries are drawn, all stand in the table."
+        if len(runs) > MOST_ENTRIES
+        else "",
         "Figures of papers (trust C) have judges and data of their own."
         if any(figure.trust == PAPER for figure in shown)
         else "",
     ]
-    return OneJudge(shown, " ".join(filter(None, words)))
+    return OneJudge(shown, " ".join(filter(None, words)), tuple(runs))
+
+
+def best_lines(drawn: OneJudge) -> list[Figure]:
+    """As many entries as lines can be told apart, and all that papers print."""
+    best = set(drawn.runs[:MOST_ENTRIES])
+    return [figure for figure in drawn.figures if figure.trust == PAPER or figure.run_id in best]
 
 
 def _title(at: BoardAddress) -> str:

@@ -21,7 +21,9 @@ EXPLAIN = (
     "fewer than 8 answers."
 )
 NONE_YET = (
-    "No statistics yet. They come from judged entries: an operator runs `armillary tailor items`."
+    "Here every question of the bank will stand, the worst first: how many outputs meet it, "
+    "whether it tells good entries from bad ones, and where judges differ. The figures come from "
+    "judged entries; an operator runs `armillary tailor items`."
 )
 
 

@@ -54,6 +54,7 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
         {
             "Judge": name(judge.name),
             "Kind": KINDS.get(judge.kind, judge.kind),
+            "Exams": verdicts(judge),
             "Fingerprint": judge.fingerprint[:12],
             **{
                 plain(key): name(str(judge.card[key]), 120)
@@ -64,6 +65,15 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
         for judge in judges
     ]
     return pd.DataFrame(rows)
+
+
+def verdicts(judge: Judge) -> str:
+    """What the newest sitting of each suite's exam found, in words."""
+    if judge.kind != "auto":
+        return ""
+    exams = judge.card.get("exam") or {}
+    said = [f"{suite}: {exam['verdict']}" for suite, exam in sorted(exams.items())]
+    return ", ".join(said) or "not examined"
 
 
 def _judge(judge: Judge) -> None:

@@ -13,7 +13,7 @@ import streamlit as st
 from leaderboard.draw.words import escaped, plain
 from leaderboard.widgets.common import Then, pick, put_in_address, search
 
-MOST = 15
+MOST = 20
 """In a longer list a reader wants to type."""
 MOST_WORDS = 40
 

@@ -26,7 +26,7 @@ from leaderboard.queries.glance.strip import TrustStrip, last_audit, shown_board
 from leaderboard.queries.ranking import BoardAddress, RankedEntry
 from leaderboard.selection.choice import fullest
 from leaderboard.selection.settle import best_runs
-from leaderboard.views.gaps import one_judge
+from leaderboard.views.gaps import best_lines, one_board_a_kind, one_judge
 from leaderboard.widgets.citation import board_citation, entry_citation
 from tests.leaderboard.pages import models_of, opened, tables_of
 
@@ -238,6 +238,37 @@ def test_one_axis_has_one_judge_and_no_sanity_row(written: Session) -> None:
     assert "run-basalt-auto" not in {figure.run_id for figure in ours}
     assert "run-aurora-auto" in {figure.run_id for figure in ours}
     assert "judged by Dice judge" in drawn.about and "1 other boards" in drawn.about
+
+
+def test_a_suites_charts_have_one_judge_and_one_board_of_people_and_no_sanity_row(
+    written: Session,
+) -> None:
+    listed = ranking.ranking(written, "tailor", None, BoardAddress())
+    (judged,) = [entry for entry in listed if entry.run_id == "run-aurora-auto"]
+    second = replace(judged, board="b2", judge="Second judge", run_id="run-second")
+    sanity = replace(judged, role="sanity", run_id="run-sanity")
+
+    charted = one_board_a_kind([second, sanity, *listed])
+
+    kinds = {(entry.evaluator, entry.board) for entry in charted.entries}
+    assert sorted(kind for kind, _ in kinds) == ["auto", "human"]
+    assert not {"run-second", "run-sanity"} & {entry.run_id for entry in charted.entries}
+    assert not [entry for entry in charted.entries if entry.trust == "C"]
+    assert "judged by Dice judge" in charted.about and "judged by Three people" in charted.about
+    assert "1 other boards are not drawn" in charted.about
+
+
+def test_of_many_entries_the_best_are_drawn_and_the_chart_says_so(written: Session) -> None:
+    (first, *_) = ranking.ranking(written, "tailor", "index", BoardAddress())
+    crowd = [replace(first, run_id=f"run-{number:02d}") for number in range(40)]
+    (figure, *_) = figures_along(written, "tailor", "index", "scenario", BoardAddress())
+    figures = [replace(figure, run_id=entry.run_id) for entry in crowd]
+
+    drawn = one_judge(figures, crowd, "all")
+
+    assert [figure.run_id for figure in best_lines(drawn)] == [f"run-{n:02d}" for n in range(12)]
+    assert len(drawn.figures) == 40
+    assert "The 12 best of 40 entries are drawn" in drawn.about
 
 
 def test_what_the_door_remarked_stands_beside_the_entry(at_board: Settings) -> None:

@@ -21,6 +21,11 @@ from leaderboard.widgets.operator import operator
 
 WORDS = {"open": "Open", "closed": "Close", "published": "Publish"}
 RATING_PAGE = "http://127.0.0.1:8503"
+NONE_YET = (
+    "No study is published yet. Here stands what people said of the entries, how far they agree "
+    "with each other and with the judges, and every figure without each of them. An operator "
+    "makes one under Operate, or by `armillary study create`."
+)
 
 
 def page() -> None:
@@ -36,7 +41,7 @@ def page() -> None:
 
 def _results(studies: list[Study]) -> None:
     if not studies:
-        st.info("No study is published yet.", icon=":material/info:")
+        st.info(NONE_YET, icon=":material/info:")
         return
     titles = {study.id: f"{name(study.title, 60)} ({study.suite})" for study in studies}
     chosen = st.selectbox("Study", list(titles), format_func=titles.__getitem__, width=420)
