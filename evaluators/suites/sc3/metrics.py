@@ -138,6 +138,37 @@ SSIM = Metric(
     ),
 )
 
+LPIPS = Metric(
+    name="lpips",
+    title="LPIPS",
+    unit="r",
+    direction="lower",
+    worst=1,
+    best=0,
+    explain=(
+        "How far apart generated and real frames look by the features of a picture classifier "
+        "(AlexNet or VGG) and published weights of them, averaged over frames and views. Offline "
+        "only. Computed where an operator gives the weights (ARMILLARY_FIDELITY); without them "
+        f"there is no value. A missing or unreadable rollout counts 1. {LOWER}"
+    ),
+)
+
+FVD = Metric(
+    name="fvd",
+    title="FVD",
+    unit="count",
+    direction="lower",
+    worst=10000,
+    best=0,
+    explain=(
+        "The Fréchet distance between the features of generated and real films by a video network "
+        "(VideoMAE, for one), each view of each rollout a film. Offline only. Computed where an "
+        "operator gives the weights (ARMILLARY_FIDELITY); comparable only between entries read "
+        "by the same weights on as many films, since it is larger with few. No interval, and "
+        f"while a rollout is missing no value. {LOWER}"
+    ),
+)
+
 TERMINATION_RATE = Metric(
     name="termination_rate",
     title="Termination rate",
@@ -188,6 +219,8 @@ METRICS: tuple[Metric, ...] = (
     _reproduction("no_failure", "Reproduction: success", "that meet every criterion"),
     PSNR,
     SSIM,
+    LPIPS,
+    FVD,
     TERMINATION_RATE,
     RATE_ERROR,
     PREDICTED_RATE,

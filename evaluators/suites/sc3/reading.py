@@ -15,6 +15,7 @@ from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.metrics.structure import ssim
 from evaluators.suites.sc3.rollouts.driving import DriveConfig
+from evaluators.suites.sc3.rollouts.fidelity import fidelity
 from evaluators.suites.sc3.rollouts.replay import check_by_replay
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, from_bytes
 from evaluators.suites.sc3.samples import (
@@ -144,13 +145,14 @@ def annotate(rollout: Trajectory, instruction: str) -> ObjectOutcome:
 
 
 def table_likeness(rollout: Trajectory, recording: TableRecording) -> dict[str, Json]:
-    """PSNR and SSIM of the generated frames of which the real ones are kept."""
+    """How like the real frames the generated ones are, where those are kept."""
     return likeness(rollout.frames[:, EVERY::EVERY], recording.kept_frames()[:, 1:])
 
 
 def likeness(generated: Frames | None, real: Frames | None) -> dict[str, Json]:
     """PSNR and SSIM of frames [views, moments, height, width, RGB], resized if need be; None where
-    there are none, as online, where the policy saw other frames."""
+    there are none, as online, where the policy saw other frames. With weights of the operator's,
+    LPIPS and the features of FVD beside them."""
     if generated is None or real is None or not min(generated.shape[1], real.shape[1]):
         return {"psnr": None, "ssim": None}
     moments = min(generated.shape[1], real.shape[1])
@@ -159,6 +161,7 @@ def likeness(generated: Frames | None, real: Frames | None) -> dict[str, Json]:
     return {
         "psnr": psnr(reference=shown, generated=frames).value,
         "ssim": ssim(reference=flat[0], generated=flat[1]),
+        **fidelity(real=shown, generated=frames),
     }
 
 

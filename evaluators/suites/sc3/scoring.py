@@ -23,13 +23,17 @@ from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
 from evaluators.suites.sc3.reading import ANNOTATED, MADE_UP, OWN, SIMULATED
 from evaluators.suites.sc3.resampling import Draws, draw, ends
+from evaluators.suites.sc3.rollouts.fidelity import FILMS, LPIPS, NO_WEIGHTS, fvd
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth_of
 
 POOLED = "pooled"
 RESAMPLES = 200
 WHOSE = {OWN: "the submitter's own", **{name: name for name in (MADE_UP, SIMULATED, ANNOTATED)}}
-LIKENESS = ("psnr", "ssim")
+FAILED = {"psnr": 0.0, "ssim": 0.0, "lpips": 1.0}
+"""What a rollout that is missing or unreadable counts as."""
+
+LIKENESS = tuple(FAILED)
 PER_SAMPLE = ("reproduction_average", "rate_error", *LIKENESS, "termination_rate")
 RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
 
@@ -70,6 +74,7 @@ def score(
     detail: dict[str, object] = {
         name: read.get(name) for name in ("annotator", "labels", "own_labels")
     }
+    detail |= {name: read[name] for name in ("lpips_by", FILMS) if name in read}
     if predicted := outcomes_of(read):
         true = real(sample)
         off = [
@@ -159,6 +164,8 @@ def _cells(part: ModeScores) -> Iterator[Cell]:
     draws = draw(matches, RESAMPLES)
     yield from (replace(cell, note=whose) for cell in _judged(part, matches, draws))
     yield from _means(part, draws)
+    if part.mode == "offline":
+        yield _fvd(part)
 
 
 def _judged(part: ModeScores, matches: Sequence[Match], draws: Draws) -> Iterator[Cell]:
@@ -234,7 +241,7 @@ def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
             values = [None if score is None else _mean_value(metric, score) for score in scores]
             present = [value for value in values if value is not None]
             scored = sum(score is not None and score.outcome is Outcome.SCORED for score in scores)
-            yield _cell(
+            cell = _cell(
                 metric,
                 part.facets(ALL),
                 mean(present),
@@ -242,14 +249,30 @@ def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
                 len(scores),
                 ends(draws.mean(values)),
             )
+            yield cell if metric != LPIPS or scored else _unweighed(cell)
 
 
 def _mean_value(metric: str, score: Score) -> float | None:
-    """A rollout that is missing or unreadable counts 0 dB and is like nothing; it was not stopped,
-    so it leaves the termination rate."""
-    if score.outcome in SUBMITTER_FAILURES:
-        return 0.0 if metric in LIKENESS else None
-    return score.value
+    """A rollout that is missing or unreadable is like nothing; it was not stopped, so it leaves the
+    termination rate."""
+    return FAILED.get(metric) if score.outcome in SUBMITTER_FAILURES else score.value
+
+
+def _fvd(part: ModeScores) -> Cell:
+    """Over all rollouts together, by the features that were read off them."""
+    scores = [part.score(sample, PER_SAMPLE[0]) for sample in part.samples]
+    films = [score.detail[FILMS] for score in scores if score and FILMS in score.detail]
+    whole = len(films) == len(scores)
+    value = fvd([film for film in films if isinstance(film, Mapping)]) if whole else None
+    cell = _cell("fvd", part.facets(ALL), value, len(films), len(scores), None)
+    if not films:
+        return _unweighed(cell)
+    return cell if whole else _steerable(cell)
+
+
+def _unweighed(cell: Cell) -> Cell:
+    """Without weights there is no such number, whatever failed."""
+    return replace(cell, value=None, low=None, high=None, why_empty=NO_WEIGHTS)
 
 
 def _cell(

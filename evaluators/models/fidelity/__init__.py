@@ -1,0 +1,1 @@
+"""Networks that say how like two films are, from folders of weights that an operator gives."""
