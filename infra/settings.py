@@ -256,13 +256,15 @@ class Settings(BaseSettings):
         settings_cls: type[BaseSettings],
         init_settings: PydanticBaseSettingsSource,
         env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,  # noqa: ARG003
+        file_secret_settings: PydanticBaseSettingsSource,  # noqa: ARG003
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Arguments, then the environment, then the files of the folder that it names."""
+        """Arguments, then the environment, then the files of the folder that it names. Sources that
+        nobody set up would be asked for every field each time."""
         if folder := os.environ.get(SECRETS):
-            file_secret_settings = SecretsSettingsSource(settings_cls, secrets_dir=folder)
-        return init_settings, env_settings, dotenv_settings, file_secret_settings
+            files = SecretsSettingsSource(settings_cls, secrets_dir=folder)
+            return init_settings, env_settings, files
+        return init_settings, env_settings
 
     @field_validator("home")
     @classmethod

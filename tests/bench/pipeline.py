@@ -10,6 +10,7 @@ it sits once and not for each entry, is counted by itself.
 
 from __future__ import annotations
 
+import argparse
 import hashlib
 import io
 import json
@@ -23,89 +24,133 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import numpy as np
 import psutil
 from PIL import Image
 
+from tests.bench.pipeline_entry import amounting_to, declare, tenth_of_tasks, write_bundle
 from tests.bench.report import Row, at_most, report, shown
 from tests.bench.rivals import rivals
+from tests.bench.where import spent_in
 
-SIDE = 512
 REQUESTS = 28_800
-"""What other frameworks are asked, and what the goal in seconds is set for; a full entry's
-judgements are more by now."""
+"""How many judgements the goal in seconds is set for, and what other frameworks are asked."""
 GOAL_CPU, GOAL_SECONDS, GOAL_MEMORY, GOAL_GROWTH = 15.0, 4.5, 1.0, 1.1
+MOST_PLACES = 60
 
 
 def main() -> int:
-    """Run a tenth of the bank in another process and the whole bank in this one, and print the
-    table."""
-    if "--tenth" in sys.argv:
-        with _home() as settings:
-            _declare_a_tenth()
-            print(json.dumps(_measured(settings, "tenth").memory))
+    """Run each entry in a process of its own, one after the other, and print the table."""
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--entry", choices=("tenth", "full", "goal"))
+    arguments.add_argument("--samples", type=Path, help="where a run leaves or finds its samples")
+    arguments.add_argument("--where", action="store_true", help="show where the time goes instead")
+    wishes = arguments.parse_args()
+    if wishes.where:
+        return _show_places()
+    if wishes.entry:
+        print(json.dumps(asdict(_entry(wishes.entry, wishes.samples))))
         return 0
-    command = [sys.executable, "-m", "tests.bench.pipeline", "--tenth"]
-    tenth = float(
-        subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.splitlines()[
-            -1
-        ]
-    )
-    with _home() as settings:
-        run = _measured(settings, "full")
-    ours = max(run.door - run.decoding, 0.0) + run.evaluation
-    parts = (
-        f"door {run.door:.2f} s, decoding {run.decoding:.2f} s, evaluation {run.evaluation:.2f} s"
-    )
-    print(
-        f"CPU: {parts}, bare loop {run.bare:.3f} s, plain loop {run.plain:.3f} s; beside it "
-        f"Prefect's server {run.server:.2f} s and the judge's exam {run.exam:.2f} s"
-    )
-    print(f"Peak memory: {run.memory:.2f} GB, with a tenth of the items {tenth:.2f} GB")
-    return report(
-        "pipeline",
-        [
-            at_most(
-                f"CPU beside decoding against a bare loop writing {run.rows} rows",
-                ours / run.bare,
-                GOAL_CPU,
-            ),
-            shown("the same with Prefect's temporary server", (ours + run.server) / run.bare),
-            at_most(
-                f"CPU seconds beside decoding, {run.judgements} judgements, second look too",
-                ours,
-                GOAL_SECONDS,
-            ),
-            at_most(
-                f"the same for {REQUESTS} judgements, in proportion",
-                ours * REQUESTS / run.judgements,
-                GOAL_SECONDS,
-            ),
-            shown("all of it against a plain loop of INSERTs", ours / run.plain),
-            *_against_rivals(ours / run.judgements),
-            at_most("peak memory in GB", run.memory, GOAL_MEMORY),
-            at_most("peak memory against a tenth of the items", run.memory / tenth, GOAL_GROWTH),
-        ],
-    )
+    with tempfile.TemporaryDirectory(prefix="armillary-bench-") as folder:
+        samples = Path(folder) / "samples.json"
+        tenth, full, goal = (_apart(entry, samples) for entry in ("tenth", "full", "goal"))
+    assert goal.judgements == REQUESTS, goal
+    for name, run in (("the full entry", full), (f"{REQUESTS} judgements", goal)):
+        print(f"{name}, CPU seconds: {_parts(run)}")
+    print(f"Peak memory: {full.memory:.2f} GB, with a tenth of the items {tenth.memory:.2f} GB")
+    return report("pipeline", [*_rows(goal, full), *_against_rivals(goal), *_memory(full, tenth)])
 
 
-def _against_rivals(ours: float) -> list[Row]:
-    """Other frameworks with their dummy models, in this run of the bench; `ours` is for one
-    judgement."""
+def _rows(goal: Run, full: Run) -> list[Row]:
+    everything = (full.ours + full.server) / full.bare
+    return [
+        at_most(f"CPU seconds beside decoding, {REQUESTS} judgements", goal.ours, GOAL_SECONDS),
+        shown(f"CPU seconds of the loop with keys and indexes, {goal.rows} rows", goal.bare),
+        shown(f"CPU seconds of the plain loop, {REQUESTS} INSERTs without keys", goal.plain),
+        shown("ours against the loop with keys and indexes", goal.ours / goal.bare),
+        shown("ours against the plain loop", goal.ours / goal.plain),
+        shown(f"the full entry: CPU seconds, {full.judgements} judgements", full.ours),
+        at_most(
+            f"the full entry against a loop with keys and indexes, {full.rows} rows",
+            full.ours / full.bare,
+            GOAL_CPU,
+        ),
+        shown("the same with Prefect's temporary server", everything),
+    ]
+
+
+def _against_rivals(goal: Run) -> list[Row]:
+    """Other frameworks with their dummy models, in this run of the bench."""
     rows = []
     for rival in rivals(REQUESTS):
         if rival.seconds is None:
             print(f"{rival.name} could not be run: {rival.why_not}")
             continue
         rows.append(shown(f"CPU seconds of {rival.name}, {rival.requests} requests", rival.seconds))
-        ratio = ours * rival.requests / rival.seconds
-        rows.append(shown(f"ours in proportion against {rival.name}", ratio))
+        share = rival.requests / goal.judgements
+        ratio = goal.ours * share / rival.seconds
+        rows.append(shown(f"ours against {rival.name}, for as many", ratio))
     return rows
+
+
+def _memory(full: Run, tenth: Run) -> list[Row]:
+    growth = full.memory / tenth.memory
+    return [
+        at_most("peak memory in GB", full.memory, GOAL_MEMORY),
+        at_most("peak memory against a tenth of the items", growth, GOAL_GROWTH),
+    ]
+
+
+def _parts(run: Run) -> str:
+    return (
+        f"door {run.door:.2f}, decoding {run.decoding:.2f}, evaluation {run.evaluation:.2f}, loop "
+        f"with keys {run.bare:.3f}, plain loop {run.plain:.3f}; beside it Prefect's server "
+        f"{run.server:.2f} and the judge's exam {run.exam:.2f}"
+    )
+
+
+def _apart(entry: str, samples: Path) -> Run:
+    command = [sys.executable, "-m", "tests.bench.pipeline", "--entry", entry]
+    finished = subprocess.run(
+        [*command, "--samples", str(samples)], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return Run(**json.loads(finished.stdout.splitlines()[-1]))
+
+
+def _entry(entry: str, samples: Path) -> Run:
+    """Measure one entry; the full one leaves which of its samples come to the judgements of the
+    goal."""
+    if entry == "tenth":
+        declare(entry, tenth_of_tasks())
+    elif entry == "goal":
+        declare(entry, frozenset(json.loads(samples.read_text())))
+    with _home() as settings:
+        run = _measured(settings, entry)
+        if entry == "full":
+            chosen = amounting_to(
+                REQUESTS, settings.home / "bundle.zip", settings.home / "armillary.db"
+            )
+            samples.write_text(json.dumps(sorted(chosen)))
+    return run
+
+
+def _show_places() -> int:
+    """Which of our functions the CPU time of the full entry's evaluation goes through."""
+    with _home() as settings:
+        bundle = write_bundle(settings.home / "bundle.zip", "full")
+        _warm(settings)
+        submission_id = _receive(settings, bundle)
+        with spent_in() as seconds:
+            exam = _evaluate(settings, submission_id)
+    print(f"CPU seconds by function, with what it calls; the judge's exam is {exam:.2f} of it")
+    dearest = sorted(seconds.items(), key=lambda place: place[1], reverse=True)
+    for name, spent in dearest[:MOST_PLACES]:
+        print(f"{spent:7.3f}  {name}")
+    return 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +168,11 @@ class Run:
     rows: int
     judgements: int
     memory: float
+
+    @property
+    def ours(self) -> float:
+        """What the door and the evaluation take beside decoding."""
+        return max(self.door - self.decoding, 0.0) + self.evaluation
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,19 +193,8 @@ def _home() -> Iterator[Any]:
         yield Settings()
 
 
-def _declare_a_tenth() -> None:
-    """Every tenth task as a subset, in this process only."""
-    from evaluators.suites import suite_named
-
-    suite = suite_named("tailor")
-    tasks = list(dict.fromkeys(sample.cluster for sample in suite.samples()))
-    kept = frozenset(tasks[::10])
-    assert isinstance(suite.subsets, dict)
-    suite.subsets["tenth"] = lambda sample: sample.cluster in kept
-
-
 def _measured(settings: Any, subset: str) -> Run:
-    bundle = _bundle(settings.home / "bundle.zip", subset)
+    bundle = write_bundle(settings.home / "bundle.zip", subset)
     _warm(settings)
     door, submission_id = _cpu(lambda: _receive(settings, bundle))
     decoding, _ = _cpu(lambda: _decode(bundle))
@@ -201,48 +240,6 @@ def _spent() -> Cost:
 def _cpu_of(process: psutil.Process) -> float:
     spent = process.cpu_times()
     return float(spent.user + spent.system)
-
-
-def _bundle(to: Path, subset: str) -> Path:
-    """One picture a sample, 512 px: smooth noise, so that it is neither trivial nor huge."""
-    from evaluators.suites import suite_named
-    from tests.bundles import declaration
-
-    suite = suite_named("tailor")
-    samples = [sample for sample in suite.samples() if suite.subsets[subset](sample)]
-    files: list[dict[str, Any]] = []
-    clips = [_clip(number) for number in range(4)]
-    with zipfile.ZipFile(to, "w") as bundle:
-        for number, sample in enumerate(samples):
-            still = sample.facets.modality == "image"
-            data = _picture(number) if still else clips[number % len(clips)]
-            name = f"outputs/{sample.id}.{'png' if still else 'mp4'}"
-            bundle.writestr(name, data)
-            files.append(
-                {"path": name, "sha256": hashlib.sha256(data).hexdigest(), "sample": sample.id}
-            )
-        manifest = {**declaration(subset=subset, modalities=["image", "video"]), "files": files}
-        bundle.writestr("manifest.json", json.dumps(manifest))
-    return to
-
-
-def _picture(number: int) -> bytes:
-    data = io.BytesIO()
-    _smooth(number).save(data, "PNG", compress_level=1)
-    return data.getvalue()
-
-
-def _smooth(number: int) -> Image.Image:
-    noise = np.random.default_rng(number).integers(0, 255, (8, 8, 3), dtype=np.uint8)
-    return Image.fromarray(noise).resize((SIDE, SIDE), Image.Resampling.BILINEAR)
-
-
-def _clip(number: int) -> bytes:
-    from evaluators.media import write_mp4
-
-    frames = np.stack([np.asarray(_smooth(4 * number + frame)) for frame in range(4)])
-    with tempfile.TemporaryDirectory() as folder:
-        return write_mp4(frames, Path(folder) / "clip.mp4", 8).read_bytes()
 
 
 def _warm(settings: Any) -> None:

@@ -16,6 +16,7 @@ from packaging.utils import canonicalize_name
 from tests.command import ROOT
 
 PACKAGES = ("evaluators", "flows", "infra", "leaderboard", "submissions")
+CLIENT = ROOT / "flows" / "client" / "armillary"
 SCRIPT = "#!{python}\nfrom flows.cli.app import app\napp()\n"
 INSTALLED = re.compile(r"'\.\[([\w,]+)\]'")
 
@@ -35,6 +36,7 @@ def build(folder: Path, extras: tuple[str, ...]) -> Path:
         _link_distribution(site, metadata.distribution(name))
     for package in PACKAGES:
         (site / package).symlink_to(ROOT / package)
+    (site / CLIENT.name).symlink_to(CLIENT)
     ours = metadata.distribution("armillary").locate_file("")
     for info in Path(str(ours)).glob("armillary-*.dist-info"):
         (site / info.name).symlink_to(info)

@@ -4,6 +4,8 @@ of board and API behind a proxy, two GPU workers, one submission through."""
 from __future__ import annotations
 
 import json
+import re
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -14,15 +16,17 @@ import httpx
 import pytest
 
 from tests.bundles import drawn_outputs
-from tests.deployment.composed import COMPOSE, Composed
+from tests.command import ROOT
+from tests.deployment.composed import COMPOSE, OF_THE_SYSTEM, Composed
 from tests.deployment.images import build, extras_of, needed
 from tests.deployment.places import AUTH, PASSWORDS, Places, make_databases, places, prefect
 from tests.deployment.proxy import proxy
 from tests.servers.process import answers, free_ports, wait_until
 
 IMAGES = {"armillary-web": "Dockerfile.web", "armillary-worker": "Dockerfile.worker"}
-WEB_NEVER_HAS = {"torch", "transformers", "diffusers", "distributed", "pytest"}
-WORKERS_NEVER_HAVE = {"streamlit", "vl-convert-python", "pytest"}
+ENGINES = {"robosuite", "mujoco", "vizdoom"}
+WEB_NEVER_HAS = {"torch", "transformers", "diffusers", "distributed", "pytest"} | ENGINES
+WORKERS_NEVER_HAVE = {"streamlit", "vl-convert-python", "pytest-xdist", "hypothesis", "ruff"}
 PATIENCE = 900.0
 TEAM = "Test team"
 
@@ -32,7 +36,49 @@ def test_each_image_installs_what_its_processes_need_and_no_more() -> None:
 
     assert {"streamlit", "psycopg", "boto3", "prefect", "uvicorn"} <= web
     assert {"torch", "diffusers", "distributed", "psycopg", "prefect", "cryptography"} <= worker
+    assert worker >= ENGINES
     assert not WEB_NEVER_HAS & web and not WORKERS_NEVER_HAVE & worker
+
+
+DRAWN = """
+from evaluators.worlds.doom.engine import running
+from evaluators.worlds.doom.sessions import SessionOrder
+from evaluators.worlds.tabletop.episodes import TableStage
+from evaluators.worlds.tabletop.starts import BUSSING, draw_start
+with running() as game:
+    print(len(game.record(SessionOrder("environment_1", 3, 3)).frames))
+stage = TableStage.open()
+stage.table.set(draw_start("x7", BUSSING))
+print(int(stage.cameras.render().std()))
+"""
+"""A session of the game, and the table as its cameras see it."""
+
+
+@pytest.mark.timeout(900)
+def test_what_a_worker_s_image_installs_runs_the_engines_of_the_suites(tmp_path: Path) -> None:
+    programs = build(tmp_path / "image", extras_of(IMAGES["armillary-worker"]))
+    surroundings = {**OF_THE_SYSTEM, "HOME": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path)}
+
+    drawn = subprocess.run(
+        [str(programs / "python"), "-P", "-c", DRAWN],
+        cwd=tmp_path,
+        env=surroundings,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert drawn.returncode == 0, drawn.stderr
+    takes, contrast = map(int, drawn.stdout.split()[-2:])
+    assert takes == 3 and contrast > 25
+
+
+def test_a_worker_s_image_has_what_the_engines_draw_with() -> None:
+    installed = (COMPOSE.parent / IMAGES["armillary-worker"]).read_text().split()
+    for_tests = (ROOT / "tests" / "servers" / "install").read_text()
+    (drawing,) = re.findall(r"libEGL.*wanted\+=\((.*)\)", for_tests)
+
+    assert {*drawing.split(), "libgl1", "libgl1-mesa-dri", "libglib2.0-0"} <= set(installed)
 
 
 @pytest.fixture

@@ -19,6 +19,8 @@ PACKAGES = {
     "transformers": "models",
     "diffusers": "models",
     "peft": "models",
+    "robosuite": "engines",
+    "vizdoom": "engines",
     "boto3": "",
     "great-expectations": "",
 }
