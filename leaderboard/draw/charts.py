@@ -13,9 +13,11 @@ BY = alt.Scale(domain=["auto", "human"], range=["circle", "diamond"])
 SIGNS = alt.Legend(orient="top", symbolFillColor="#888888", symbolStrokeColor="#888888")
 DAYS = alt.Axis(format="%Y-%m-%d", tickCount="day", labelOverlap=True, ticks=False, grid=False)
 NAMED = alt.Header(
-    title=None, labelExpr="datum.label == '*' ? 'all' : replace(datum.label, /_/g, ' ')"
+    title=None,
+    labelExpr="(datum.label) == '*' ? 'all' : join(split((datum.label), '_'), ' ')",
 )
-"""The heads of panels, as a reader would write them."""
+"""The heads of panels, as a reader would write them. Vega-Lite puts an expression of its own in
+the place of `datum.label`, which falls apart without the brackets."""
 MOST_ROWS = 40
 ROW = 26
 
@@ -30,7 +32,7 @@ def interval_dots(
         "label:N",
         sort=list(top_points["label"]),
         title=None,
-        axis=alt.Axis(labelLimit=190, labelOverlap=False),
+        axis=alt.Axis(labelLimit=260, labelOverlap=False),
     )
     scale = alt.Scale(domain=domain(top_points, whole), nice=False, zero=False)
     trust = alt.Color(

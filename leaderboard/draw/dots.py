@@ -15,9 +15,9 @@ import pandas as pd
 
 from leaderboard.draw.charts import BY, MOST_ROWS, ROW, TRUST, domain
 
-WIDTH, LEFT, RIGHT, TOP, FOOT = 520, 170, 12, 30, 46
+WIDTH, LEFT, RIGHT, TOP, FOOT = 600, 250, 12, 30, 46
 TICKS = 5
-LETTERS = 26
+LETTERS = 37
 STYLE = (
     "<style>text{fill:#31333f}.line{stroke:#31333f}"
     "@media(prefers-color-scheme:dark){text{fill:#fafafa}.line{stroke:#fafafa}}</style>"

@@ -13,6 +13,7 @@ import pandas as pd
 
 from infra.tables import Metric
 from infra.tables.operations import Drift
+from leaderboard.draw.ranking_table import ROLES
 from leaderboard.draw.words import digits, interval, name, plain, titled
 from leaderboard.queries.entries import Figure
 from leaderboard.queries.ranking import BoardAddress, RankedEntry
@@ -108,10 +109,12 @@ def _fixed(at: BoardAddress) -> dict[str, str]:
 
 
 def _label(label: str, entry: RankedEntry, times: int) -> str:
+    """A row's name; what is there to measure by says so before it."""
+    role = f"{ROLES[entry.role]}: " if entry.role in ROLES else ""
     if times == 1:
-        return label
+        return f"{role}{label}"
     id_tail = entry.submission_id[-4:] if entry.trust != "C" else ""
-    return " · ".join(filter(None, (label, entry.evaluator, id_tail)))
+    return role + " · ".join(filter(None, (label, entry.evaluator, id_tail)))
 
 
 def _about(entry: RankedEntry, side: int) -> float | None:

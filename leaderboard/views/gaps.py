@@ -13,10 +13,12 @@ import streamlit as st
 
 from leaderboard.draw import charts, frames
 from leaderboard.draw.suite_charts import charts_of, fixed_of, table
+from leaderboard.draw.trust_strip import strip
 from leaderboard.draw.words import ARROW, digits, escaped, name, plain, titled
 from leaderboard.queries import comparison, entries, failures
 from leaderboard.queries.addresses import FiguresAt, facet_order
 from leaderboard.queries.entries import Figure
+from leaderboard.queries.glance.strip import shown_board, trust_strip
 from leaderboard.queries.ranking import (
     ALL,
     FACETS,
@@ -253,7 +255,9 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
         f"{titled(metric.title, metric.unit)} {ARROW[best]}. Solid: automatic judge, dashed: "
         "people."
     )
-    st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals. {escaped(drawn.about, 300)}")
+    if drawn.entries:
+        st.html(strip(ask(trust_strip, shown_board(suite.name, drawn.entries))))
+    st.caption(f"{escaped(summary, 300)} Bars: 95 % intervals. {escaped(drawn.about, 400)}")
     about = (titled(metric.title, metric.unit), digits(metric.unit), metric.best - metric.worst)
     draw(charts.slopes(lined, *about), key="slopes")
     frame = frames.gap_table(points).round(digits(metric.unit))
@@ -264,11 +268,11 @@ def _draw(settled: Settled, along: str, facets: Sequence[str], at: BoardAddress,
 @dataclass(frozen=True, slots=True)
 class OneJudge:
     """What may stand on one axis: entries of one board, what papers print, and words about both;
-    `runs` are those of the board, best first."""
+    `entries` are those of the board, best first."""
 
     figures: list[Figure]
     about: str
-    runs: tuple[str, ...] = ()
+    entries: tuple[RankedEntry, ...] = ()
 
 
 def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str) -> OneJudge:
@@ -298,12 +302,12 @@ def one_judge(figures: Sequence[Figure], listed: Sequence[RankedEntry], by: str)
         if any(figure.trust == PAPER for figure in shown)
         else "",
     ]
-    return OneJudge(shown, " ".join(filter(None, words)), tuple(runs))
+    return OneJudge(shown, " ".join(filter(None, words)), tuple(runs.values()))
 
 
 def best_lines(drawn: OneJudge) -> list[Figure]:
     """As many entries as lines can be told apart, and all that papers print."""
-    best = set(drawn.runs[:MOST_ENTRIES])
+    best = {entry.run_id for entry in drawn.entries[:MOST_ENTRIES]}
     return [figure for figure in drawn.figures if figure.trust == PAPER or figure.run_id in best]
 
 

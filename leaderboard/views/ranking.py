@@ -256,7 +256,10 @@ def _published(
         st.caption("The paper prints no figure here with this choice. It prints some here:")
         _buttons(_closest(printed, chosen.at)[:6], chosen, "printed")
         return
-    st.caption(f"No ranks and no rank intervals: {escaped(entries[0].why_no_ranks, 200)}.")
+    st.caption(
+        "Other data than above: the paper's own samples and judges. No ranks and no rank "
+        f"intervals: {escaped(entries[0].why_no_ranks, 200)}."
+    )
     ordered = best_first(entries, metric.direction == "higher")
     table, chart = st.columns([3, 2])
     with table:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+import altair as alt
 import pandas as pd
 
+from leaderboard.draw.charts import NAMED, as_svg
 from leaderboard.draw.dots import dots
 
 COLUMNS = ["label", "model", "value", "low", "high", "trust", "by", "n"]
@@ -35,3 +37,12 @@ def test_each_entry_has_a_dot_at_its_value_and_an_interval_where_one_is_known() 
 
 def test_a_name_is_only_ever_text() -> None:
     assert "<script" not in dots(pd.DataFrame(ROWS, columns=COLUMNS), "Index (%)", 1, 100.0)
+
+
+def test_the_head_of_a_panel_is_written_as_a_reader_would() -> None:
+    rows = pd.DataFrame({"task": ["action_recognition", "*"], "value": [1.0, 2.0]})
+    bars = alt.Chart(rows).mark_bar().encode(x="value:Q")
+
+    picture = as_svg(bars.facet(row=alt.Row("task:N", header=NAMED))).decode()
+
+    assert ">action recognition<" in picture and ">all<" in picture

@@ -11,6 +11,7 @@ from sqlmodel import Session
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Event, Metric
+from leaderboard.draw.frames import points
 from leaderboard.draw.ranking_table import RankingColumns, RankingRows, ranking_table
 from leaderboard.draw.timeline import best_so_far, dated, timeline
 from leaderboard.draw.trust_strip import label, strip
@@ -256,6 +257,21 @@ def test_a_suites_charts_have_one_judge_and_one_board_of_people_and_no_sanity_ro
     assert not [entry for entry in charted.entries if entry.trust == "C"]
     assert "judged by Dice judge" in charted.about and "judged by Three people" in charted.about
     assert "1 other boards are not drawn" in charted.about
+
+
+def test_gaps_says_how_far_to_trust_the_board_that_it_draws(at_board: Settings) -> None:
+    page = opened("gaps", suite="tailor")
+
+    (strip,) = [html.proto.body for html in page.get("html") if "arm-strip" in html.proto.body]
+    assert "Dice judge" in strip and "demo subset" in strip
+
+
+def test_what_is_there_to_measure_by_says_so_on_the_rankings_chart(written: Session) -> None:
+    (first, second, *_) = ranking.ranking(written, "tailor", "index", BoardAddress())
+
+    labels = list(points([first, replace(second, role="sanity")], True)["label"])
+
+    assert [label.startswith("Sanity row: ") for label in labels] == [False, True]
 
 
 def test_of_many_entries_the_best_are_drawn_and_the_chart_says_so(written: Session) -> None:

@@ -12,7 +12,7 @@ import pytest
 from evaluators.suites.sc3 import published
 from leaderboard.draw.rollouts import enlarged
 from leaderboard.draw.suite_charts import COLUMNS, charts_of
-from leaderboard.draw.suite_charts.sc3 import ablation_table, fullest_runs, swept
+from leaderboard.draw.suite_charts.sc3 import ablation_table, correlations, fullest_runs, swept
 from leaderboard.draw.suite_charts.sc3_variants import family
 from leaderboard.panels.sc3 import trace
 
@@ -168,6 +168,16 @@ def test_a_model_on_two_boards_is_drawn_once_and_beside_what_people_and_the_pape
     assert dict(zip(drawn["run_id"], drawn["model"], strict=True)) == {
         "full": "M", "study": "M (people)", "paper": "M (paper)"
     }  # fmt: skip
+
+
+def test_a_method_that_a_paper_prints_says_so_on_an_axis_that_it_shares_with_ours() -> None:
+    mine = ours("M", "pearson_r", 0.6, task="pooled", run="mine")
+    printed = ours("N", "pearson_r", 0.9, task="pooled", run="paper", trust="C")
+
+    chart = correlations(table(mine, printed))
+
+    assert chart is not None
+    assert "N (paper)" in str(chart.to_dict()) and "M (paper)" not in str(chart.to_dict())
 
 
 def test_a_stopped_rollout_is_marked_and_small_pictures_keep_their_pixels() -> None:

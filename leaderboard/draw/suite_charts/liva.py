@@ -44,6 +44,8 @@ TAGS = {
 }
 """What people mark as gone wrong, and whose weakness it is: the agent's eyes or the video model."""
 SUBGOAL = "subgoal_"
+WHOLE_NAMES = alt.Legend(labelLimit=480, orient="top", direction="vertical")
+"""Methods differ at the end of their names: what loop they were run in."""
 FIXED = {"task": ALL, "modality": ALL}
 
 
@@ -53,16 +55,16 @@ def by_scene(figures: pd.DataFrame) -> Chart | None:
     if rows.empty:
         return None
     bars = alt.Chart(rows).encode(
-        x=alt.X("scenario:N", title=None),
+        x=alt.X("scenario:N", title=None, axis=alt.Axis(labelAngle=0)),
         xOffset=alt.XOffset("method:N"),
-        color=alt.Color("method:N", title="Method"),
+        color=alt.Color("method:N", title="Method", legend=WHOLE_NAMES),
         tooltip=["method", "scenario", "what", alt.Tooltip("value:Q", format=".3f"), "n_scored"],
     )
     value = bars.mark_bar().encode(y=alt.Y("value:Q", title=None))
     whisker = bars.mark_rule(color="#888888").encode(y="low:Q", y2="high:Q")
     drawn: Chart = (
         alt.layer(value, whisker)
-        .properties(height=180)
+        .properties(height=180, width=alt.Step(48))
         .facet(row=alt.Row("what:N", title=None))
         .resolve_scale(y="independent")
     )
@@ -97,7 +99,7 @@ def subgoals(figures: pd.DataFrame) -> Chart | None:
         .encode(
             x=alt.X("position:O", title="Subgoal"),
             y=alt.Y("value:Q", title="Ticked", scale=alt.Scale(domain=[0, 1])),
-            color=alt.Color("method:N", title="Method"),
+            color=alt.Color("method:N", title="Method", legend=WHOLE_NAMES),
             tooltip=["method", "position", alt.Tooltip("value:Q", format=".2f"), "n_scored"],
         )
     )
@@ -147,7 +149,7 @@ def failures(figures: pd.DataFrame) -> Chart | None:
             x=alt.X("value:Q", title="Share of videos", scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("what:N", title=None, sort=[words for words, _ in TAGS.values()]),
             yOffset=alt.YOffset("method:N"),
-            color=alt.Color("method:N", title="Method"),
+            color=alt.Color("method:N", title="Method", legend=WHOLE_NAMES),
             row=alt.Row("side:N", title=None, sort=["seeing", "filming"]),
             tooltip=["method", "side", "what", alt.Tooltip("value:Q", format=".2f"), "n_scored"],
         )

@@ -24,6 +24,7 @@ EVERY, POOLED = "*", "pooled"
 EACH_NAMED = alt.Axis(labelOverlap=False, labelFlush=False)
 MOST_NAMED = 6
 """So many evaluators have their r and MMRV in the title of a panel."""
+PRINTED = " (paper)"
 
 
 def scatter(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
@@ -104,7 +105,7 @@ def correlations(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     labels = chosen["metric"].map({"pearson_r": "pooled", "pearson_r_within": "within criterion"})
     best = alt.EncodingSortField("value", op="max", order="descending")
     dots = (
-        alt.Chart(chosen.assign(metric=labels, split=_splits(chosen)))
+        alt.Chart(_marked(chosen).assign(metric=labels, split=_splits(chosen)))
         .mark_point(size=55, strokeWidth=2, opacity=1)
         .encode(
             y=alt.Y("model:N", title=None, sort=best, axis=EACH_NAMED),
@@ -128,6 +129,7 @@ def reproduction(figures: pd.DataFrame) -> alt.TopLevelMixin | None:
     ]
     if chosen.empty:
         return None
+    chosen = _marked(chosen)
     means = chosen[chosen["metric"] == "reproduction_average"].groupby("model")["value"].max()
     order = list(means.sort_values(ascending=False).index)
     bars = (
@@ -269,7 +271,13 @@ def _distinct_names(figures: pd.DataFrame) -> pd.Series:
     rated = (figures["evaluator"] == "human") & ~printed
     twice = printed & figures["model"].isin(figures["model"][~printed])
     named = figures["model"].mask(rated, figures["model"] + " (people)")
-    return named.mask(twice, figures["model"] + " (paper)")
+    return named.mask(twice, figures["model"] + PRINTED)
+
+
+def _marked(figures: pd.DataFrame) -> pd.DataFrame:
+    """Every method that a paper prints by a name that says so: it was run on other data."""
+    bare = (figures["trust"] == "C") & ~figures["model"].str.endswith(PRINTED)
+    return figures.assign(model=figures["model"].mask(bare, figures["model"] + PRINTED))
 
 
 def _points(figures: pd.DataFrame) -> pd.DataFrame:
@@ -300,14 +308,16 @@ CHARTS = (
         "rates but no "
         "predicted ones, so its methods have neither an r within criterion nor points to "
         "scatter; what a mean "
-        "of each criterion reaches on its real rates is computed.",
+        "of each criterion reaches on its real rates is computed. (paper): another table, real "
+        "robots and the paper's own annotators.",
         correlations,
     ),
     SuiteChart(
         "sc3-reproduction",
         "How rollouts end",
         "Of the real rollouts that end so, the share whose rollout in "
-        "the world model ends the same way.",
+        "the world model ends the same way. (paper): another table, real robots and the paper's "
+        "own annotators.",
         reproduction,
     ),
     SuiteChart(

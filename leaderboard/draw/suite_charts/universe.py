@@ -58,7 +58,7 @@ def _judges(cells: pd.DataFrame, colour: str) -> alt.TopLevelMixin | None:
         "judge:N",
         title=None,
         sort=[names[key] for key in best],
-        axis=alt.Axis(labelLimit=260),
+        axis=alt.Axis(labelLimit=460),
     )
     bars = (
         alt.Chart()
