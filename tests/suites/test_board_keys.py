@@ -11,14 +11,14 @@ from evaluators.suites.tailor.bank import card
 from flows.run.board_keys import board_key, items_sha256
 
 ITEMS = {
-    "liva": "a8a4a15d1ae8c0b63b8f4c9a81ce0c2cc043a1d9dcbdcfafe8e465ffef0419dd",
+    "liva": "b3e4849d833de32e9b39c8dd93576eaca7d238945e2c13b2e9a49d0e58ac9e4f",
     "sc3": "78b15a140d31c30312c2a2cd339929551d409dfd6d794574baa14ecaffc92207",
     "universe": "7967f278741d6124d4872943890c49005da9020b38fa5b626b491fed3220f24a",
     "universe_worlds": "b1f15292b52c4ba507e1e650fc3f571c2a58610221a2aaf67eabb250b90c3d91",
     "universe_truth": "b1f15292b52c4ba507e1e650fc3f571c2a58610221a2aaf67eabb250b90c3d91",
 }
 BOARDS = {
-    "liva": "1ffa1d1e18b3a3a4",
+    "liva": "01b6b84b193cabe9",
     "sc3": "2c73d0b6a5e4e6a9",
     "universe": "554d35c6474e5f69",
     "universe_worlds": "49a65cb40b0fab7d",

@@ -65,6 +65,9 @@ class PipelineFamily:
     """False where the size follows from the picture and the folder's config."""
     wide_vae: bool = False
     """Whether the VAE is kept in fp32 when the other parts are in half precision."""
+    tiled_vae: bool = False
+    """Whether the VAE always works in tiles, as its authors run it: undivided, its attention has a
+    mask with an entry for any two latents of the clip, 50 GB at the family's own size."""
     needs: tuple[str, ...] = ()
     """Libraries besides diffusers that the pipeline insists on."""
     variants: tuple[Variant, ...] = ()
@@ -104,6 +107,13 @@ LTX: dict[str, Any] = {"period": 8, "rate": "frame_rate"}
 GUARDED: dict[str, Any] = {"needs": ("cosmos_guardrail", "torchvision")}
 COSMOS: dict[str, Any] = {"period": 8, "rate": "fps", **GUARDED}
 COSMOS_2: dict[str, Any] = {"period": 4, "wide_vae": True, **GUARDED}
+HUNYUAN_15: dict[str, Any] = {
+    "size": "target",
+    "period": 4,
+    "fps": 24.0,
+    "guidance": "guider",
+    "tiled_vae": True,
+}
 COGVIDEOX: dict[str, Any] = {"period": 4, "fps": 8.0, "variants": (COGVIDEOX_15,)}
 
 FAMILIES: tuple[PipelineFamily, ...] = (
@@ -135,7 +145,7 @@ FAMILIES: tuple[PipelineFamily, ...] = (
     _image("Cosmos2TextToImagePipeline", wide_vae=True, **GUARDED),
     _film("WanPipeline", **WAN, variants=(WAN_5B,)),
     _film("HunyuanVideoPipeline", period=4, fps=24.0),
-    _film("HunyuanVideo15Pipeline", "target", period=4, fps=24.0, guidance="guider"),
+    _film("HunyuanVideo15Pipeline", **HUNYUAN_15),
     _film("CogVideoXPipeline", "transformer", frames="transformer", **COGVIDEOX),
     _film("LTXPipeline", **LTX),
     _film("LTXConditionPipeline", **LTX),
@@ -165,14 +175,7 @@ FAMILIES: tuple[PipelineFamily, ...] = (
     _animate("LTX2ImageToVideoPipeline", frames="121", **LTX),
     _animate("LTX2Pipeline", frames="121", **LTX, runs_as="LTX2ImageToVideoPipeline"),
     _animate("HunyuanVideoImageToVideoPipeline", period=4, fps=24.0),
-    _animate(
-        "HunyuanVideo15ImageToVideoPipeline",
-        "target",
-        period=4,
-        fps=24.0,
-        guidance="guider",
-        sets_size=False,
-    ),
+    _animate("HunyuanVideo15ImageToVideoPipeline", **HUNYUAN_15, sets_size=False),
     _animate("HunyuanSkyreelsImageToVideoPipeline", period=4, fps=24.0),
     _animate("SkyReelsV2ImageToVideoPipeline", **SKYREELS),
     _animate(

@@ -84,6 +84,8 @@ def _load(
     _spare_ftfy(pipeline)
     _name_text_model(pipeline)
     attach(pipeline, adapters)
+    if family and family.tiled_vae:
+        pipeline.vae.enable_tiling()
     return place(pipeline, device)
 
 

@@ -64,7 +64,7 @@ def mount(card: BankCard) -> Suite:
 
 SUITE = Suite(
     name="liva",
-    version="2.0",
+    version="2.1",
     scorer_version="3",
     title=f"{FAMILY}: drawn cases",
     sentence="Active video avatars: an agent plans, films, looks and corrects itself until the job "

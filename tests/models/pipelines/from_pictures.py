@@ -56,6 +56,14 @@ def cogvideox() -> Any:
 
 
 def hunyuan_1_5() -> Any:
+    encoder, processor = siglip_vision()
+    return lib.HunyuanVideo15ImageToVideoPipeline(
+        **hunyuan_1_5_parts("i2v"), image_encoder=encoder, feature_extractor=processor
+    )
+
+
+def siglip_vision() -> tuple[Any, Any]:
+    """SigLIP's vision tower with as many patches as HunyuanVideo-1.5 wants, and its processor."""
     vision = hf.SiglipVisionConfig(
         hidden_size=WIDTH,
         intermediate_size=64,
@@ -65,30 +73,32 @@ def hunyuan_1_5() -> Any:
         patch_size=2,
     )
     square = {"height": 54, "width": 54}
-    return lib.HunyuanVideo15ImageToVideoPipeline(
-        **hunyuan_1_5_parts("i2v"),
-        image_encoder=hf.SiglipVisionModel(vision).eval(),
-        feature_extractor=hf.SiglipImageProcessorPil(size=square),
-    )
+    return hf.SiglipVisionModel(vision).eval(), hf.SiglipImageProcessorPil(size=square)
 
 
 def svd() -> Any:
+    return svd_from_a_picture()
+
+
+def svd_from_a_picture(**changes: Any) -> Any:
     """Stable Video Diffusion XT: a picture, no words, 25 frames."""
     encoder, processor = clip_vision()
-    unet = lib.UNetSpatioTemporalConditionModel(
-        sample_size=96,
-        in_channels=8,
-        out_channels=4,
-        block_out_channels=BLOCKS,
-        layers_per_block=1,
-        cross_attention_dim=WIDTH,
-        num_attention_heads=(1, 2, 2, 2),
-        addition_time_embed_dim=32,
-        projection_class_embeddings_input_dim=96,
-        num_frames=25,
-        down_block_types=("CrossAttnDownBlockSpatioTemporal",) * 3 + ("DownBlockSpatioTemporal",),
-        up_block_types=("UpBlockSpatioTemporal",) + ("CrossAttnUpBlockSpatioTemporal",) * 3,
-    )
+    shape = {
+        "sample_size": 96,
+        "in_channels": 8,
+        "out_channels": 4,
+        "block_out_channels": BLOCKS,
+        "layers_per_block": 1,
+        "cross_attention_dim": WIDTH,
+        "num_attention_heads": (1, 2, 2, 2),
+        "addition_time_embed_dim": 32,
+        "projection_class_embeddings_input_dim": 96,
+        "num_frames": 25,
+        "down_block_types": ("CrossAttnDownBlockSpatioTemporal",) * 3
+        + ("DownBlockSpatioTemporal",),
+        "up_block_types": ("UpBlockSpatioTemporal",) + ("CrossAttnUpBlockSpatioTemporal",) * 3,
+    }
+    unet = lib.UNetSpatioTemporalConditionModel(**{**shape, **changes})
     autoencoder = lib.AutoencoderKLTemporalDecoder(
         block_out_channels=(32, 32, 32, 32),
         down_block_types=("DownEncoderBlock2D",) * 4,

@@ -290,25 +290,25 @@ def hunyuan_video_1_5() -> Any:
     return lib.HunyuanVideo15Pipeline(**hunyuan_1_5_parts("t2v"))
 
 
-def hunyuan_1_5_parts(task: str) -> dict[str, Any]:
+def hunyuan_1_5_parts(task: str, **changes: Any) -> dict[str, Any]:
     """HunyuanVideo-1.5: guidance is a part of the folder, sizes come from a table for
     `target_size`."""
     text, words = qwen_vl("Qwen2_5_VLTextModel")
     second, second_words = byt5()
-    transformer = lib.HunyuanVideo15Transformer3DModel(
-        in_channels=65,
-        out_channels=32,
-        num_attention_heads=2,
-        attention_head_dim=16,
-        num_layers=1,
-        num_refiner_layers=1,
-        text_embed_dim=WIDTH,
-        text_embed_2_dim=WIDTH,
-        image_embed_dim=WIDTH,
-        rope_axes_dim=(4, 6, 6),
-        target_size=64,
-        task_type=task,
-    )
+    shape = {
+        "in_channels": 65,
+        "out_channels": 32,
+        "num_attention_heads": 2,
+        "attention_head_dim": 16,
+        "num_layers": 1,
+        "num_refiner_layers": 1,
+        "text_embed_dim": WIDTH,
+        "text_embed_2_dim": WIDTH,
+        "image_embed_dim": WIDTH,
+        "rope_axes_dim": (4, 6, 6),
+        "target_size": 64,
+        "task_type": task,
+    }
     autoencoder = lib.AutoencoderKLHunyuanVideo15(
         latent_channels=32, block_out_channels=(32, 32, 32, 64, 64), layers_per_block=1
     )
@@ -317,7 +317,7 @@ def hunyuan_1_5_parts(task: str) -> dict[str, Any]:
         "tokenizer": words,
         "text_encoder_2": second,
         "tokenizer_2": second_words,
-        "transformer": transformer,
+        "transformer": lib.HunyuanVideo15Transformer3DModel(**{**shape, **changes}),
         "vae": autoencoder,
         "scheduler": flow(shift=7.0),
         "guider": lib.ClassifierFreeGuidance(guidance_scale=6.0),
