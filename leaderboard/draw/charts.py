@@ -115,7 +115,7 @@ def slopes(
         title="Model",
         scale=alt.Scale(domain=names, range=LINES),
         legend=alt.Legend(
-            labelLimit=150, values=names[: len(LINES)], orient="bottom", columns=2, symbolOpacity=1
+            labelLimit=300, values=names[: len(LINES)], orient="bottom", columns=1, symbolOpacity=1
         ),
     )
     dash = alt.StrokeDash(

@@ -183,7 +183,7 @@ def _slot(db: Session, run: RunFacts, metric: Metric, at: BoardAddress) -> _Slot
         if (name, scenario, task, setting) == (metric.name, at.scenario, at.task, at.setting):
             value = float(np.frombuffer(row.figures, "<f8")[number])
             if np.isnan(value):
-                _absent(f"{run.run_id} has no value of {metric.title} here.")
+                _absent(f"{run.model} ({run.run_id}) has no value of {metric.title} here.")
             scale = abs(metric.best - metric.worst) / GRID
             influence = np.frombuffer(row.influence, "<i4")[start : start + clusters] * scale
             return _Slot(value, influence, row.samples_sha256, roster.n_samples)

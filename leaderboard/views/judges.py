@@ -33,9 +33,11 @@ def page() -> None:
         "judge and another board."
     )
     cards = _cards(list(judges.values()))
-    st.dataframe(cards, hide_index=True, placeholder="—")
+    widths = {"Exams": st.column_config.TextColumn(width="medium")}
+    st.dataframe(cards, hide_index=True, placeholder="—", column_config=widths)
     downloads(cards, "armillary-judges")
-    chosen = judges.get(st.query_params.get("judge", ""), next(iter(judges.values())))
+    first = next((j for j in judges.values() if j.card.get("exam")), next(iter(judges.values())))
+    chosen = judges.get(st.query_params.get("judge", ""), first)
     titles = {
         key: f"{name(judge.name, 60)} ({KINDS.get(judge.kind, judge.kind)})"
         for key, judge in judges.items()
@@ -68,12 +70,12 @@ def _cards(judges: list[Judge]) -> pd.DataFrame:
 
 
 def verdicts(judge: Judge) -> str:
-    """What the newest sitting of each suite's exam found, in words."""
+    """What the newest sitting of each suite's exam found, in words; a rule has none to sit."""
     if judge.kind != "auto":
         return ""
     exams = judge.card.get("exam") or {}
     said = [f"{suite}: {exam['verdict']}" for suite, exam in sorted(exams.items())]
-    return ", ".join(said) or "not examined"
+    return ", ".join(said) or "sat none"
 
 
 def _judge(judge: Judge) -> None:

@@ -145,6 +145,10 @@ def _run(run: RunFacts) -> None:
         figures, metrics, "scenario", ask(addresses.facet_order, run.suite)["scenario"]
     )
     titles = list(dict.fromkeys(points["metric"]))
+    if not titles:
+        st.caption(
+            "Its headline figures stand in parts only; the card above and the files have them."
+        )
     for column, title in zip(st.columns(max(len(titles), 1)), titles, strict=False):
         with column:
             draw(
