@@ -173,6 +173,19 @@ def test_task_success_plausibility_and_best_worst_stand_on_the_board_with_interv
         assert figures["tsr"] == pytest.approx(study.cell(name, "tsr", setting=loop).value)
 
 
+def test_a_set_of_avatars_shows_one_models_loops_beside_each_other(
+    held: Callable[[str], Held],
+) -> None:
+    study = held("liva")
+    sets = {item.id: item.behind for _, item in study.seats if item.kind == "real"}.values()
+
+    owners = [set(behind["methods"].values()) for behind in sets]
+    loops = [{name.rpartition(".")[2] for name in behind["samples"].values()} for behind in sets]
+    assert all(len(owner) == 1 for owner in owners)
+    assert {name for owner in owners for name in owner} == set(study.submissions)
+    assert all(len(shown) > 1 for shown in loops)
+
+
 def test_graded_and_strict_accuracy_stand_on_the_board(held: Callable[[str], Held]) -> None:
     study, worth = held("universe"), {"correct": 100.0, "partially_correct": 50.0, "incorrect": 0.0}
 
