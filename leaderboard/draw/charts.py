@@ -149,7 +149,9 @@ def slopes(
     )
     lines = base.mark_line(strokeWidth=2).encode(y=value, strokeDash=dash)
     dots = base.mark_point(filled=True, size=70, opacity=1).encode(y=value, tooltip=tips)
-    return alt.layer(spans, lines, dots).properties(height=480)
+    # The legend stands inside of the height, a line a name.
+    height = 400 + 22 * min(len(names), len(LINES))
+    return alt.layer(spans, lines, dots).properties(height=height)
 
 
 def history(points: pd.DataFrame, title: str) -> alt.LayerChart | alt.FacetChart:
