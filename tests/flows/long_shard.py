@@ -17,5 +17,5 @@ def endless(folder: str) -> None:
             check_lease()
             time.sleep(0.1)
     except LeaseLost:
-        (Path(folder) / "stopped").touch()
+        (Path(folder) / "stopped").write_text(str(time.monotonic()))
         raise

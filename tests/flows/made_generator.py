@@ -14,6 +14,9 @@ from typing import Any
 from evaluators.contracts import Outcome, Output, Sample
 from flows.workers.confined.model_main import serve
 
+QUICK, SLOW, SLOW_FROM = 0.7, 5.0, 4
+"""Seconds for a sample of a model that slows down, from its fourth sample on."""
+
 
 class Made:
     """Does for its second sample what it was told, and writes a file for every other."""
@@ -25,7 +28,7 @@ class Made:
         for sample in samples:
             if self.deed == "slows down":
                 self.made += 1
-                time.sleep(0.6 * self.made)
+                time.sleep(QUICK if self.made < SLOW_FROM else SLOW)
             said = _do(self.deed, folder) if sample.id.endswith(".1.predictive.image") else ""
             file = folder / f"{sample.id}.txt"
             file.write_text(said or "fine")

@@ -120,13 +120,13 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
             future = runner.submit(shard, {"folder": str(tmp_path)})
             until((tmp_path / "begun").exists, 60)
             runner.cancel([future])
-            until((tmp_path / "stopped").exists, 10)
+            until((tmp_path / "stopped").exists, 60)
             (tmp_path / "stopped").unlink()
             (tmp_path / "begun").unlink()
             held = runner.submit(shard, {"folder": str(tmp_path)})
             until((tmp_path / "begun").exists, 60)
             assert not held.done()
-        until((tmp_path / "stopped").exists, 10)
+        until((tmp_path / "stopped").exists, 60)
         slots = cluster.slots()
 
     assert slots == 1

@@ -20,6 +20,7 @@ from flows.workers.confined.model import Confined, confined, plain
 from infra.sandbox.confinement import network_can_be_cut
 from infra.sandbox.fence import version
 from tests.bundles import demo_samples
+from tests.flows.made_generator import QUICK, SLOW
 
 COMMAND = (sys.executable, "-m", "tests.flows.made_generator")
 LIMITS = ChildLimits(
@@ -96,8 +97,8 @@ def test_a_model_that_hangs_is_ended_in_time_and_that_limit_is_ours(run: Run) ->
 
 
 def test_a_model_that_is_measured_to_be_slow_gets_longer(run: Run) -> None:
-    """The first three samples take 0.4 seconds each; the limit alone would end the fourth."""
-    found = run("slows down", replace(LIMITS, seconds=0.9))
+    """The limit alone would end the fourth sample; it leaves the first three time to spare."""
+    found = run("slows down", replace(LIMITS, seconds=(3 * QUICK + SLOW) / 2))
 
     assert [output.outcome for output in found] == [Outcome.SCORED] * len(SAMPLES)
 
