@@ -3,7 +3,6 @@ within seconds."""
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +36,14 @@ def test_the_end_is_the_submitters_and_is_not_tried_again() -> None:
     assert stopped.code not in RETRIED
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.xdist_group("servers")
 def test_work_stops_within_seconds_when_the_lease_is_lost_or_the_time_is_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, prefect_server: PrefectServer
 ) -> None:
     from prefect import flow, task
+    from prefect.settings import PREFECT_API_URL, temporary_settings
 
-    monkeypatch.setenv("PREFECT_API_URL", prefect_server.api_url)
     monkeypatch.setenv("ARMILLARY_ENGINE", "threads")
     shard = task(retries=0, persist_result=False)(endless)
     hold = HeldLease("sub-1", "somebody")
@@ -55,17 +54,24 @@ def test_work_stops_within_seconds_when_the_lease_is_lost_or_the_time_is_over(
             for _ in submit_shards(shard, [str(tmp_path)], gpu_time=budget):
                 raise AssertionError("an endless shard ended")
 
-    began = time.monotonic()
-    with pytest.raises(OverGpuTime):
-        generate(GpuTime(2))
+    with temporary_settings({PREFECT_API_URL: prefect_server.api_url}):
+        with pytest.raises(OverGpuTime):
+            generate(GpuTime(2))
+        worked = _seconds_of_work(tmp_path)
+        assert hold.lost.is_set()
+        with pytest.raises(LeaseLost):
+            generate(None)
 
-    assert (tmp_path / "stopped").exists()
-    assert hold.lost.is_set()
-    (tmp_path / "stopped").unlink()
-    with pytest.raises(LeaseLost):
-        generate(None)
-    assert (tmp_path / "stopped").exists()
-    assert time.monotonic() - began < 60
+    assert worked < 60
+    assert _seconds_of_work(tmp_path) < 60
+
+
+def _seconds_of_work(folder: Path) -> float:
+    """How long the shard was at work before it stopped; it can be asked once a shard."""
+    begun, stopped = folder / "begun", folder / "stopped"
+    seconds = stopped.stat().st_mtime - begun.stat().st_mtime
+    stopped.unlink()
+    return seconds
 
 
 @pytest.mark.parametrize(
