@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
+import torch
 from rich.console import Console
 
 from evaluators.models.video_world.config import VideoWorldConfig
@@ -27,6 +28,7 @@ from tests.bench.sc3_lines import Line
 from tests.bench.sc3_models import FULL, VARIANTS, Effort
 from tests.bench.sc3_rolled import RolledStart
 from tests.bench.sc3_tables import tables
+from tests.bench.sc3_views import Pairs, explained, patterns_of
 from tests.worlds.stages import open_stage
 
 pytestmark = pytest.mark.xdist_group("sc3 experiment")
@@ -137,3 +139,20 @@ def test_a_rollout_is_stopped_before_the_first_chunk_over_tau_and_placebos_keep_
 
 def test_another_effort_is_kept_elsewhere(tmp_path: Path) -> None:
     assert SHORT.folder() == SHORT.folder() != replace(SHORT, starts=6).folder()
+
+
+def test_a_known_view_explains_another_that_follows_from_it_and_a_shuffled_one_nothing() -> None:
+    torch.manual_seed(0)
+    first = torch.randn(4000, 12) * 10
+    change = torch.stack([first, first @ torch.randn(12, 12), torch.randn(4000, 12)], dim=1)
+    learned, measured = (
+        Pairs(torch.randn(2000, 3, 12), part, torch.randn(2000, 7))
+        for part in torch.split(change, 2000)
+    )
+    patterns = patterns_of(learned.change)
+
+    alone, told, useless = (
+        explained(learned, measured, patterns, 1, given) for given in (-1, 0, 2)
+    )
+
+    assert abs(alone) < 0.1 and abs(useless) < 0.1 and told > 0.5

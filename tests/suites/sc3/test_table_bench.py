@@ -86,3 +86,17 @@ def test_a_kit_of_the_table_has_starts_recorded_actions_and_practice(tmp_path: P
     assert first.state.shape[1] == 8
     assert "outcome" not in (kit / "kit.json").read_text()
     assert (kit / "world_model.py").is_file() and (kit / "example_world_server.py").is_file()
+
+
+@pytest.mark.long
+def test_a_kit_of_256_pixels_is_drawn_by_the_simulator(tmp_path: Path) -> None:
+    open_stage()
+    plan = KitPlan("sc3", SUITE.title, SAMPLES, (256, 256), 1)
+
+    kit = write_kit(tmp_path / "kit", TABLE, plan)
+
+    pictures = [read_image(path) for path in sorted((kit / "starts").glob("*/*.png"))]
+    (practised,) = open_dataset(kit / "practice")
+    assert {picture.shape for picture in pictures} == {(256, 256, 3)} and len(pictures) % 3 == 0
+    assert min(picture.std() for picture in pictures) > 10
+    assert practised.cameras["wrist"].shape == (len(practised.actions) + 1, 256, 256, 3)
