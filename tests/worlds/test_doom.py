@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.worlds.doom import truth
+from evaluators.worlds.doom import filming, truth
 from evaluators.worlds.doom.engine import Engine, NoGame, running
 from evaluators.worlds.doom.filming import GameTake, OtherPixels, digest
 from evaluators.worlds.doom.places import (
@@ -160,6 +160,24 @@ def test_a_clip_whose_pixels_differ_from_the_bank_is_refused(
     assert np.array_equal(first, session.clip(0)) and np.array_equal(kept, first)
     with pytest.raises(OtherPixels, match="comes out otherwise"):
         replace(good, sha256="0" * 64).frames()
+
+
+def test_a_clip_that_comes_out_wrong_once_is_played_by_a_new_game(
+    session: PlayedSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ARMILLARY_CLIPS", str(tmp_path))
+    good = GameTake("environment_1", ORDER.seed, 0, digest(session.clip(0)))
+    right, engines = GameTake.played, []
+
+    def wrong_at_first(take: GameTake) -> PlayedSession:
+        engines.append(filming.engine().process.pid)
+        played = right(take)
+        return replace(played, frames=255 - played.frames) if len(engines) == 1 else played
+
+    monkeypatch.setattr(GameTake, "played", wrong_at_first)
+
+    assert np.array_equal(good.frames(), session.clip(0))
+    assert len(set(engines)) == 2
 
 
 def test_a_game_that_ends_is_told_in_words() -> None:

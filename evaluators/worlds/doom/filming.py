@@ -21,6 +21,9 @@ from evaluators.worlds.doom.sessions import PlayedSession, SessionOrder, planned
 
 FOLDER = "ARMILLARY_CLIPS"
 """Where recorded clips are kept; without it, in the user's cache folder."""
+TRIES = 3
+"""On a very busy machine the game now and then draws a frame of another moment; a game that is
+started anew draws it right."""
 
 
 class OtherPixels(RuntimeError):
@@ -43,15 +46,20 @@ class GameTake:
         kept = _read(path, self.lead + FRAMES)
         if kept is not None and digest(kept) == self.sha256:
             return kept
-        played = self.played()
-        frames = played.frames[self.take] if len(played.frames) > self.take else kept
-        if frames is None or digest(frames) != self.sha256:
-            raise OtherPixels(
-                f"The clip {self.sha256[:12]} of {self.environment} comes out otherwise here. "
-                "Install vizdoom 1.3.2 from constraints.txt, on a machine with x86 processors."
-            )
-        _keep(path, frames)
-        return frames
+        for attempt in range(TRIES):
+            if attempt:
+                restart_engine()
+            played = self.played()
+            if len(played.frames) <= self.take:
+                continue
+            frames: NDArray[np.uint8] = played.frames[self.take]
+            if digest(frames) == self.sha256:
+                _keep(path, frames)
+                return frames
+        raise OtherPixels(
+            f"The clip {self.sha256[:12]} of {self.environment} comes out otherwise here. "
+            "Install vizdoom 1.3.2 from constraints.txt, on a machine with x86 processors."
+        )
 
     def played(self) -> PlayedSession:
         """The session up to this take, as recorded."""
@@ -70,12 +78,22 @@ def digest(frames: NDArray[np.uint8]) -> str:
     return hashlib.sha256(shape + np.ascontiguousarray(frames).tobytes()).hexdigest()
 
 
-@cache
 def engine() -> Engine:
     """The engine of this process; it ends with the process."""
+    return _started()[0]
+
+
+def restart_engine() -> None:
+    """End the engine; whoever asks next gets another."""
+    _started()[1].close()
+    _started.cache_clear()
+
+
+@cache
+def _started() -> tuple[Engine, contextlib.ExitStack]:
     stack = contextlib.ExitStack()
     atexit.register(stack.close)
-    return stack.enter_context(running())
+    return stack.enter_context(running()), stack
 
 
 def clips_folder() -> Path:
