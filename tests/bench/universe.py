@@ -2,9 +2,11 @@
 mixtures and masks, three seeds each, in CPU seconds.
 
 `python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does
-one seed of each table, much smaller; `--tables a,b` only some; `--one` runs in one process. The
-recipe is the paper's but for what a small base needs: higher rates, batches of 16 clips with three
-questions each, the mask `image_first`, fp32, and 4 frames where the table does not say otherwise.
+one seed of each table, much smaller; `--tables a,b` only some; `--seeds 1` fewer seeds, and the
+main table then in environment 1 only; `--one` runs in one process. The
+recipe is the paper's but for what a small base needs: higher rates, batches of 16 clips with two
+questions each, fp32, 8 frames where the table does not say otherwise, and a strategy of its own
+(`upper`: the decoder without its first layer).
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from statistics import mean, stdev
@@ -45,7 +47,7 @@ from tests.bench.universe_runs import (
 )
 
 Label = tuple[tuple[str, str | int | float], ...]
-MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "lora", "full")
+MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "lora", "full", "upper")
 RANKS = (8, 16, 32, 48, 64)
 FRAMES, EPOCHS = (1, 2, 4, 8), (1, 2, 4)
 MASKED = 8
@@ -161,6 +163,9 @@ def main(arguments: Sequence[str]) -> int:
     quick = "--quick" in arguments
     named = arguments[arguments.index("--tables") + 1].split(",") if "--tables" in arguments else []
     size, began = QUICK if quick else Size(), time.monotonic()
+    if "--seeds" in arguments:
+        number = int(arguments[arguments.index("--seeds") + 1])
+        size = replace(size, seeds=size.seeds[:number])
     clips = FOLDER / f"universe-clips-{size.train}-{size.held}.npz"
     make(size, clips)
     measured: dict[str, Any] = {"operations": list(operations())}

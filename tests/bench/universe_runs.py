@@ -31,7 +31,7 @@ from evaluators.worlds.doom.sessions import SessionOrder
 Cells = Mapping[str, float]
 SHORT = {"action_recognition": "actions", "character_recognition": "characters"}
 CELLS = tuple(f"{SHORT[task]}, {form}" for task in TASKS for form in FORMATS)
-RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 5e-3, "full": 1e-3}
+RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 2e-3, "full": 1e-3, "upper": 2e-3}
 ACTION_SHARE = 0.6
 MIXTURES = {
     "ours": (ACTION_SHARE, {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}),
@@ -57,10 +57,10 @@ class Size:
 
     train: int = 1200
     held: int = 240
-    steps: int = 300
+    steps: int = 200
     batch: int = 16
-    questions: int = 3
-    frames: int = 4
+    questions: int = 2
+    frames: int = 8
     seeds: tuple[int, ...] = (0, 1, 2)
 
     def steps_of(self, epochs: float) -> int:
@@ -126,9 +126,9 @@ class Job:
 
     strategy: Strategy
     seed: int = 0
-    frames: int = 4
+    frames: int = 8
     policy: Policy = "uniform_n"
-    mask: Mask = "image_first"
+    mask: Mask = "own"
     steps: int = 0
     look: tuple[int, ...] = ()
     rank: int = 8

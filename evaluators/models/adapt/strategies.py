@@ -19,6 +19,7 @@ Strategy = Literal[
     "vision",
     "projector",
     "language",
+    "upper",
     "lora",
 ]
 
@@ -31,11 +32,14 @@ PARTS: dict[Strategy, frozenset[Part]] = {
     "vision": frozenset({"vision"}),
     "projector": frozenset({"projector"}),
     "language": frozenset({"language"}),
+    "upper": frozenset({"language"}),
     "lora": frozenset(),
 }
 """The parts whose own weights a strategy trains; LoRA trains matrices beside those of vision and
 language."""
 
+FIRST_LAYER = ".layers.0."
+"""What `upper` leaves as it is: the decoder's first layer, where frames are compared."""
 LAYERS = (
     r"(?!.*(projector|connector|merger|patch_embed))"
     r".*(vision_tower|vision_model|visual|language_model|text_model).*\."
@@ -65,7 +69,8 @@ def ready(
     if strategy == "lora":
         return _with_lora(model, rank, alpha, seed)
     for name, parameter in model.named_parameters():
-        parameter.requires_grad_(part_of(name) in PARTS[strategy])
+        first = strategy == "upper" and FIRST_LAYER in name
+        parameter.requires_grad_(part_of(name) in PARTS[strategy] and not first)
     return PreparedModel(model)
 
 

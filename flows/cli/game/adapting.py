@@ -27,6 +27,7 @@ Strategy = Literal[
     "vision",
     "projector",
     "language",
+    "upper",
     "lora",
 ]
 DataFolder = Annotated[

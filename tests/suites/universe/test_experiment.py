@@ -37,7 +37,7 @@ def test_the_same_seed_gives_the_same_cells(bench: Bench) -> None:
 
 def test_every_table_has_three_seeds_and_every_row_its_mean_and_spread() -> None:
     size = Size()
-    level = {"zero_shot": 0.0, "projector": 10.0, "lora": 20.0, "full": 30.0}
+    level = {"zero_shot": 0.0, "projector": 10.0, "lora": 20.0, "full": 30.0, "upper": 40.0}
 
     def pretended(job: Job) -> Ran:
         cells: Cells = dict.fromkeys(CELLS, level[job.strategy] + job.seed)
@@ -52,7 +52,7 @@ def test_every_table_has_three_seeds_and_every_row_its_mean_and_spread() -> None
     main = list(TABLES["strategies"](size))
     rows = list(table_rows(main, [pretended(entry.job) for entry in main]))
     assert [row["strategy"] for row in rows] == list(MAIN)
-    assert [row[CELLS[0]]["mean"] for row in rows] == [0.0, 11.0, 21.0, 31.0]
+    assert [row[CELLS[0]]["mean"] for row in rows] == [0.0, 11.0, 21.0, 31.0, 41.0]
 
 
 def test_looks_on_the_way_are_rows_of_their_own(bench: Bench) -> None:

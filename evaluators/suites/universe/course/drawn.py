@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 from evaluators.media import Pixels
 from evaluators.suites.universe.questions import AnswerSpace
 
-EDGE = 64
+EDGE = 96
+VIEW = 64
+"""Pixels of a wall that the camera sees without zoom, each way."""
 WALL = (112, 176)
 """Height and width of a drawn wall; the camera sees a square of it."""
 SHAPES = ("bar", "circle", "cross", "ring", "square", "star", "triangle")
@@ -39,7 +41,9 @@ MOTIONS = (
     "resting",
     "sinking",
 )
-SPACE = AnswerSpace(tuple(sorted(MOTIONS)), FIGURES)
+SWINGS = ("swinging left", "swinging right")
+"""What only a camera in a room does."""
+SPACE = AnswerSpace(tuple(sorted((*MOTIONS, *SWINGS))), FIGURES)
 FRAMES = 14
 
 
@@ -65,7 +69,7 @@ class CameraPath:
 
     @property
     def moves(self) -> tuple[float, ...]:
-        """Across, down, closer, hop and blink, each about 1 at most."""
+        """Across, down, closer, hop, blink and swing, each about 1 at most."""
         hop = float(self.y.min() - self.y[0]) / 8 if self.motion == "hopping" else 0.0
         return (
             float(self.x[-1] - self.x[0]) / 10,
@@ -73,6 +77,7 @@ class CameraPath:
             float(np.log(self.zoom[-1] / self.zoom[0])) / 0.35,
             hop,
             float(self.flash.max()),
+            0.0,
         )
 
 
@@ -114,13 +119,15 @@ def draw_path(rng: np.random.Generator, motion: str, at: tuple[float, float]) ->
 
 def film(wall: DrawnWall, path: CameraPath, frames: tuple[int, ...]) -> Pixels:
     """What the camera sees in these frames."""
-    rows = (np.arange(EDGE) - EDGE / 2 + 0.5)[None]
+    rows = ((np.arange(EDGE) + 0.5) / EDGE - 0.5)[None] * VIEW
     number = list(frames)
     down = path.y[number, None] + rows / path.zoom[number, None]
     across = path.x[number, None] + rows / path.zoom[number, None]
     down = np.clip(np.rint(down), 0, WALL[0] - 1).astype(int)
     across = np.clip(np.rint(across), 0, WALL[1] - 1).astype(int)
-    pictures = wall.picture[down[:, :, None], across[:, None, :]].astype(np.float32)
+    pictures: Pixels = wall.picture[down[:, :, None], across[:, None, :]]
+    if not path.flash.any():
+        return pictures
     glow = _glow()[None, :, :, None] * 150 * path.flash[number, None, None, None]
     return np.asarray(np.clip(pictures + glow, 0, 255), np.uint8)
 
@@ -130,7 +137,7 @@ def _glow() -> NDArray[np.float32]:
     """A light at the middle of the lower edge."""
     down, across = np.mgrid[0:EDGE, 0:EDGE]
     return np.asarray(
-        np.exp(-((down - EDGE * 0.75) ** 2 + (across - EDGE / 2) ** 2) / 90), np.float32
+        np.exp(-((down / EDGE - 0.75) ** 2 + (across / EDGE - 0.5) ** 2) * 45), np.float32
     )
 
 
