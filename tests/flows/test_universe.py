@@ -91,7 +91,7 @@ def test_an_adapter_folder_lands_on_the_board_with_its_own_row(
         (row,) = [row for row in ranking(db, "universe", None, BoardAddress()) if row.trust != "C"]
         recipe = recipes(db, [row.run_id])[row.run_id]
 
-    assert done.parameters == 96 * 128 + 128
+    assert done.parameters == 128 * 128 + 128
     assert "action_recognition, open_ended" in done.held_out
     assert (row.model, row.rank, row.trust) == ("Owl judge, seed 0", 1, "A")
     assert row.n_scored == row.n_expected == 24
