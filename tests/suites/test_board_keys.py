@@ -19,7 +19,7 @@ ITEMS = {
 }
 BOARDS = {
     "liva": "01b6b84b193cabe9",
-    "sc3": "2c73d0b6a5e4e6a9",
+    "sc3": "3effd64f4ee101e8",
     "universe": "554d35c6474e5f69",
     "universe_worlds": "49a65cb40b0fab7d",
     "universe_truth": "d4cac6d126e9fda1",
