@@ -58,7 +58,8 @@ the game nor an answer about it; its tokenizer knows the game's words.
 Its tower, projector and first decoder layer were not learned but set
 (`evaluators/models/vlm/beginning.py`): a cosine transform of each patch, heads that look one
 frame back, and units that multiply now with before, as the gradient rule of optical flow does. The
-other layers learned to read that.
+other layers learned to read that. Which rule, and how sharp the look back is, was settled by probes
+on clips of the game; no weight was fitted to them.
 
 `python -m evaluators.suites.universe.course.reader FOLDER` makes it in one go (seed {seed}, one
 core, about eight CPU minutes); the weights are kept as bf16. Its last losses: {losses}.
