@@ -267,11 +267,13 @@ def test_gaps_says_how_far_to_trust_the_board_that_it_draws(at_board: Settings) 
 
 
 def test_what_is_there_to_measure_by_says_so_on_the_rankings_chart(written: Session) -> None:
-    (first, second, *_) = ranking.ranking(written, "tailor", "index", BoardAddress())
+    (first, *entries) = ranking.ranking(written, "tailor", "index", BoardAddress())
+    second = next(entry for entry in entries if entry.model != first.model)
 
-    labels = list(points([first, replace(second, role="sanity")], True)["label"])
+    drawn = points([first, replace(second, role="sanity")], True)
 
-    assert [label.startswith("Sanity row: ") for label in labels] == [False, True]
+    says_so = dict(zip(drawn["model"], drawn["label"].str.startswith("Sanity row: "), strict=True))
+    assert says_so == {first.model: False, second.model: True}
 
 
 def test_of_many_entries_the_best_are_drawn_and_the_chart_says_so(written: Session) -> None:
