@@ -60,7 +60,7 @@ def handed_out(suite: Suite, samples: Sequence[Sample], folder: Path) -> list[st
         return [""] * len(samples)
     folder.mkdir(parents=True, exist_ok=True)
     names = [suite.hand_out(sample, folder) for sample in samples]
-    level_media(folder)
+    level_media(folder / name for name in names if name)
     return names
 
 

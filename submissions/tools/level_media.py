@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from struct import pack, unpack
 
@@ -25,13 +25,13 @@ ZIP_DIRECTORY = 16
 """Where the end of an archive says at which byte its directory begins."""
 
 
-def level_media(folder: Path) -> None:
-    """Pad every file to the longest of its kind, and give all of them and their folders one
-    time."""
-    paths = sorted(folder.rglob("*"))
+def level_media(handed_out: Iterable[Path]) -> None:
+    """Pad every file to the longest of its kind, and give all of them and the folders that were
+    handed out one time; what else lies beside them is left alone."""
+    paths = sorted({path for top in handed_out for path in (top, *top.rglob("*"))})
     for ending, padded in PADDING.items():
         _level_sizes([path for path in paths if path.suffix == ending], padded)
-    for path in (*paths, folder):
+    for path in paths:
         os.utime(path, (WHEN, WHEN))
 
 

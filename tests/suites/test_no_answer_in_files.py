@@ -18,7 +18,7 @@ from PIL import Image
 from evaluators.contracts import Sample
 from evaluators.suites import all_suites, suite_named
 from evaluators.suites.sc3.samples import truth_of
-from flows.cli.starter import chosen_samples, new_entry
+from flows.cli.starter import chosen_samples, handed_out, new_entry
 from submissions.tools.level_media import WHEN, level_media
 from submissions.tools.starter import EntryFacts
 
@@ -171,7 +171,7 @@ def test_media_that_were_made_alike_hold_what_they_held(tmp_path: Path) -> None:
         Image.fromarray(picture).save(tmp_path / f"{number}" / "00.png")
         np.savez_compressed(tmp_path / f"{number}.npz", first=picture, told=np.array("lift"))
 
-    level_media(tmp_path)
+    level_media(tmp_path.iterdir())
 
     for number, picture in enumerate(pictures):
         opened = Image.open(io.BytesIO((tmp_path / f"{number}" / "00.png").read_bytes()))
@@ -181,3 +181,15 @@ def test_media_that_were_made_alike_hold_what_they_held(tmp_path: Path) -> None:
     for ending in ("png", "npz"):
         assert len({path.stat().st_size for path in tmp_path.rglob(f"*.{ending}")}) == 1
     assert {path.stat().st_mtime for path in tmp_path.rglob("*")} == {WHEN}
+
+
+def test_files_that_lie_beside_handed_out_media_are_left_alone(tmp_path: Path) -> None:
+    own = tmp_path / "own.png"
+    Image.new("RGB", (9, 9)).save(own)
+    before = own.read_bytes(), own.stat().st_mtime_ns
+    suite = suite_named("liva")
+
+    names = handed_out(suite, chosen_samples(suite, "demo", "*"), tmp_path)
+
+    assert (own.read_bytes(), own.stat().st_mtime_ns) == before
+    assert {(tmp_path / name).stat().st_mtime for name in names} == {WHEN}
