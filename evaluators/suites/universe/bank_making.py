@@ -20,6 +20,7 @@ from evaluators.worlds.doom.places import ACTIONS, CHARACTERS, FRAMES, PLACES
 from evaluators.worlds.doom.sessions import PlayedSession, SessionOrder
 
 Record = Callable[[SessionOrder], PlayedSession]
+DrawLabels = Callable[[Sequence[str], np.random.Generator], list[str]]
 TAKES = 6
 """Takes of a session in a bank."""
 PER_SESSION = 2
@@ -101,11 +102,17 @@ def labelled(session: PlayedSession) -> Iterator[BankRow]:
 def ask_balanced(rows: Sequence[BankRow], seed: int) -> list[BankRow]:
     """Half of the clips get yes/no questions; each label is asked as often where it is true as
     where it is not, so that the question alone says nothing."""
-    rng = np.random.default_rng([seed % 2**32, 41])
+    return ask_half(rows, np.random.default_rng([seed % 2**32, 41]), _asked)
+
+
+def ask_half(
+    rows: Sequence[BankRow], rng: np.random.Generator, draw_labels: DrawLabels
+) -> list[BankRow]:
+    """Every second clip of each action gets a label of each task that is asked yes or no."""
     by_action = sorted(rows, key=lambda row: (row.action, row.id))
     binary, rest = by_action[::2], by_action[1::2]
-    actions = _asked([row.action for row in binary], rng)
-    characters = _asked([row.character for row in binary], rng)
+    actions = draw_labels([row.action for row in binary], rng)
+    characters = draw_labels([row.character for row in binary], rng)
     asked = [
         replace(row, asks_action=action, asks_character=character)
         for row, action, character in zip(binary, actions, characters, strict=True)

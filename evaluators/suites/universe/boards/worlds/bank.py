@@ -3,7 +3,7 @@ fourteen frames; the game knows what follows."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -17,6 +17,7 @@ from evaluators.suites.universe.bank import FIRST_SEED, SPACE, read_rows
 from evaluators.suites.universe.bank_making import (
     STRIDE,
     BankRow,
+    ask_half,
     choose,
     deranged,
 )
@@ -177,19 +178,10 @@ def make_rollout_bank(
 def _with_pairs(clips: list[BankRow], seed: int) -> list[BankRow]:
     """Every second clip of each action gets a wrong label of each task; wrong labels are as
     frequent as the same labels are where they are right."""
-    rng = np.random.default_rng([seed % 2**32, 43])
-    ordered = sorted(clips, key=lambda row: (row.action, row.id))
-    pairs, menus = ordered[::2], ordered[1::2]
-    actions = _wrong([row.action for row in pairs], rng)
-    characters = _wrong([row.character for row in pairs], rng)
-    asked = [
-        replace(row, asks_action=action, asks_character=character)
-        for row, action, character in zip(pairs, actions, characters, strict=True)
-    ]
-    return [*asked, *menus]
+    return ask_half(clips, np.random.default_rng([seed % 2**32, 43]), _wrong)
 
 
-def _wrong(labels: list[str], rng: np.random.Generator) -> list[str]:
+def _wrong(labels: Sequence[str], rng: np.random.Generator) -> list[str]:
     while True:
         wrong = deranged(labels, labels, rng)
         if wrong is not None:
