@@ -34,7 +34,7 @@ serve: install
 
 test: install
 	@tests/servers/install
-	@$(BIN)/python -m pytest -n 3 --dist loadgroup $(ARGS)
+	@$(BIN)/python -m tests.run $(ARGS)
 
 test-long: install
 	@tests/servers/install
