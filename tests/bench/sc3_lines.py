@@ -10,7 +10,7 @@ from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import Category
 from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.resampling import draw, ends
+from evaluators.suites.sc3.resampling import draw, ends_around
 from evaluators.suites.sc3.table.controls import faked
 from evaluators.suites.sc3.table.controls import matches as trial_matches
 from evaluators.suites.sc3.table.trials import TableTrial
@@ -86,8 +86,8 @@ def _line(evaluated: Evaluated, split: str, rows: Sequence[int]) -> Line:
         **{str(category): rates.get(str(category)) for category in Category},
         **_read(evaluated, rows),
     }
-    sure = {name: ends(getattr(drawn, name)) for name in AGREED}
-    sure["reproduction"] = ends(draws.reproduction())
+    sure = {name: ends_around(getattr(drawn, name), values[name], name) for name in AGREED}
+    sure["reproduction"] = ends_around(draws.reproduction(), values["reproduction"])
     known = {name: interval for name, interval in sure.items() if interval is not None}
     return Line(evaluated.name, evaluated.seed, evaluated.mode, split, values, known)
 

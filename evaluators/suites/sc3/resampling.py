@@ -19,6 +19,8 @@ from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 TAILS = (0.025, 0.975)
+BOUNDS = {"pearson_r": (-1.0, 1.0), "pearson_r_within": (-1.0, 1.0)}
+"""Of the correlations; every other number of agreement lies between 0 and 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +89,24 @@ def ends(values: Floats) -> tuple[float, float] | None:
     if len(present) < max(1, len(values) // 2):
         return None
     low, high = (_at(present, share * (len(present) - 1)) for share in TAILS)
+    return low, high
+
+
+def ends_around(
+    values: Floats, figure: float | None, metric: str = ""
+) -> tuple[float, float] | None:
+    """The same spread laid around the figure itself, inside its bounds.
+
+    A draw repeats some starts and leaves others out, so its rates are noisier than those of all
+    starts, and agreement between noisier rates is lower: the middle of the draws lies below the
+    figure, with few starts so far that the figure would lie outside of its own interval.
+    """
+    sure = ends(values)
+    if sure is None or figure is None:
+        return None
+    shift = figure - float(np.nanmedian(values))
+    least, most = BOUNDS.get(metric, (0.0, 1.0))
+    low, high = (min(max(end + shift, least), most) for end in sure)
     return low, high
 
 

@@ -22,7 +22,7 @@ from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
 from evaluators.suites.sc3.reading import ANNOTATED, MADE_UP, OWN, SIMULATED
-from evaluators.suites.sc3.resampling import Draws, draw, ends
+from evaluators.suites.sc3.resampling import Draws, draw, ends, ends_around
 from evaluators.suites.sc3.rollouts.fidelity import FILMS, LPIPS, NO_WEIGHTS, fvd
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import MODES, criteria_of, truth_of
@@ -179,15 +179,9 @@ def _judged(part: ModeScores, matches: Sequence[Match], draws: Draws) -> Iterato
         )
         for metric in RATES:
             if task == POOLED or metric in ("pearson_r", "mmrv", "rate_error"):
-                sure = ends(getattr(drawn, metric))
-                whole = _cell(
-                    metric,
-                    part.facets(task),
-                    getattr(task_agreement, metric),
-                    present,
-                    expected,
-                    sure,
-                )
+                value = getattr(task_agreement, metric)
+                sure = ends_around(getattr(drawn, metric), value, metric)
+                whole = _cell(metric, part.facets(task), value, present, expected, sure)
                 yield whole if present == expected else _steerable(whole)
     yield from _reproduction(part, agreed, draws, present)
     yield from _rates(part, matches, agreed, draws)
@@ -205,7 +199,8 @@ def _steerable(cell: Cell) -> Cell:
 def _reproduction(
     part: ModeScores, agreed: EvaluatorAgreement, draws: Draws, present: int
 ) -> Iterator[Cell]:
-    average, sure = agreed.reproduction.average, ends(draws.reproduction())
+    average = agreed.reproduction.average
+    sure = ends_around(draws.reproduction(), average)
     yield _cell("reproduction_average", part.facets(ALL), average, present, len(part.samples), sure)
     for number, rate in enumerate(agreed.reproduction.rates):
         name, sure = f"reproduction_{rate.category}", ends(draws.endings[:, number])

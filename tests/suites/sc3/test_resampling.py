@@ -8,7 +8,7 @@ import pytest
 from evaluators.contracts import Json, Outcome, Output, Sample
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match, agree
-from evaluators.suites.sc3.resampling import draw, ends
+from evaluators.suites.sc3.resampling import draw, ends, ends_around
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.samples import criteria_of
 from evaluators.suites.sc3.scoring import score, tabulate
@@ -78,6 +78,31 @@ def test_the_ends_are_the_middle_of_the_draws_and_none_where_most_have_no_value(
     assert ends(np.where(np.arange(200) < 120, np.nan, values)) is None
 
 
+def test_the_spread_of_noisier_draws_is_laid_around_the_figure_itself() -> None:
+    values = np.random.default_rng(0).normal(0.4, 0.1, size=200)
+    low, high = np.quantile(values, (0.025, 0.975)) - np.median(values)
+
+    assert ends_around(values, 0.7) == pytest.approx((0.7 + low, 0.7 + high))
+    assert ends_around(values, 0.95, "pearson_r") == pytest.approx((0.95 + low, 1.0))
+    assert ends_around(values - 1, -0.6, "pearson_r") == pytest.approx((-0.6 + low, -0.6 + high))
+    assert ends_around(values, None) is None
+
+
+def test_agreement_of_few_starts_lies_inside_its_own_interval() -> None:
+    outside = 0
+    for seed in range(20):
+        matches = thrown(seed, 7, 4)
+        agreed, drawn = agree(matches), draw(matches, COUNT).agreement()
+        for name in ("pearson_r", "mmrv", "pearson_r_within", "rate_error"):
+            figure = getattr(agreed, name)
+            low, high = ends_around(getattr(drawn, name), figure, name) or (1, -1)
+            plain_low, plain_high = ends(getattr(drawn, name)) or (1, -1)
+            assert low <= figure <= high
+            outside += not plain_low <= figure <= plain_high
+
+    assert outside > 0, "Without the shift some figures lay outside."
+
+
 def made(sample: Sample, dice: np.random.Generator) -> Output:
     stopped = int(dice.integers(1, 4)) if dice.random() < 0.3 else None
     criteria: Json = {**criteria_of(outcome(dice))}
@@ -95,19 +120,18 @@ def test_every_number_has_an_interval_around_it_and_a_rate_counts_its_policy_s_r
         DEMO, [one for sample in DEMO for one in score(sample, made(sample, dice), {})]
     )
 
-    known = [
-        one
-        for one in found
-        if one.value is not None and one.metric not in ("pearson_r_within", "pearson_r")
-    ]
+    known = [one for one in found if one.value is not None and one.low is not None]
     assert {one.metric for one in known} >= {
         "psnr",
         "termination_rate",
         "predicted_rate",
         "reproduction_no_failure",
+        "pearson_r",
+        "mmrv",
     }
-    assert all(one.low is not None and one.high is not None for one in known)
-    for name in ("psnr", "termination_rate", "predicted_rate"):
+    unsure = {one.metric for one in found if one.value is not None and one.low is None}
+    assert unsure <= {"pearson_r", "pearson_r_within"}
+    for name in ("psnr", "termination_rate", "predicted_rate", "pearson_r", "mmrv", "rate_error"):
         assert all(one.low <= one.value <= one.high for one in known if one.metric == name)  # type: ignore[operator]
     rate = cell(found, "predicted_rate", "policy_5 object_lifting", "online", "out_of_distribution")
     assert (rate.n_scored, rate.n_expected) == (3, 3)

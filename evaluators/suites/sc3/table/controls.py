@@ -11,7 +11,7 @@ import numpy as np
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.suites.sc3.agreement import Match, agree
 from evaluators.suites.sc3.fakes import criterion_mean, shuffled_policies
-from evaluators.suites.sc3.resampling import draw, ends
+from evaluators.suites.sc3.resampling import draw, ends_around
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA
 from evaluators.suites.sc3.table.confusion import confusion
 from evaluators.suites.sc3.table.trials import BLIND, TableTrial
@@ -58,8 +58,13 @@ def control_row(name: str, matched: Sequence[Match]) -> ControlRow:
     agreed, draws = agree(matched), draw(matched, RESAMPLES)
     drawn = draws.agreement(CRITERIA)
     names = ("pearson_r", "pearson_r_within", "mmrv", "rate_error")
-    cells = [_cell(getattr(agreed, metric), ends(getattr(drawn, metric))) for metric in names]
-    reproduced = _cell(agreed.reproduction.average, ends(draws.reproduction()))
+    values = {metric: getattr(agreed, metric) for metric in names}
+    cells = [
+        _cell(value, ends_around(getattr(drawn, metric), value, metric))
+        for metric, value in values.items()
+    ]
+    average = agreed.reproduction.average
+    reproduced = _cell(average, ends_around(draws.reproduction(), average))
     return ControlRow(name, (*cells[:3], reproduced, cells[3]))
 
 
