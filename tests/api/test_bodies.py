@@ -174,7 +174,7 @@ def board(
     with running(
         [sys.executable, "-c", code], tmp_path / "board.log", environment=environment
     ) as server:
-        wait_until(lambda: answers(port, "/api/health/live"), [server], 60)
+        wait_until(lambda: answers(port, "/api/health/live"), [server], 300)
         yield f"http://127.0.0.1:{port}", psutil.Process(server.pid), secret
 
 
