@@ -181,9 +181,10 @@ class ThreadRunner:
 
 @contextmanager
 def _runner_for(settings: Settings, work: object) -> Iterator[ShardRunner]:
-    """Threads of this process, or the workers of a Dask cluster. A judge behind an endpoint is
-    asked from here even then: it wants no GPU, and its key stays in this process."""
-    if settings.engine.startswith("dask://") and not _asks_endpoint(work):
+    """Threads of this process, or the workers of a Dask cluster. A judge or a model behind an
+    endpoint is asked from here even then: it wants no GPU, its key stays in this process, and the
+    cluster's workers reach nothing outside."""
+    if settings.engine.startswith("dask://") and not asks_endpoint(work):
         from flows.workers.dask_cluster import dask_runner
 
         with dask_runner(settings) as cluster:
@@ -196,8 +197,15 @@ def _runner_for(settings: Settings, work: object) -> Iterator[ShardRunner]:
         yield ThreadRunner(runner)
 
 
-def _asks_endpoint(work: object) -> bool:
-    return isinstance(work, JudgeWork | ExamWork) and work.judge.startswith("http:")
+def asks_endpoint(work: object) -> bool:
+    """Whether a shard asks somebody behind an endpoint; of a panel's judges, one is enough."""
+    if isinstance(work, OutputsWork):
+        return work.kind == "api" and not work.agent
+    if not isinstance(work, JudgeWork | ExamWork):
+        return False
+    from flows.workers.judges import members_of
+
+    return any(name.startswith("http:") for name in members_of(work.judge))
 
 
 def _in_this_thread(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:

@@ -67,15 +67,27 @@ def parsed(body: bytes, model: type[Asked]) -> Asked:
     if strict_json.holds_nul(body):
         message = "It holds the character NUL, which is part of no name here."
         raise refusal("E_REQUEST", "body", message, "Leave it out.")
+    fields, beyond = _with_few_unknown(strict_json.read(body), model)
     try:
-        return model.model_validate(strict_json.read(body))
+        return model.model_validate(fields)
     except ValidationError as error:
-        raise refused(error.errors(include_url=False, include_context=False)) from None
+        raise refused(error.errors(include_url=False, include_context=False), beyond) from None
 
 
-def refused(details: Any) -> IntakeError:
+def _with_few_unknown(value: Any, model: type[BaseModel]) -> tuple[Any, int]:
+    """The value with no more unknown fields than are told, and how many others it had: a schema
+    that finds a fault in each of half a million keeps all other threads waiting for seconds."""
+    if not isinstance(value, dict):
+        return value, 0
+    unknown = [name for name in value if name not in model.model_fields]
+    beyond = set(unknown[MOST_PROBLEMS:])
+    return {name: field for name, field in value.items() if name not in beyond}, len(beyond)
+
+
+def refused(details: Any, beyond: int = 0) -> IntakeError:
     """What a schema has against a request, the first problems and how many there are."""
-    return IntakeError([_problem(detail) for detail in details[:MOST_PROBLEMS]], len(details))
+    total = len(details) + beyond
+    return IntakeError([_problem(detail) for detail in details[:MOST_PROBLEMS]], total)
 
 
 def _problem(detail: Any) -> Problem:

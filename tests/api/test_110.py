@@ -21,10 +21,10 @@ from submissions.teams import quotas, tokens
 from tests.submissions.bad.case import Case, bundle, pictures
 from tests.submissions.bad.table import ONE_A_ROW, ONE_IDS, made
 
-from .conftest import TEAM, Desk
+from .conftest import ON_BOTH, TEAM, Desk
 from .handing_in import OCTETS, create, finish, hand_in, promise, send
 
-pytestmark = pytest.mark.filterwarnings("ignore:Duplicate name")
+pytestmark = [ON_BOTH, pytest.mark.filterwarnings("ignore:Duplicate name")]
 BUNDLES = [case for case in ONE_A_ROW if case.row != 9]
 """A bundle of no bytes cannot even be promised; test_row_9 says what happens."""
 

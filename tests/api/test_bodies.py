@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -12,14 +13,16 @@ import psutil
 import pytest
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
+from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
 from infra.db import session
 from infra.settings import Settings
-from leaderboard.api import health, routes, standing, submissions
+from leaderboard.api import bodies, health, routes, standing, submissions
 from leaderboard.api.app import create
 from leaderboard.api.submissions import MOST_ADDRESS, MOST_BODY
+from submissions.format.errors import MOST_PROBLEMS, IntakeError
 from submissions.teams import tokens
 from tests.boards import stock
 from tests.servers.process import answers, free_ports, running, wait_until
@@ -113,6 +116,29 @@ def test_no_route_has_its_body_read_before_its_caller_is_known() -> None:
     assert [route.path for route in known if route.body_field is not None] == []
 
 
+def test_of_half_a_million_unknown_fields_a_schema_sees_those_that_are_told_and_no_more() -> None:
+    seen: list[int] = []
+
+    class Small(BaseModel):
+        model_config = ConfigDict(extra="forbid")
+        name: str
+
+        @model_validator(mode="before")
+        @classmethod
+        def _count(cls, fields: dict[str, object]) -> dict[str, object]:
+            seen.append(len(fields))
+            return fields
+
+    body = json.dumps({"name": "a", **{str(number): 0 for number in range(500_000)}}).encode()
+
+    with pytest.raises(IntakeError) as refused:
+        bodies.parsed(body, Small)
+
+    assert seen == [1 + MOST_PROBLEMS]
+    assert refused.value.total == 500_000
+    assert [problem.where for problem in refused.value.problems[:2]] == ["0", "1"]
+
+
 @pytest.mark.parametrize("prefix", ["", "/api"])
 def test_what_a_team_reads_of_its_own_is_kept_by_no_cache(prefix: str, desk: Desk) -> None:
     api = create(desk.settings)
@@ -148,7 +174,7 @@ def board(
     with running(
         [sys.executable, "-c", code], tmp_path / "board.log", environment=environment
     ) as server:
-        wait_until(lambda: answers(port, "/api/health/live"), [server], 60)
+        wait_until(lambda: answers(port, "/api/health/live"), [server], 300)
         yield f"http://127.0.0.1:{port}", psutil.Process(server.pid), secret
 
 

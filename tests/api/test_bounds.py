@@ -4,12 +4,13 @@ it."""
 from __future__ import annotations
 
 import json
-import threading
 import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from itertools import islice, takewhile
 from pathlib import Path
+from threading import Thread
 
 from leaderboard.api.app import create as whole_api
 from leaderboard.api.turns import MOST_AT_ONCE
@@ -46,16 +47,19 @@ def test_while_many_bundles_keep_their_readers_busy_the_board_answers(
     codes: list[str] = []
     with served(whole_api(settings)) as address:
         _live(address)
+        calm = max(islice(_waits(address), 20))
         hanging = [
-            threading.Thread(target=_send, args=(address, desk.token, path, codes))
+            Thread(target=_send, args=(address, desk.token, path, codes))
             for path in _several(slow_bundle(tmp_path / "slow.zip"), 2 * MOST_AT_ONCE)
         ]
         for thread in hanging:
             thread.start()
-        waits = list(_waits(address, hanging))
+        at_work = takewhile(lambda _: any(map(Thread.is_alive, hanging)), _waits(address))
+        waits = list(at_work)
 
     assert codes == ["E_INTAKE_TIME"] * len(hanging)
-    assert len(waits) > 10 and max(waits) < 5
+    assert len(waits) > 10
+    assert max(waits) < 5 + 20 * calm, "calm is what a look takes on this machine without them"
 
 
 def _several(path: Path, count: int) -> list[Path]:
@@ -75,9 +79,9 @@ def _send(address: str, token: str, path: Path, codes: list[str]) -> None:
         codes.append(error.problems[0].code)
 
 
-def _waits(address: str, threads: list[threading.Thread]) -> Iterator[float]:
-    """How long the board takes to answer, again and again while the threads are at it."""
-    while any(thread.is_alive() for thread in threads):
+def _waits(address: str) -> Iterator[float]:
+    """How long the board takes to answer, again and again."""
+    while True:
         start = time.monotonic()
         _live(address)
         yield time.monotonic() - start
@@ -85,5 +89,5 @@ def _waits(address: str, threads: list[threading.Thread]) -> Iterator[float]:
 
 
 def _live(address: str) -> None:
-    with urllib.request.urlopen(f"{address}/health/live", timeout=20) as answer:
+    with urllib.request.urlopen(f"{address}/health/live", timeout=120) as answer:
         assert json.load(answer) == {"state": "alive"}

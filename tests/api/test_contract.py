@@ -21,7 +21,7 @@ from schemathesis.specs.openapi.checks import positive_data_acceptance
 from infra.settings import Settings
 from leaderboard.api.app import create
 
-from .conftest import Desk
+from .conftest import ON_BOTH, Desk
 
 load_all_checks()
 EXAMPLES = int(os.environ.get("ARMILLARY_API_EXAMPLES", "20"))
@@ -50,6 +50,7 @@ def check(case: Any, desk: Desk) -> None:
     case.call_and_validate(headers=desk.headers(), excluded_checks=NOT_ASKED)
 
 
+@ON_BOTH
 @SCHEMA.parametrize()
 @settings(max_examples=EXAMPLES, **CALM)
 def test_every_operation_keeps_to_its_description(case: Any, asked: Desk) -> None:
@@ -57,6 +58,7 @@ def test_every_operation_keeps_to_its_description(case: Any, asked: Desk) -> Non
 
 
 @pytest.mark.long
+@ON_BOTH
 @SCHEMA.parametrize()
 @settings(max_examples=max(EXAMPLES, 300), **CALM)
 def test_every_operation_keeps_to_its_description_300_times(case: Any, asked: Desk) -> None:

@@ -12,15 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from flows.workers.executor import dearest_first, finish
-from flows.workers.specs import OutputsWork
+from flows.workers.executor import asks_endpoint, dearest_first, finish
+from flows.workers.specs import ExamWork, JudgeWork, OutputsWork
 from infra.settings import Settings
 from tests.bundles import drawn_outputs
 from tests.command import Machine
 from tests.flows.long_shard import endless
 from tests.servers import dask
 from tests.servers.prefect import PrefectServer
+from tests.servers.process import Running
 from tests.servers.unavailable import needs
+
+PATIENCE = 300.0
+"""Seconds for what takes a worker two on a quiet machine."""
 
 
 @pytest.mark.timeout(900)
@@ -98,7 +102,7 @@ def test_a_cluster_on_another_machine_wants_certificates(tmp_path: Path) -> None
         check(Settings(engine="dask://10.0.0.5:8786", certificates=tmp_path), 1)
 
 
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(1800)
 @pytest.mark.xdist_group("servers")
 def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stops(
     tmp_path: Path,
@@ -118,26 +122,54 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
                 check(Settings(engine=cluster.engine, certificates=stranger), 3)
         with dask_runner(ours) as runner:
             future = runner.submit(shard, {"folder": str(tmp_path)})
-            until((tmp_path / "begun").exists, 60)
+            until((tmp_path / "begun").exists, *cluster.workers)
             runner.cancel([future])
-            until((tmp_path / "stopped").exists, 60)
+            until((tmp_path / "stopped").exists, *cluster.workers)
             (tmp_path / "stopped").unlink()
             (tmp_path / "begun").unlink()
             held = runner.submit(shard, {"folder": str(tmp_path)})
-            until((tmp_path / "begun").exists, 60)
+            until((tmp_path / "begun").exists, *cluster.workers)
             assert not held.done()
-        until((tmp_path / "stopped").exists, 60)
+        until((tmp_path / "stopped").exists, *cluster.workers)
         slots = cluster.slots()
 
     assert slots == 1
     assert (tmp_path / "tls" / "workers" / "key.pem").stat().st_mode & 0o777 == 0o600
 
 
-def until(happened: Callable[[], bool], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
+def until(happened: Callable[[], bool], *workers: Running) -> None:
+    """Wait for what a worker does: on a busy machine it takes minutes to import what it needs."""
+    deadline = time.monotonic() + PATIENCE
     while not happened():
-        assert time.monotonic() < deadline, happened
+        said = "\n".join(worker.tail() for worker in workers)
+        assert time.monotonic() < deadline, f"not within {PATIENCE:.0f} seconds:\n{said}"
         time.sleep(0.1)
+
+
+@pytest.mark.parametrize(
+    ("judge", "here"),
+    [("scripted", False), ("vlm:/models/a", False), ("http:a@1", True), ("panel", True)],
+)
+def test_whoever_is_asked_behind_an_endpoint_is_asked_from_the_flow_and_not_from_the_cluster(
+    judge: str, here: bool, tmp_path: Path
+) -> None:
+    file = tmp_path / "panel.toml"
+    file.write_text('judges = ["vlm:/models/a", "http:b@1", "scripted"]')
+    name = f"panel:{file}" if judge == "panel" else judge
+
+    assert asks_endpoint(JudgeWork("tailor", name, "", {}, {}, {})) is here
+    assert asks_endpoint(ExamWork("tailor", name, "", "", (), "first")) is here
+
+
+def test_a_model_behind_an_api_is_asked_from_the_flow_and_a_handed_in_one_runs_on_the_cluster() -> (
+    None
+):
+    kinds = {
+        kind: asks_endpoint(OutputsWork("tailor", (), kind, "", {}))
+        for kind in ("api", "model", "outputs")
+    }
+
+    assert kinds == {"api": True, "model": False, "outputs": False}
 
 
 def test_the_dearest_shards_first_lets_workers_finish_together() -> None:

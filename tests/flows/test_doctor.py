@@ -69,6 +69,29 @@ def test_without_a_server_nothing_is_red(ready: Settings, monkeypatch: pytest.Mo
     assert rows["clock"]["state"] == rows["database"]["state"] == "good"
 
 
+def test_a_disk_that_is_nearly_full_is_red(
+    ready: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("flows.cli.doctor.installation.LOW_DISK", 1 << 80)
+
+    assert findings(1)["disk"]["state"] == "wrong"
+
+
+@pytest.mark.parametrize(
+    ("unconfined", "state", "status"), [("no", "wrong", 1), ("yes", "note", 0)]
+)
+def test_a_kernel_that_fences_no_files_is_red_unless_an_operator_lets_models_run(
+    ready: Settings, monkeypatch: pytest.MonkeyPatch, unconfined: str, state: str, status: int
+) -> None:
+    monkeypatch.setattr("infra.sandbox.fence.version", lambda: 0)
+    monkeypatch.setenv("ARMILLARY_UNCONFINED", unconfined)
+
+    rows = findings(status)
+
+    assert rows["fence"]["state"] == state and "Landlock" in rows["fence"]["detail"]
+    assert ("unconfined" in rows) == (status == 0)
+
+
 def test_signs_of_every_duty_are_a_watchdog_and_old_ones_are_none(ready: Settings) -> None:
     with session(ready.database) as db:
         for duty in DUTIES:

@@ -356,6 +356,15 @@ def test_readers_stay_with_the_replica_that_drew_their_page() -> None:
         assert annotations["nginx.ingress.kubernetes.io/affinity"] == "cookie"
 
 
+def test_who_answers_strangers_can_be_told_whose_forwarded_addresses_to_believe() -> None:
+    for name in ("board", "api", "rating"):
+        assert kubernetes_environment(name)["ARMILLARY_TRUSTED_PROXIES"] == ""
+        assert (
+            services()[name]["environment"]["ARMILLARY_TRUSTED_PROXIES"] == "${TRUSTED_PROXIES:-}"
+        )
+    assert "TRUSTED_PROXIES=" in (DEPLOY / "env.example").read_text()
+
+
 def document(kind: str, name: str) -> dict[str, Any]:
     return next(
         one for one in documents() if (one["kind"], one["metadata"]["name"]) == (kind, name)

@@ -6,7 +6,8 @@ import http.client
 import json
 import os
 import sys
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,8 @@ from tests.judges.server import Script
 from tests.servers.process import answers, free_ports, running, wait_until
 
 ROOT = Path(__file__).parents[2]
+PATIENCE = 180.0
+"""Seconds for what takes one on a quiet machine."""
 KEY = "sk-canary-5f2b9c41d7"
 YES_NO = Question("holds", "Does the shelf hold?", "yes_no", options=("yes", "no", "unclear"))
 RATING = Question("real", "How real is it, from 0 to 5?", "rating", low=0, high=5)
@@ -54,7 +57,7 @@ class Endpoint:
 
     def book(self) -> dict[str, Any]:
         """What the server saw so far."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
         connection.request("GET", "/book")
         found: dict[str, Any] = json.loads(connection.getresponse().read())
         connection.close()
@@ -79,8 +82,16 @@ def serving(script: Script, folder: Path) -> Iterator[Endpoint]:
     with running(
         command, folder / f"server-{port}.log", folder=ROOT, environment=dict(os.environ)
     ) as process:
-        wait_until(lambda: answers(port, "/"), [process], 20)
+        wait_until(lambda: answers(port, "/"), [process], PATIENCE)
         yield Endpoint(port, process.pid)
+
+
+def until(happened: Callable[[], bool]) -> None:
+    """Wait for something that a busy machine may take its time for."""
+    deadline = time.monotonic() + PATIENCE
+    while not happened():
+        assert time.monotonic() < deadline, f"not within {PATIENCE:.0f} seconds"
+        time.sleep(0.05)
 
 
 def picture(folder: Path, side: int = 16) -> Path:

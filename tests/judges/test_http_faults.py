@@ -63,7 +63,7 @@ def sampled(seed: int) -> dict[str, Item]:
     return {str(number): Item(tuple(hit), truth(draw)) for number, hit in enumerate(faults)}
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(600)
 def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_double_none(
     tmp_path: Path,
 ) -> None:
@@ -71,8 +71,8 @@ def test_two_thousand_faults_over_five_hundred_calls_lose_no_judgement_and_doubl
     requests = asked(CALLS, tmp_path, QUESTIONS)
     started = time.monotonic()
 
-    with serving(Script(items=items, silence=3.5), tmp_path) as endpoint:
-        config = endpoint.config(concurrency=32, deadline=3.0, tries=30, backoff=0.001)
+    with serving(Script(items=items, silence=5.5), tmp_path) as endpoint:
+        config = endpoint.config(concurrency=32, deadline=5.0, tries=30, backoff=0.001)
         judge = HttpJudge(config)
         replies = list(judge.judge(requests))
         book = endpoint.book()
@@ -213,9 +213,10 @@ def test_a_retry_after_beyond_our_patience_is_not_waited_for(tmp_path: Path) -> 
     with serving(Script(items={"0": Item(("429",))}, retry_after="3600"), tmp_path) as endpoint:
         started = time.monotonic()
         (reply,) = HttpJudge(endpoint.config()).judge(asked(1, tmp_path))
+        took = time.monotonic() - started
 
     assert outcomes(reply) == {Outcome.JUDGE_ERROR} and "429" in reply.answers[0].reason
-    assert time.monotonic() - started < 5
+    assert took < 60, "the endpoint asks for an hour"
 
 
 def test_a_medium_that_cannot_be_read_costs_no_call(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from evaluators.judges.card import fingerprint
 from evaluators.judges.http.judge import HttpJudge, HttpJudgeConfig
 from evaluators.judges.http.rate_limit import Pace
 from evaluators.media import write_mp4
-from tests.judges.endpoints import KEY, QUESTIONS, asked, serving
+from tests.judges.endpoints import KEY, QUESTIONS, asked, serving, until
 from tests.judges.misbehaviour import REPLIES, TRANSPORT
 from tests.judges.server import Item, Script
 
@@ -44,8 +44,8 @@ def test_replies_come_in_the_order_of_the_requests_however_long_each_takes(tmp_p
 
 
 def test_no_more_calls_are_under_way_than_allowed_and_all_lines_are_used(tmp_path: Path) -> None:
-    with serving(Script(latency=0.05), tmp_path) as endpoint:
-        list(HttpJudge(endpoint.config(concurrency=7)).judge(asked(60, tmp_path)))
+    with serving(Script(latency=1.0), tmp_path) as endpoint:
+        list(HttpJudge(endpoint.config(concurrency=7)).judge(asked(14, tmp_path)))
         most = endpoint.book()["most_at_once"]
 
     assert most == 7
@@ -55,6 +55,7 @@ def test_calls_go_on_while_the_caller_works_but_only_a_window_of_them(tmp_path: 
     with serving(Script(), tmp_path) as endpoint:
         replies = HttpJudge(endpoint.config(concurrency=2)).judge(asked(100, tmp_path))
         next(replies)
+        until(lambda: len(endpoint.book()["times"]) > 2)
         time.sleep(1.5)
         made = len(endpoint.book()["times"])
         replies.close()  # type: ignore[attr-defined]
@@ -65,14 +66,23 @@ def test_calls_go_on_while_the_caller_works_but_only_a_window_of_them(tmp_path: 
 def test_a_caller_that_stops_early_leaves_no_thread_behind(tmp_path: Path) -> None:
     before = set(threading.enumerate())
 
-    with serving(Script(latency=5.0, latencies={"0": 0.0}), tmp_path) as endpoint:
+    with serving(Script(latency=90.0, latencies={"0": 0.0}), tmp_path) as endpoint:
         started = time.monotonic()
-        for _ in HttpJudge(endpoint.config(concurrency=4, deadline=60)).judge(asked(50, tmp_path)):
+        for _ in HttpJudge(endpoint.config(concurrency=4, deadline=120)).judge(asked(50, tmp_path)):
             break
         gc.collect()
+        took = time.monotonic() - started
+        left = _of_a_judge(set(threading.enumerate()) - before)
 
-    assert time.monotonic() - started < 4
-    assert set(threading.enumerate()) <= before
+    assert took < 60, "it waited for calls that nobody wants"
+    assert left == []
+
+
+def _of_a_judge(threads: set[threading.Thread]) -> list[str]:
+    """Those of a judge's loop and of its executors; other libraries start threads when they
+    like."""
+    ours = ("http-judge", "asyncio_", "ThreadPoolExecutor-", "_do_shutdown")
+    return [thread.name for thread in threads if any(name in thread.name for name in ours)]
 
 
 @pytest.mark.parametrize("fault", ["silence", "drip"])
@@ -83,8 +93,10 @@ def test_a_call_ends_at_its_deadline_even_if_bytes_keep_trickling_in(
         started = time.monotonic()
         (reply,) = HttpJudge(endpoint.config(deadline=0.5, tries=2)).judge(asked(1, tmp_path))
 
+        took = time.monotonic() - started
+
     assert reply.answers[0].reason == "no answer within 0.5 seconds"
-    assert time.monotonic() - started < 4
+    assert took < 20, "the endpoint is silent for 30 seconds"
 
 
 def test_structured_output_is_asked_for_only_where_the_endpoint_offers_it(tmp_path: Path) -> None:
@@ -129,13 +141,13 @@ def test_tokens_and_money_of_every_reply_are_counted_bad_ones_too(tmp_path: Path
 def test_the_endpoint_never_sees_more_calls_in_a_window_than_it_allows(tmp_path: Path) -> None:
     with serving(Script(), tmp_path) as endpoint:
         judge = HttpJudge(endpoint.config(concurrency=16), pace=Pace(rpm=20, window=1.0))
+        started = time.monotonic()
         replies = list(judge.judge(asked(60, tmp_path)))
-        times = endpoint.book()["times"]
+        times = sorted(endpoint.book()["times"])
 
-    # Calls are counted when they leave; on the way to the server they may move a little closer
-    # together.
-    assert max(sum(start <= later < start + 0.8 for later in times) for start in times) <= 20
-    assert len(replies) == 60 and times[-1] - times[0] >= 1.8
+    # A busy machine makes calls arrive late and closer together, and none of them early.
+    assert times[20] >= started + 1.0 and times[40] >= started + 2.0
+    assert len(replies) == len(times) == 60
 
 
 def test_each_reply_is_handed_over_when_it_is_complete_not_when_its_turn_comes(
@@ -147,7 +159,7 @@ def test_each_reply_is_handed_over_when_it_is_complete_not_when_its_turn_comes(
         assert request.sample_id == reply.sample_id
         heard.append(reply.sample_id)
 
-    with serving(Script(latencies={"0": 1.0}), tmp_path) as endpoint:
+    with serving(Script(latencies={"0": 4.0}), tmp_path) as endpoint:
         replies = list(HttpJudge(endpoint.config(), keep=keep).judge(asked(10, tmp_path)))
 
     assert sorted(heard) == sorted(reply.sample_id for reply in replies)
@@ -197,8 +209,8 @@ def test_the_key_reaches_the_endpoint_and_nothing_else(
     caplog.set_level(logging.DEBUG)
     items = {str(n): Item((fault,) * 9) for n, fault in enumerate([*TRANSPORT, *REPLIES])}
 
-    with serving(Script(items=items, silence=0.4), tmp_path) as endpoint:
-        judge = HttpJudge(endpoint.config(tries=2, deadline=0.3, concurrency=8))
+    with serving(Script(items=items, silence=3.0), tmp_path) as endpoint:
+        judge = HttpJudge(endpoint.config(tries=2, deadline=2.5, concurrency=8))
         replies = list(judge.judge(asked(len(items) + 1, tmp_path)))
         keys = endpoint.book()["keys"]
         shown = [
