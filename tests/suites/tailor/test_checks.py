@@ -35,9 +35,9 @@ def of_part(row: Row, part: str) -> list[Row]:
     return [question for question in row["questions"] if question["part"] == part]
 
 
-def keep_first_of(part: str) -> Callable[[Row], None]:
+def keep_none_of(part: str) -> Callable[[Row], None]:
     def keep(row: Row) -> None:
-        for question in of_part(row, part)[1:]:
+        for question in of_part(row, part):
             row["questions"].remove(question)
 
     return keep
@@ -104,8 +104,8 @@ FAULTS: list[tuple[checks.Check, Edit, str]] = [
     (checks.tools, on_instance(set_to("predictive_image_prompt", "Show it.")), "is not named"),
     (
         checks.rubrics,
-        on_instance(keep_first_of("state_change")),
-        "1 questions on state_change_correctness",
+        on_instance(keep_none_of("state_change")),
+        "0 questions on state_change_correctness",
     ),
     (
         checks.rubrics,

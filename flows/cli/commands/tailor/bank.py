@@ -75,8 +75,8 @@ def _sample_line(reading: SampleReading) -> str:
     faults = ", ".join(f"{plain(name)} {n}" for name, n in sorted(reading.categories.items()))
     return (
         f"Fresh sample {plain(reading.seed[:8])} of bank {plain(reading.bank)}, by a "
-        f"{plain(reading.by)}: {len(reading.faulty)} of {reading.prompts} prompts with a material "
-        f"fault ({low:.1%} to {high:.1%}): {faults}."
+        f"{plain(reading.by)}: {len(reading.material)} of {reading.prompts} prompts with a material "
+        f"fault ({low:.1%} to {high:.1%}), {len(reading.faulty)} with any: {faults}."
     )
 
 
