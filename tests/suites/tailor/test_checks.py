@@ -171,11 +171,13 @@ def test_a_planted_fault_is_found(check: checks.Check, edit: Edit, what: str) ->
 def test_motion_in_a_picture_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     clip = next(sample for sample in samples() if sample.facets.modality == "video")
     picture = replace(clip, facets=replace(clip.facets, modality="image"))
+    motions = sum(question.part == "motion_plausibility" for question in clip.questions)
     monkeypatch.setattr(checks, "samples_of", lambda _bank: (picture,))
 
     [finding] = checks.rubrics(bank())
 
-    assert finding.problem == "3 questions on motion_plausibility; none are right"
+    assert motions
+    assert finding.problem == f"{motions} questions on motion_plausibility; none are right"
 
 
 def test_a_bank_of_another_size_is_found() -> None:
