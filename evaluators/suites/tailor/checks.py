@@ -26,9 +26,9 @@ ACTIONS, TASKS, INSTANCES, PROMPTS = 18, 80, 400, 1600
 PROMPTS_BY_TYPE = {"regular": 320, "unconventional": 640, "impossible": 640}
 TYPES = ("regular", "unconventional", "unconventional", "impossible", "impossible")
 TASKS_AN_ACTION = (4, 5)
-ITEMS_A_PART = (2, 6)
-"""The paper has three to six. Where a third would only repeat another or ask for what no prompt
-states, two stay: a repeated question weighs one thing twice."""
+ITEMS_A_PART = (1, 6)
+"""The paper has three to six. One that nobody can doubt tells more than three of which one repeats
+another, cannot be seen or asks for what no prompt states."""
 INDOOR_SHARE = (0.4, 0.6)
 PLACES = ("indoor", "outdoor")
 QUESTION_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -41,5 +41,6 @@ def test_what_was_found_in_a_sample_lies_in_the_sample_of_its_seed(reading: Samp
     assert set(reading.faulty) <= drawn
     assert set(reading.categories) <= set(CATEGORIES)
     assert reading.by in WHO
+    assert set(reading.material) <= set(reading.faulty)
     low, high = reading.interval
-    assert low < len(reading.faulty) / reading.prompts < high
+    assert low <= len(reading.material) / reading.prompts <= high

@@ -17,9 +17,9 @@ from evaluators.suites.tailor.bank import DATA, Row
 
 @dataclass(frozen=True, slots=True)
 class SampleReading:
-    """What one reader found in a fresh sample: prompts with a material fault, by category, and the
-    95 % interval (Wilson) of their share in the bank's version at that time. Of those that were
-    drawn the first or all were read."""
+    """What readers found in a fresh sample: prompts with any fault, by category, those with a
+    material one, and the 95 % interval (Wilson) of the latter's share in the bank's version at that
+    time. Of those that were drawn the first or all were read."""
 
     seed: str
     bank: str
@@ -27,11 +27,12 @@ class SampleReading:
     prompts: int
     drawn: int
     faulty: tuple[str, ...]
+    material: tuple[str, ...]
     categories: Mapping[str, int]
 
     @property
     def interval(self) -> tuple[float, float]:
-        bounds = binomtest(len(self.faulty), self.prompts).proportion_ci(method="wilson")
+        bounds = binomtest(len(self.material), self.prompts).proportion_ci(method="wilson")
         return float(bounds.low), float(bounds.high)
 
 
@@ -50,8 +51,16 @@ def _reading(row: Row) -> SampleReading:
         prompts=row["prompts"],
         drawn=row.get("drawn", row["prompts"]),
         faulty=tuple(sorted({fault["item"] for fault in faults})),
+        material=tuple(sorted({fault["item"] for fault in faults if _is_material(fault)})),
         categories=Counter(fault["category"] for fault in faults),
     )
+
+
+def _is_material(fault: Row) -> bool:
+    """Whether it can move a score that was earned. A repeated question, or one that anything on the
+    topic meets, gives a point away, unless the reader says that a wrong output gets it for the
+    outcome."""
+    return bool(fault.get("material", fault["category"] not in ("duplicate", "trivial")))
 
 
 def stratified(samples: Sequence[Sample], seed: str, count: int) -> tuple[Sample, ...]:

@@ -72,11 +72,12 @@ def review_report(as_json: AsJson = False) -> None:
 
 def _sample_line(reading: SampleReading) -> str:
     low, high = reading.interval
+    material, faulty = len(reading.material), len(reading.faulty)
     faults = ", ".join(f"{plain(name)} {n}" for name, n in sorted(reading.categories.items()))
     return (
         f"Fresh sample {plain(reading.seed[:8])} of bank {plain(reading.bank)}, by a "
-        f"{plain(reading.by)}: {len(reading.faulty)} of {reading.prompts} prompts with a material "
-        f"fault ({low:.1%} to {high:.1%}): {faults}."
+        f"{plain(reading.by)}: {material} of {reading.prompts} prompts with a material fault "
+        f"({low:.1%} to {high:.1%}), {faulty} with any: {faults}."
     )
 
 
