@@ -13,6 +13,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from evaluators.models.robots.annotator import shipped_annotator
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.gates import GateReport
 from evaluators.models.video_world.table_course import (
@@ -21,6 +22,7 @@ from evaluators.models.video_world.table_course import (
     part_practice,
 )
 from evaluators.models.video_world.training import VideoPlan
+from evaluators.suites.sc3.samples import recording_of, samples
 from evaluators.worlds.tabletop.library import make_practice, read_practice
 from tests.bench import sc3_models
 from tests.bench.sc3 import by_chance, experiment, proven_by_all, show
@@ -137,8 +139,19 @@ def test_a_rollout_is_stopped_before_the_first_chunk_over_tau_and_placebos_keep_
     assert sorted(map(str, by_chance([1, None, 2, None], 3))) == ["1", "2", "None", "None"]
 
 
-def test_another_effort_is_kept_elsewhere(tmp_path: Path) -> None:
+def test_a_rollout_read_as_it_goes_is_what_the_board_reads_in_each_of_its_beginnings() -> None:
+    recording, annotator = recording_of(samples()[0]), shipped_annotator()
+    shown, counts = recording.kept_frames(), (1, 13, 33)
+
+    read = annotator.read_as_it_goes(shown, recording.start.instruction, counts)
+
+    each = [annotator.read(shown[:, :count], recording.start.instruction) for count in counts]
+    assert read == each and len(set(read)) > 1
+
+
+def test_another_effort_is_kept_elsewhere_and_more_seeds_of_it_beside_the_others() -> None:
     assert SHORT.folder() == SHORT.folder() != replace(SHORT, starts=6).folder()
+    assert SHORT.folder() == replace(SHORT, seeds=(0, 1)).folder()
 
 
 def test_a_known_view_explains_another_that_follows_from_it_and_a_shuffled_one_nothing() -> None:
