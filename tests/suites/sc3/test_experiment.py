@@ -117,8 +117,21 @@ def test_a_variant_s_row_is_shown_only_if_the_mode_it_lacks_was_learned() -> Non
 
     assert shown({"forward", "inverse", "cross_view"}) == names
     assert "without inverse" not in shown({"forward", "cross_view"})
-    assert "full, never stopped" in shown({"forward"}) and "full" not in shown({"forward"})
+    assert shown({"forward"}) == ["full, never stopped", "forward only"]
     assert shown(set()) == []
+
+
+def test_a_cell_says_how_many_seeds_have_a_number_and_offline_nothing_hangs_on_the_inverse() -> (
+    None
+):
+    values = (0.5, None, None)
+    lines = [Line("full", seed, "offline", "pooled", {"pearson_r": r, "mean_u": 1.0})
+             for seed, r in enumerate(values)]  # fmt: skip
+
+    beside = list(tables(lines, {"forward"}))[2]
+
+    cells = [list(column.cells) for column in beside.columns]
+    assert cells[0] == ["full"] and cells[2] == ["0.500 (1 of 3 seeds)"] and cells[-1] == ["—"]
 
 
 def test_a_mode_counts_as_learned_only_if_every_seed_passed() -> None:
