@@ -20,7 +20,7 @@ from evaluators.models.video_world.table_course import (
     practise_table,
     with_modes,
 )
-from evaluators.models.video_world.training import train_world
+from evaluators.models.video_world.training import Prepared, prepare, train_on
 from evaluators.models.video_world.world import VideoWorld, open_world
 from evaluators.suites.sc3.rollouts.trajectories import write_whole
 from evaluators.suites.sc3.yardsticks import SHIPPED_WORLD
@@ -74,8 +74,9 @@ class Effort:
     clips: int = 48
 
     def folder(self) -> Path:
-        """Another effort, or other code, is kept elsewhere: nothing stale is ever read."""
-        words = [repr(asdict(self)).encode()]
+        """Another effort, or other code, is kept elsewhere: nothing stale is ever read. What a seed
+        gives hangs on no other, so of what is made fewer can be asked."""
+        words = [repr(asdict(replace(self, seeds=()))).encode()]
         words += [path.read_bytes() for pattern in CODE for path in sorted(Path().glob(pattern))]
         return FOLDER / sha256(b"".join(words)).hexdigest()[:12]
 
@@ -86,13 +87,19 @@ def practice(effort: Effort) -> TablePractice:
     return practise_table(effort.course, effort.practice, lambda name: print(name, flush=True))
 
 
+@cache
+def prepared(effort: Effort) -> Prepared:
+    """Codec and lessons, which are the same for every variant and seed: made once a process."""
+    return prepare(practice(effort).learned, effort.course.config)
+
+
 def model(where: Path, effort: Effort, variant: Variant, seed: int) -> VideoWorld:
     """A variant for a seed, trained if it is not there; a killed training goes on where it was."""
     folder = variant.folder(where, seed)
     if not (folder / CONFIG).is_file():
         course = with_modes(effort.course, variant.modes, variant.horizon, seed)
         shown = _progress(folder.name)
-        train_world(practice(effort).learned, course.config, course.plan, folder, shown)
+        train_on(prepared(effort), course.config, course.plan, folder, shown)
     return open_world(folder)
 
 

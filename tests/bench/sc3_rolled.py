@@ -4,7 +4,7 @@ place where a rollout could have been stopped, U, PSNR; no frames are kept."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,11 +12,11 @@ from evaluators.contracts import Sample
 from evaluators.contracts.world_model import World
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.metrics.uncertainty import exceeds
-from evaluators.models.robots.annotator import shipped_annotator
+from evaluators.models.robots.annotator import EVERY, shipped_annotator
 from evaluators.models.video_world.codec import Frames, VideoCodec, decode_film, encode_film
 from evaluators.suites.sc3.agreement import Match
 from evaluators.suites.sc3.producing import roll_out
-from evaluators.suites.sc3.reading import annotate, table_likeness
+from evaluators.suites.sc3.reading import table_likeness
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, Trajectory
 from evaluators.suites.sc3.samples import recording_of, start_of, truth_of
 from evaluators.suites.sc3.table_bench import CONFIG
@@ -62,12 +62,13 @@ def read_rollout(sample: Sample, rollout: Trajectory) -> RolledStart:
     """What the board's annotator sees in it, at each chunk where it could have been stopped."""
     online = rollout.source == "online"
     chunks = range(len(rollout.u_chunk)) if online else ()
-    whole = annotate(rollout, sample.prompt)
-    held = [flags(annotate(_first(rollout, chunk), sample.prompt)) for chunk in chunks]
+    shown = rollout.frames[:, ::EVERY]
+    counts = [*(chunk * CONFIG.execute // EVERY + 1 for chunk in chunks), shown.shape[1]]
+    held = shipped_annotator().read_as_it_goes(shown, sample.prompt, counts)
     psnr = None if online else table_likeness(rollout, recording_of(sample))["psnr"]
     return RolledStart(
         **_names(sample),  # type: ignore[arg-type]
-        held=(*held, flags(whole)),
+        held=tuple(map(flags, held)),
         u_chunk=tuple(float(u) for u in rollout.u_chunk),
         psnr=None if psnr is None else float(str(psnr)),
     )
@@ -95,12 +96,6 @@ def _painted(sample: Sample, real: Frames, shown: Frames) -> RolledStart:
 def flags(outcome: ObjectOutcome) -> Flags:
     """The three criteria."""
     return tuple(bool(getattr(outcome, name)) for name in CRITERIA)
-
-
-def _first(rollout: Trajectory, chunk: int) -> Trajectory:
-    """The rollout as it stood before a chunk."""
-    steps = chunk * CONFIG.execute
-    return replace(rollout, frames=rollout.frames[:, : steps + 1], actions=rollout.actions[:steps])
 
 
 def _names(sample: Sample) -> dict[str, object]:

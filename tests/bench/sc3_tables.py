@@ -4,6 +4,7 @@ beside them; of a mode that was not learned nothing is printed."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from rich.table import Table
@@ -23,8 +24,10 @@ LEARNED = tuple(variant.name for variant in VARIANTS)
 
 def tables(lines: Sequence[Line], proven: Collection[str]) -> Iterator[Table]:
     """Those that the gates allow: mean over seeds, in brackets what drawing starts again gives,
-    then the seeds' own range."""
-    shown = [line for line in lines if _may_be_shown(line.evaluator, proven)]
+    then the seeds' own range, or how many of them have a number at all."""
+    shown = [line for line in lines if _may_be_shown(line, proven)]
+    if "inverse" not in proven:
+        shown = [replace(line, values={**line.values, "mean_u": None}) for line in shown]
     yield _correlations(shown)
     yield _ablations(shown)
     yield _beside(shown)
@@ -45,16 +48,16 @@ def refused(proven: Collection[str]) -> list[str]:
     return [f"Not printed: {words}." for mode, words in lost.items() if mode not in proven]
 
 
-def _may_be_shown(name: str, proven: Collection[str]) -> bool:
-    """A variant's row speaks of the mode it lacks, a stopped rollout of the inverse."""
-    base = name.split(",")[0]
+def _may_be_shown(line: Line, proven: Collection[str]) -> bool:
+    """A variant's row speaks of the mode it lacks, one that U stops of the inverse; offline nothing
+    stops."""
+    name, base = line.evaluator, line.evaluator.split(",")[0]
     if base not in LEARNED:
         return True
-    if name.endswith(NEVER):
+    if name.endswith(NEVER) or line.mode == "offline":
         return "forward" in proven
-    stopped = name != base or base == FULL.name
-    about = next(variant.about for variant in VARIANTS if variant.name == base)
-    needed = {"forward", about} | ({"inverse"} if stopped else set())
+    variant = next(variant for variant in VARIANTS if variant.name == base)
+    needed = {"forward", variant.about, *({"inverse"} & set(variant.modes))}
     return needed <= set(proven)
 
 
@@ -70,6 +73,7 @@ def _correlations(lines: Sequence[Line]) -> Table:
 
 def _ablations(lines: Sequence[Line]) -> Table:
     """Table 2."""
+    lines = [line for line in lines if line.mode == "online"]
     metrics = ("pearson_r", "mmrv", "pearson_r_within", "reproduction", "tau")
     heads = ("r", "MMRV", "r within criterion", "reproduction", "tau")
     table = Table("variant, online, all 21 points", *heads)
@@ -155,9 +159,8 @@ def _chosen(lines: Sequence[Line], name: str, mode: str, split: str) -> list[Lin
 def _cell(
     lines: Sequence[Line], name: str, mode: str, split: str, metric: str, digits: int = 3
 ) -> str:
-    chosen = [
-        line for line in _chosen(lines, name, mode, split) if line.values.get(metric) is not None
-    ]
+    made = _chosen(lines, name, mode, split)
+    chosen = [line for line in made if line.values.get(metric) is not None]
     if not chosen:
         return "—"
     values = [float(line.values[metric] or 0.0) for line in chosen]
@@ -166,6 +169,8 @@ def _cell(
     if intervals:
         low, high = (fmean(side) for side in zip(*intervals, strict=True))
         words.append(f"[{low:.2f}, {high:.2f}]")
+    if len(values) < len(made):
+        words.append(f"({len(values)} of {len(made)} seeds)")
     if len(values) > 1:
         words.append(f"({min(values):.{digits}f} to {max(values):.{digits}f})")
     return " ".join(words)

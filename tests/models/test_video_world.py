@@ -171,6 +171,33 @@ def test_what_is_to_be_found_is_hidden_and_what_is_given_counts(mode: str) -> No
     assert not torch.allclose(getattr(made, found), getattr(given, found))
 
 
+@pytest.mark.parametrize("weighed", [True, False])
+def test_pure_noise_tells_a_weighed_network_nothing_and_what_is_known_still_counts(
+    weighed: bool,
+) -> None:
+    shown, clean = clip(), torch.tensor([[True, False, True]]).expand(4, -1)
+    network, zero = awake(), torch.zeros(4)
+    network.config = replace(TINY, weighed=weighed)
+    noised, other = (
+        replace(shown, video=shown.video.clone(), actions=shown.actions.clone()) for _ in range(2)
+    )
+    noised.video[:, 1, TINY.context :] += 1
+    other.video[:, 0, TINY.context :] += 1
+
+    with torch.no_grad():
+        plain, again, told = (network(one, zero, clean)[0][:, 1] for one in (shown, noised, other))
+
+    assert torch.allclose(plain, again, atol=1e-6) == weighed
+    assert not torch.allclose(plain, told)
+
+
+def test_a_folder_that_does_not_say_how_noise_comes_in_is_read_as_it_was_trained() -> None:
+    said = TINY.as_json()
+    unsaid = {name: value for name, value in said.items() if name != "weighed"}
+
+    assert from_json(said).weighed and not from_json(unsaid).weighed
+
+
 def test_several_sampling_steps_differ_from_one() -> None:
     network, shown = awake(), clip()
     clean = torch.tensor([[False, False, True]]).expand(4, -1)

@@ -3,6 +3,7 @@ the simulator's own rule says from that what held."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -37,14 +38,25 @@ class TableAnnotator:
 
     def read(self, frames: Frames, instruction: str) -> ObjectOutcome:
         """The criteria, from frames that are every fourth already."""
-        named, to = parse(instruction)
+        return held_by(look(self.eyes, frames.swapaxes(0, 1)), instruction)
+
+    def read_as_it_goes(
+        self, frames: Frames, instruction: str, counts: Sequence[int]
+    ) -> list[ObjectOutcome]:
+        """The criteria after so many of the first frames, each of which is looked at once."""
         seen = look(self.eyes, frames.swapaxes(0, 1))
-        tried = _tried(seen)
-        if tried < 0:
-            return ObjectOutcome(False, False, False)
-        lifted = _lifted(seen, tried)
-        placed = lifted and _lies_in(seen, tried, to)
-        return ObjectOutcome(tried == named, lifted, placed)
+        return [held_by(seen.first(count), instruction) for count in counts]
+
+
+def held_by(seen: Reading, instruction: str) -> ObjectOutcome:
+    """What the simulator's rule says of what was seen."""
+    named, to = parse(instruction)
+    tried = _tried(seen)
+    if tried < 0:
+        return ObjectOutcome(False, False, False)
+    lifted = _lifted(seen, tried)
+    placed = lifted and _lies_in(seen, tried, to)
+    return ObjectOutcome(tried == named, lifted, placed)
 
 
 @cache

@@ -170,6 +170,11 @@ class Reading:
     yaws: npt.NDArray[np.float32]
     held: npt.NDArray[np.float32]
 
+    def first(self, count: int) -> Reading:
+        """What was seen in so many of the first pictures."""
+        rows = (self.hands, self.objects, self.yaws, self.held)
+        return Reading(*(part[:count] for part in rows))
+
 
 def as_input(frames: Frames, pixels: int) -> torch.Tensor:
     """Frames [n, views, height, width, RGB] of any size as the network takes them."""

@@ -21,7 +21,8 @@ class VideoWorldConfig:
     The codec makes a cell of `latent` numbers of every 8 by 8 pixels; squares of `patch` pixels in
     `group` frames are one token. The model sees `context` frames and imagines up to
     `horizon` at once, in `steps` of sampling. `motion` numbers of the optical flow between known
-    frames are shown to the action tokens. `rate` is the pace of the recordings; it learns at each
+    frames are shown to the action tokens; `weighed`, what is noised
+    comes in the weaker the noisier it is. `rate` is the pace of the recordings; it learns at each
     of `paces` (so many recorded frames a step) and is rolled out at the first.
     """
 
@@ -39,6 +40,7 @@ class VideoWorldConfig:
     hidden: int = 160
     depth: int = 4
     heads: int = 5
+    weighed: bool = True
     steps: int = 4
     paces: tuple[int, ...] = (1, 2)
     modes: tuple[str, ...] = ("forward", "cross_view", "inverse")
@@ -87,6 +89,9 @@ class VideoWorldConfig:
         return {"model_type": MODEL_TYPE, "architectures": ["ArmillaryVideoWorld"], **asdict(self)}
 
 
+_BEFORE: Mapping[str, Any] = {"weighed": False}
+"""What folders are like that do not say it: they were written before there was a choice."""
+
 _DIVIDES = (
     ("height", "patch"),
     ("width", "patch"),
@@ -106,7 +111,7 @@ def from_json(stored: Mapping[str, Any]) -> VideoWorldConfig:
     names = {field.name for field in fields(VideoWorldConfig)}
     listed: dict[str, Any] = {
         name: tuple(value) if isinstance(value, list) else value
-        for name, value in stored.items()
+        for name, value in {**_BEFORE, **stored}.items()
         if name in names
     }
     return VideoWorldConfig(**listed).checked()

@@ -8,7 +8,7 @@ flow follows from that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from diffusers.models.embeddings import get_timestep_embedding
@@ -112,6 +112,8 @@ class VideoNetwork(nn.Module):
         config = self.config
         groups = clip.video.shape[2] // config.group
         flags = self._flags(clean, groups)
+        if config.weighed:
+            clip = self._weighed(clip, time, flags)
         acts = self._acts(clip.actions, clean[:, -1])
         motion = self._motion(clip.flow, flags)
         grouped = torch.unflatten(motion, 1, (groups, -1)).flatten(2)
@@ -133,6 +135,14 @@ class VideoNetwork(nn.Module):
         clean frames before, at and after it."""
         shown = flags[:, :, :-1].repeat_interleave(self.config.group, dim=1)
         return torch.as_tensor(self.watch(neighbours((flow * shown[..., None]).flatten(2))))
+
+    def _weighed(self, clip: VideoClip, time: Tensor, flags: Tensor) -> VideoClip:
+        """What is noised weighs as much as can be known from it: at pure noise, where sampling
+        begins, nothing."""
+        known = (time / (time.square() + (1 - time).square()))[:, None, None]
+        weights = torch.where(flags, 1.0, known).repeat_interleave(self.config.group, dim=1)
+        video = clip.video * weights[..., :-1].transpose(1, 2)[..., None, None]
+        return replace(clip, video=video, actions=clip.actions * weights[..., -1:])
 
     def _flags(self, clean: Tensor, groups: int) -> Tensor:
         """Which moments of each view, and of the actions, are clean: [n, groups, views + 1]."""

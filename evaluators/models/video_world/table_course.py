@@ -38,7 +38,9 @@ class TableCourse:
     errands: int = 64
     plays: int = 32
     config: VideoWorldConfig = field(default_factory=VideoWorldConfig)
-    plan: VideoPlan = field(default_factory=lambda: VideoPlan(steps=1200, batch=8, half=True))
+    plan: VideoPlan = field(
+        default_factory=lambda: VideoPlan(steps=900, batch=4, rate=3e-3, half=True)
+    )
 
     @property
     def names(self) -> tuple[str, ...]:

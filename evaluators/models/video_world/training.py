@@ -47,6 +47,16 @@ class VideoPlan:
     half: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Recordings as lessons, the codec that made them so, and the scales of their actions."""
+
+    action_mean: tuple[float, ...]
+    action_scale: tuple[float, ...]
+    codec: VideoCodec
+    lessons: VideoLessons
+
+
 def train_world(
     recordings: Sequence[Recording],
     config: VideoWorldConfig,
@@ -57,16 +67,31 @@ def train_world(
 ) -> TrainedWorld:
     """A world model from recordings alone, into a folder; killed, the network goes on from its last
     checkpoint. A codec that has learned already is taken as it is."""
+    return train_on(prepare(recordings, config, codec), config, plan, folder, say)
+
+
+def prepare(
+    recordings: Sequence[Recording], config: VideoWorldConfig, codec: VideoCodec | None = None
+) -> Prepared:
+    """What is made of recordings before any network learns, which hangs on no seed and no mode."""
     mean, scale = action_statistics(recordings)
     config = replace(config, action_mean=mean, action_scale=scale).checked()
-    torch.manual_seed(plan.seed)
     if codec is None:
         codec = VideoCodec(config)
         frames = np.concatenate([recording.frames.swapaxes(0, 1) for recording in recordings])
         teach_codec(codec, frames)
     lessons = VideoLessons.of(recordings, codec.eval(), config)
-    network = train_network(lessons, config, plan, folder, say)
-    model = TrainedWorld(config, codec, network)
+    return Prepared(mean, scale, codec, lessons)
+
+
+def train_on(
+    prepared: Prepared, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
+) -> TrainedWorld:
+    """The same from recordings that are prepared already, by a config that sees alike."""
+    mean, scale = prepared.action_mean, prepared.action_scale
+    config = replace(config, action_mean=mean, action_scale=scale).checked()
+    network = train_network(prepared.lessons, config, plan, folder, say)
+    model = TrainedWorld(config, prepared.codec, network)
     save_model(model, folder)
     (folder / STATE).unlink(missing_ok=True)
     return model

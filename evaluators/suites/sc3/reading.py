@@ -86,7 +86,7 @@ def read_yardstick(sample: Sample, path: Path) -> Mapping[str, Json]:
     """The same of a row of our own beside the ranking, which is not replayed; where it brings
     labels, those count: fakes look at no frame, and a run of the simulator has its own truth."""
     rollout = _open(sample, path)
-    if rollout.steps:
+    if rollout.steps or not rollout.annotations:
         return _value(sample, _seen(rollout))
     (label,) = rollout.annotations
     whose = label.annotator if label.annotator in (SIMULATED, ANNOTATED) else MADE_UP

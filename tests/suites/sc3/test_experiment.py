@@ -13,6 +13,7 @@ import pytest
 import torch
 from rich.console import Console
 
+from evaluators.models.robots.annotator import shipped_annotator
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.gates import GateReport
 from evaluators.models.video_world.table_course import (
@@ -21,6 +22,7 @@ from evaluators.models.video_world.table_course import (
     part_practice,
 )
 from evaluators.models.video_world.training import VideoPlan
+from evaluators.suites.sc3.samples import recording_of, samples
 from evaluators.worlds.tabletop.library import make_practice, read_practice
 from tests.bench import sc3_models
 from tests.bench.sc3 import by_chance, experiment, proven_by_all, show
@@ -115,8 +117,21 @@ def test_a_variant_s_row_is_shown_only_if_the_mode_it_lacks_was_learned() -> Non
 
     assert shown({"forward", "inverse", "cross_view"}) == names
     assert "without inverse" not in shown({"forward", "cross_view"})
-    assert "full, never stopped" in shown({"forward"}) and "full" not in shown({"forward"})
+    assert shown({"forward"}) == ["full, never stopped", "forward only"]
     assert shown(set()) == []
+
+
+def test_a_cell_says_how_many_seeds_have_a_number_and_offline_nothing_hangs_on_the_inverse() -> (
+    None
+):
+    values = (0.5, None, None)
+    lines = [Line("full", seed, "offline", "pooled", {"pearson_r": r, "mean_u": 1.0})
+             for seed, r in enumerate(values)]  # fmt: skip
+
+    beside = list(tables(lines, {"forward"}))[2]
+
+    cells = [list(column.cells) for column in beside.columns]
+    assert cells[0] == ["full"] and cells[2] == ["0.500 (1 of 3 seeds)"] and cells[-1] == ["—"]
 
 
 def test_a_mode_counts_as_learned_only_if_every_seed_passed() -> None:
@@ -137,8 +152,19 @@ def test_a_rollout_is_stopped_before_the_first_chunk_over_tau_and_placebos_keep_
     assert sorted(map(str, by_chance([1, None, 2, None], 3))) == ["1", "2", "None", "None"]
 
 
-def test_another_effort_is_kept_elsewhere(tmp_path: Path) -> None:
+def test_a_rollout_read_as_it_goes_is_what_the_board_reads_in_each_of_its_beginnings() -> None:
+    recording, annotator = recording_of(samples()[0]), shipped_annotator()
+    shown, counts = recording.kept_frames(), (1, 13, 33)
+
+    read = annotator.read_as_it_goes(shown, recording.start.instruction, counts)
+
+    each = [annotator.read(shown[:, :count], recording.start.instruction) for count in counts]
+    assert read == each and len(set(read)) > 1
+
+
+def test_another_effort_is_kept_elsewhere_and_more_seeds_of_it_beside_the_others() -> None:
     assert SHORT.folder() == SHORT.folder() != replace(SHORT, starts=6).folder()
+    assert SHORT.folder() == replace(SHORT, seeds=(0, 1)).folder()
 
 
 def test_a_known_view_explains_another_that_follows_from_it_and_a_shuffled_one_nothing() -> None:

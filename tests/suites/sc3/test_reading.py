@@ -13,7 +13,7 @@ import pytest
 from evaluators.contracts import ALL, Sample
 from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.producing import roll_out
-from evaluators.suites.sc3.reading import read
+from evaluators.suites.sc3.reading import AUTOMATIC, read, read_yardstick
 from evaluators.suites.sc3.rollouts.stopping import cut
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, to_bytes
 from evaluators.suites.sc3.scoring import tabulate
@@ -70,6 +70,19 @@ def test_an_offline_rollout_is_as_long_as_the_recording_has_its_actions_and_no_s
         sample, replace(one, actions=other), tmp_path
     )
     assert "never stopped" in refused(sample, replace(one, terminated_at=2), tmp_path)
+
+
+def test_a_row_of_our_own_that_stops_before_its_first_chunk_is_read_and_nothing_held(
+    tmp_path: Path,
+) -> None:
+    sample, one = one_of("online")
+    stopped = cut(with_u(one, 9.0, *[0.5] * 7), 1.0, CONFIG.execute)
+    (tmp_path / "one.npz").write_bytes(to_bytes(stopped))
+
+    value = read_yardstick(sample, tmp_path / "one.npz")
+
+    assert (value["steps"], value["terminated_at"], value["annotator"]) == (0, 0, AUTOMATIC)
+    assert not any(value["criteria"].values())  # type: ignore[union-attr]
 
 
 def test_actions_that_were_rounded_on_their_way_are_still_the_recorded_ones(tmp_path: Path) -> None:
