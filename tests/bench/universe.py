@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -33,6 +31,7 @@ from evaluators.models.adapt.sizing.weightless import LessonSize
 from evaluators.models.adapt.strategies import Strategy
 from evaluators.worlds.doom.places import HOME
 from tests.bench.report import FOLDER
+from tests.bench.universe_clips import CHOOSING
 from tests.bench.universe_runs import (
     CELLS,
     MIXTURES,
@@ -43,18 +42,22 @@ from tests.bench.universe_runs import (
     Ran,
     Size,
     make,
-    run,
+    run_once,
 )
 
 Label = tuple[tuple[str, str | int | float], ...]
 MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "lora", "full", "upper")
 RANKS = (8, 16, 32, 48, 64)
-FRAMES, EPOCHS = (1, 2, 4, 8), (1, 2, 4)
+FRAMES, EPOCHS = (1, 2, 4, 8), (0.5, 1.0, 2.0)
+BEST: Strategy = "upper"
+"""What the other tables adapt by: the one strategy that learns to read actions."""
+RANKED = 1.5
+"""Epochs of the table of ranks."""
+MASKS: tuple[Mask, ...] = ("own", "image_first")
 MASKED = 8
 """Frames of the table of masks."""
 ASKED = 4
 """Questions a clip in it."""
-LOOKS = (0.25, 0.5, 0.75)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,43 +79,44 @@ def strategies(size: Size) -> Iterator[Entry]:
 
 
 def frames(size: Size) -> Iterator[Entry]:
-    """Frames by epochs, full tuning, and first frames instead of uniform ones."""
-    wanted: list[tuple[Policy, int, float]] = [
-        *(("uniform_n", number, epochs) for number in FRAMES for epochs in EPOCHS),
-        *(("first_n", number, EPOCHS[-1]) for number in FRAMES[1:]),
+    """Frames by epochs, which are looks at one run, and first frames instead of uniform ones."""
+    wanted: list[tuple[Policy, int]] = [
+        *(("uniform_n", number) for number in FRAMES),
+        *(("first_n", number) for number in FRAMES[1:]),
     ]
-    for policy, number, epochs in wanted:
-        label = (("frames", f"{policy.removesuffix('_n')}-{number}"), ("epochs", epochs))
+    *looks, steps = (size.steps_of(epochs) for epochs in EPOCHS)
+    for policy, number in wanted:
+        label = (("frames", f"{policy.removesuffix('_n')}-{number}"),)
         for seed in size.seeds:
-            steps = size.steps_of(epochs)
-            yield Entry("frames", label, Job("full", seed, number, policy, steps=steps))
+            job = Job(BEST, seed, number, policy, steps=steps, look=tuple(looks), questions=ASKED)
+            yield Entry("frames", label, job)
 
 
 def ranks(size: Size) -> Iterator[Entry]:
     """LoRA at the paper's ranks."""
     for rank in RANKS:
         for seed in size.seeds:
-            job = Job("lora", seed, size.frames, steps=size.steps, rank=rank)
+            job = Job("lora", seed, size.frames, steps=size.steps_of(RANKED), rank=rank)
             yield Entry("ranks", (("rank", rank),), job)
 
 
 def mixtures(size: Size) -> Iterator[Entry]:
-    """Full tuning on three mixtures of tasks and formats."""
+    """Three mixtures of tasks and formats, two questions a clip."""
     for name in MIXTURES:
         for seed in size.seeds:
-            job = Job("full", seed, size.frames, steps=size.steps, mixture=name)
+            job = Job(BEST, seed, size.frames, steps=size.steps, mixture=name, questions=2)
             yield Entry("mixtures", (("mixture", name),), job)
 
 
 def masks(size: Size) -> Iterator[Entry]:
     """PaliGemma's own mask, under which the base was taught, against images that do not see the
-    question, which it never saw: full tuning, eight frames, four questions a clip, with looks on
-    the way."""
-    steps = size.steps * 3 // 4
-    looks = tuple(max(1, round(share * steps)) for share in LOOKS)
-    for mask in ("own", "image_first"):
+    question, which it never saw: eight frames, four questions a clip, with looks on the way."""
+    *looks, steps = (size.steps_of(epochs) for epochs in EPOCHS)
+    for mask in MASKS:
         for seed in size.seeds:
-            job = Job("full", seed, MASKED, mask=mask, steps=steps, look=looks, questions=ASKED)
+            job = Job(
+                BEST, seed, MASKED, mask=mask, steps=steps, look=tuple(looks), questions=ASKED
+            )
             yield Entry("masks", (("mask", mask),), job)
 
 
@@ -137,6 +141,7 @@ def table_rows(entries: Sequence[Entry], ran: Sequence[Ran]) -> Iterator[dict[st
             **dict(label),
             "seeds": len(members),
             "parameters": members[0][1].parameters,
+            "losses": [mean(tenth) for tenth in zip(*(r.losses for _, r in members), strict=True)],
             "training_cpu_s": mean(result.training for _, result in members),
             "examining_cpu_s": mean(result.examining for _, result in members),
             **{name: _spread([cells[name] for cells, _ in members]) for name in CELLS},
@@ -145,8 +150,7 @@ def table_rows(entries: Sequence[Entry], ran: Sequence[Ran]) -> Iterator[dict[st
 
 def operations() -> Iterator[dict[str, Any]]:
     """What one clip costs in training at the size of PaliGemma 2 3B, by counted operations."""
-    masks: tuple[Mask, ...] = ("own", "image_first")
-    for mask in masks:
+    for mask in MASKS:
         for questions in (1, ASKED, 8):
             size = LessonSize(frames=MASKED, questions=questions)
             cost = step_cost("projector", size, mask)
@@ -159,19 +163,16 @@ def operations() -> Iterator[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the tables, print them and write them; each is written as soon as it is there."""
+    """Run the tables, print them and write them; each is written as soon as it is there, and a run
+    that was stopped goes on."""
     quick = "--quick" in arguments
     named = arguments[arguments.index("--tables") + 1].split(",") if "--tables" in arguments else []
-    size, began = QUICK if quick else Size(), time.monotonic()
-    if "--seeds" in arguments:
-        number = int(arguments[arguments.index("--seeds") + 1])
-        size = replace(size, seeds=size.seeds[:number])
-    clips = FOLDER / f"universe-clips-{size.train}-{size.held}.npz"
-    make(size, clips)
+    size = _size(arguments)
+    make(size, FOLDER)
     measured: dict[str, Any] = {"operations": list(operations())}
     _print("operations", measured["operations"])
     workers = 1 if "--one" in arguments else 2
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size, clips)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size,)) as pool:
         for name in named or TABLES:
             entries = list(TABLES[name](size))
             ran = [
@@ -181,30 +182,37 @@ def main(arguments: Sequence[str]) -> int:
                 )
             ]
             measured[name] = list(table_rows(entries, ran))
-            measured["seconds"] = time.monotonic() - began
             file = FOLDER / f"universe{'-quick' if quick else ''}.json"
             file.write_text(json.dumps(measured, indent=1) + "\n")
             _print(name, measured[name])
     return 0
 
 
+def _size(arguments: Sequence[str]) -> Size:
+    size = QUICK if "--quick" in arguments else Size()
+    if "--seeds" in arguments:
+        number = int(arguments[arguments.index("--seeds") + 1])
+        size = replace(size, seeds=size.seeds[:number])
+    return replace(size, held_from=CHOOSING) if "--choosing" in arguments else size
+
+
 _BENCH: list[Bench] = []
 
 
-def _begin(size: Size, clips: Path) -> None:
+def _begin(size: Size) -> None:
     torch.set_num_threads(1)
-    _BENCH.append(make(size, clips))
+    _BENCH.append(make(size, FOLDER))
 
 
 def _run(job: Job) -> Ran:
-    return run(_BENCH[0], job)
+    return run_once(_BENCH[0], job)
 
 
 def _labelled(entry: Entry, ran: Ran) -> Iterator[tuple[Label, Cells]]:
-    for clips, cells in ran.looks.items():
-        yield (*entry.label, ("clips", clips)), cells
+    for steps, cells in ran.looks.items():
+        yield (*entry.label, ("steps", steps)), cells
     home: Label = (("environment", HOME),) if ran.elsewhere else ()
-    at_the_end: Label = (("clips", "all"),) if ran.looks else ()
+    at_the_end: Label = (("steps", entry.job.steps),) if ran.looks else ()
     yield (*entry.label, *home, *at_the_end), ran.cells
     for place, cells in ran.elsewhere.items():
         yield (*entry.label, ("environment", place)), cells
@@ -223,9 +231,10 @@ def _spread(values: Sequence[float]) -> dict[str, float]:
 
 
 def _print(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    table = Table(*rows[0], title=name)
+    shown = [key for key, value in rows[0].items() if not isinstance(value, list)]
+    table = Table(*shown, title=name)
     for row in rows:
-        table.add_row(*(_words(value) for value in row.values()))
+        table.add_row(*(_words(row[key]) for key in shown))
     Console(width=170).print(table)
 
 
