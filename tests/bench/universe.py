@@ -1,12 +1,14 @@
 """What adaptation brings on recorded play: strategies, environments, frames by epochs, LoRA ranks,
 mixtures and masks, three seeds each, in CPU seconds.
 
-`python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does
-one seed of each table, much smaller; `--tables a,b` only some; `--seeds 1` fewer seeds, and the
-main table then in environment 1 only; `--one` runs in one process. The
-recipe is the paper's but for what a small base needs: higher rates, batches of 16 clips with two
-questions each, fp32, 8 frames where the table does not say otherwise, and a strategy of its own
-(`upper`: the decoder without its first layer).
+`python -m tests.bench.universe` runs all of it in two processes of one thread each, and goes on
+where it was stopped; `--quick` does one seed of each table, much smaller; `--tables a,b` only some;
+`--seeds 1` fewer seeds, and the main table then in environment 1 only; `--one` runs in one process;
+`--choosing` examines the clips by which strategies and rates may be chosen, not those of the
+tables. The recipe is the paper's but for what a small base needs: higher rates, two epochs or less
+of 1,200 clips in batches of 8, all eight questions of a clip (or as many as a table says) behind
+frames that do not see them, drawn anew each epoch, and a strategy of its own (`upper`: the decoder
+without its first layer).
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from evaluators.metrics.sampling import Policy
 from evaluators.models.adapt.batches import Mask
 from evaluators.models.adapt.sizing.count import step_cost
 from evaluators.models.adapt.sizing.weightless import LessonSize
@@ -34,7 +35,7 @@ from tests.bench.report import FOLDER
 from tests.bench.universe_clips import CHOOSING
 from tests.bench.universe_runs import (
     CELLS,
-    MIXTURES,
+    PAIRS,
     QUICK,
     Bench,
     Cells,
@@ -48,16 +49,18 @@ from tests.bench.universe_runs import (
 Label = tuple[tuple[str, str | int | float], ...]
 MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "lora", "full", "upper")
 RANKS = (8, 16, 32, 48, 64)
-FRAMES, EPOCHS = (1, 2, 4, 8), (0.5, 1.0, 2.0)
+FRAMES, EPOCHS = (1, 2, 4, 8), (0.5, 1.0, 1.5)
 BEST: Strategy = "upper"
 """What the other tables adapt by: the one strategy that learns to read actions."""
-RANKED = 1.5
+PAIRED = 3
+"""Questions a clip there."""
+RANKED = 0.5
 """Epochs of the table of ranks."""
 MASKS: tuple[Mask, ...] = ("own", "image_first")
-MASKED = 8
-"""Frames of the table of masks."""
-ASKED = 4
-"""Questions a clip in it."""
+ON_THE_WAY = ("masks", "frames")
+"""Tables with a row for each look on the way."""
+ELSEWHERE = ("strategies", "masks")
+"""Tables with a row for each environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,54 +81,65 @@ def strategies(size: Size) -> Iterator[Entry]:
             yield Entry("strategies", (("strategy", strategy),), job)
 
 
-def frames(size: Size) -> Iterator[Entry]:
-    """Frames by epochs, which are looks at one run, and first frames instead of uniform ones."""
-    wanted: list[tuple[Policy, int]] = [
-        *(("uniform_n", number) for number in FRAMES),
-        *(("first_n", number) for number in FRAMES[1:]),
-    ]
+def best(size: Size, seed: int) -> Job:
+    """The judge that learns to read actions and yes/no questions about them; it stands in several
+    tables and is trained once a seed."""
     *looks, steps = (size.steps_of(epochs) for epochs in EPOCHS)
-    for policy, number in wanted:
-        label = (("frames", f"{policy.removesuffix('_n')}-{number}"),)
+    return Job(
+        BEST,
+        seed,
+        size.frames,
+        mask="own",
+        steps=steps,
+        look=tuple(looks),
+        mixture=PAIRS,
+        questions=PAIRED,
+        elsewhere=len(size.seeds) > 1,
+    )
+
+
+def masks(size: Size) -> Iterator[Entry]:
+    """PaliGemma's own mask, under which the base was taught, against images that do not see the
+    question, which it never saw: eight frames, looks on the way and environments 2 to 8."""
+    for mask in MASKS:
         for seed in size.seeds:
-            job = Job(BEST, seed, number, policy, steps=steps, look=tuple(looks), questions=ASKED)
-            yield Entry("frames", label, job)
+            yield Entry("masks", (("mask", mask),), replace(best(size, seed), mask=mask))
+
+
+def frames(size: Size) -> Iterator[Entry]:
+    """Frames by epochs, which are looks at one run."""
+    for number in FRAMES:
+        for seed in size.seeds:
+            job = best(size, seed)
+            if number != size.frames:
+                job = replace(job, frames=number, elsewhere=False)
+            yield Entry("frames", (("frames", number),), job)
+
+
+def mixtures(size: Size) -> Iterator[Entry]:
+    """Mixtures of tasks and formats, three questions a clip."""
+    for name in (PAIRS, "drawn", "paper"):
+        for seed in size.seeds:
+            job = best(size, seed)
+            if name != PAIRS:
+                job = replace(job, mixture=name, elsewhere=False, look=())
+            yield Entry("mixtures", (("mixture", name),), job)
 
 
 def ranks(size: Size) -> Iterator[Entry]:
-    """LoRA at the paper's ranks."""
+    """LoRA at the paper's ranks, for as long as the main table or as there is time."""
     for rank in RANKS:
         for seed in size.seeds:
             job = Job("lora", seed, size.frames, steps=size.steps_of(RANKED), rank=rank)
             yield Entry("ranks", (("rank", rank),), job)
 
 
-def mixtures(size: Size) -> Iterator[Entry]:
-    """Three mixtures of tasks and formats, two questions a clip."""
-    for name in MIXTURES:
-        for seed in size.seeds:
-            job = Job(BEST, seed, size.frames, steps=size.steps, mixture=name, questions=2)
-            yield Entry("mixtures", (("mixture", name),), job)
-
-
-def masks(size: Size) -> Iterator[Entry]:
-    """PaliGemma's own mask, under which the base was taught, against images that do not see the
-    question, which it never saw: eight frames, four questions a clip, with looks on the way."""
-    *looks, steps = (size.steps_of(epochs) for epochs in EPOCHS)
-    for mask in MASKS:
-        for seed in size.seeds:
-            job = Job(
-                BEST, seed, MASKED, mask=mask, steps=steps, look=tuple(looks), questions=ASKED
-            )
-            yield Entry("masks", (("mask", mask),), job)
-
-
 TABLES = {
     "strategies": strategies,
     "masks": masks,
+    "frames": frames,
     "mixtures": mixtures,
     "ranks": ranks,
-    "frames": frames,
 }
 
 
@@ -151,8 +165,8 @@ def table_rows(entries: Sequence[Entry], ran: Sequence[Ran]) -> Iterator[dict[st
 def operations() -> Iterator[dict[str, Any]]:
     """What one clip costs in training at the size of PaliGemma 2 3B, by counted operations."""
     for mask in MASKS:
-        for questions in (1, ASKED, 8):
-            size = LessonSize(frames=MASKED, questions=questions)
+        for questions in (1, 4, 8):
+            size = LessonSize(frames=8, questions=questions)
             cost = step_cost("projector", size, mask)
             yield {
                 "mask": mask,
@@ -169,8 +183,7 @@ def main(arguments: Sequence[str]) -> int:
     named = arguments[arguments.index("--tables") + 1].split(",") if "--tables" in arguments else []
     size = _size(arguments)
     make(size, FOLDER)
-    measured: dict[str, Any] = {"operations": list(operations())}
-    _print("operations", measured["operations"])
+    measured: dict[str, Any] = {}
     workers = 1 if "--one" in arguments else 2
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size,)) as pool:
         for name in named or TABLES:
@@ -181,10 +194,9 @@ def main(arguments: Sequence[str]) -> int:
                     entries, pool.map(_run, [entry.job for entry in entries]), strict=True
                 )
             ]
-            measured[name] = list(table_rows(entries, ran))
-            file = FOLDER / f"universe{'-quick' if quick else ''}.json"
-            file.write_text(json.dumps(measured, indent=1) + "\n")
-            _print(name, measured[name])
+            _keep(name, list(table_rows(entries, ran)), measured, quick)
+    if not named:
+        _keep("operations", list(operations()), measured, quick)
     return 0
 
 
@@ -209,13 +221,21 @@ def _run(job: Job) -> Ran:
 
 
 def _labelled(entry: Entry, ran: Ran) -> Iterator[tuple[Label, Cells]]:
-    for steps, cells in ran.looks.items():
-        yield (*entry.label, ("steps", steps)), cells
-    home: Label = (("environment", HOME),) if ran.elsewhere else ()
-    at_the_end: Label = (("steps", entry.job.steps),) if ran.looks else ()
-    yield (*entry.label, *home, *at_the_end), ran.cells
-    for place, cells in ran.elsewhere.items():
-        yield (*entry.label, ("environment", place)), cells
+    looks = ran.looks if entry.table in ON_THE_WAY else {}
+    elsewhere = ran.elsewhere if entry.table in ELSEWHERE else {}
+    for steps, cells in looks.items():
+        yield (*entry.label, *_columns(entry, HOME, steps)), cells
+    yield (*entry.label, *_columns(entry, HOME, entry.job.steps)), ran.cells
+    for place, cells in elsewhere.items():
+        yield (*entry.label, *_columns(entry, place, entry.job.steps)), cells
+
+
+def _columns(entry: Entry, place: str, steps: int) -> Label:
+    """What a row is of beside its label; in a table with one place or one time it goes unsaid."""
+    where: Label = (("environment", place),) if entry.job.elsewhere else ()
+    when: Label = (("steps", steps),)
+    told = entry.table in ELSEWHERE, entry.table in ON_THE_WAY
+    return (*(where if told[0] else ()), *(when if told[1] else ()))
 
 
 def _told(entry: Entry, ran: Ran) -> Ran:
@@ -224,6 +244,14 @@ def _told(entry: Entry, ran: Ran) -> Ran:
     seed, seconds = entry.job.seed, ran.training
     print(f"{entry.table}: {label}, seed {seed}: {seconds:.0f} CPU s, {cells}", flush=True)
     return ran
+
+
+def _keep(name: str, rows: list[dict[str, Any]], measured: dict[str, Any], quick: bool) -> None:
+    """Write all tables that are there, and print this one."""
+    measured[name] = rows
+    file = FOLDER / f"universe{'-quick' if quick else ''}.json"
+    file.write_text(json.dumps(measured, indent=1) + "\n")
+    _print(name, rows)
 
 
 def _spread(values: Sequence[float]) -> dict[str, float]:

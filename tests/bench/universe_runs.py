@@ -32,13 +32,15 @@ Cells = Mapping[str, float]
 SHORT = {"action_recognition": "actions", "character_recognition": "characters"}
 CELLS = tuple(f"{SHORT[task]}, {form}" for task in TASKS for form in FORMATS)
 RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 2e-3, "full": 1e-3, "upper": 2e-3}
-ACTION_SHARE = 0.6
+ACTION_SHARE, PAIRS = 0.6, "pairs"
 MIXTURES = {
     "ours": (ACTION_SHARE, {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}),
     "paper": (0.8, {"binary": 0.075, "multiple_choice": 0.05, "open_ended": 0.8}),
-    "even": (0.5, {"binary": 1 / 6, "multiple_choice": 1 / 3, "open_ended": 1 / 3}),
+    "drawn": (0.8, {"binary": 1 / 3, "multiple_choice": 1 / 9, "open_ended": 2 / 9}),
+    "pairs": (0.8, {"binary": 1 / 3, "multiple_choice": 1 / 9, "open_ended": 2 / 9}),
 }
-"""The share of actions, and the weight of one question of each format."""
+"""The share of actions, and the weight of one question of each format; `pairs` asks of one task
+both yes/no questions and one that has to name the label, the others draw one by one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,8 @@ class Bench:
         self, number: int, job: Job, rng: np.random.Generator
     ) -> tuple[tuple[str, str], ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
+        if job.mixture == PAIRS:
+            return _paired(eight, rng)
         weights = np.array([_weight(pair, job.mixture) for pair in eight])
         chosen = rng.choice(
             len(eight),
@@ -240,6 +244,19 @@ def _tenths(losses: tuple[float, ...]) -> tuple[float, ...]:
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
     return clip[list(choose_frames(len(clip), frames, policy))]
+
+
+def _paired(
+    eight: tuple[QuestionAnswer, ...], rng: np.random.Generator
+) -> tuple[tuple[str, str], ...]:
+    """Of one task the question to be answered with yes, that with no, and a menu or the open
+    one."""
+    share, formats = MIXTURES[PAIRS]
+    task = TASKS[int(rng.uniform() >= share)]
+    yes, no, menu, named = (pair for pair in eight if pair.task == task)
+    menus = formats["multiple_choice"] / (formats["multiple_choice"] + formats["open_ended"])
+    third = menu if rng.uniform() < menus else named
+    return tuple((pair.question, pair.answer) for pair in (yes, no, third))
 
 
 def _weight(pair: QuestionAnswer, mixture: str) -> float:
