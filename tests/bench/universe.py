@@ -186,14 +186,11 @@ def main(arguments: Sequence[str]) -> int:
     measured: dict[str, Any] = {}
     workers = 1 if "--one" in arguments else 2
     with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size,)) as pool:
-        for name in named or TABLES:
-            entries = list(TABLES[name](size))
-            ran = [
-                _told(entry, result)
-                for entry, result in zip(
-                    entries, pool.map(_run, [entry.job for entry in entries]), strict=True
-                )
-            ]
+        tables = {name: list(TABLES[name](size)) for name in named or TABLES}
+        # All at once, so that nobody waits at the end of a table.
+        running = {name: [pool.submit(_run, e.job) for e in tables[name]] for name in tables}
+        for name, entries in tables.items():
+            ran = [_told(e, r.result()) for e, r in zip(entries, running[name], strict=True)]
             _keep(name, list(table_rows(entries, ran)), measured, quick)
     if not named:
         _keep("operations", list(operations()), measured, quick)

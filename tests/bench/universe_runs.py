@@ -173,7 +173,7 @@ def run(bench: Bench, job: Job) -> Ran:
             looking.append(seconds)
             model.train()
 
-    lessons, plan = bench.lessons(job), _plan(bench.size, job)
+    lessons, plan = bench.lessons(job), plan_of(bench.size, job)
     made, training = _cpu(lambda: adapt(model, processor, lessons, plan, report=told))
     cells, examining = _cpu(lambda: bench.examine(made.model, processor, job, bench.held))
     names = [place.name for place in PLACES[1:]] if job.elsewhere else []
@@ -198,7 +198,7 @@ def run_once(bench: Bench, job: Job) -> Ran:
         "base": revision(packaged_base()),
         "size": size,
         "job": asdict(job),
-        "plan": asdict(_plan(bench.size, job)),
+        "plan": asdict(plan_of(bench.size, job)),
         "mixture": MIXTURES[job.mixture],
     }
     order = json.loads(json.dumps(order))
@@ -223,7 +223,8 @@ def _read(kept: dict[str, Any]) -> Ran:
     return Ran(**{**kept, "looks": looks, "losses": tuple(kept["losses"])})
 
 
-def _plan(size: Size, job: Job) -> TrainingPlan:
+def plan_of(size: Size, job: Job) -> TrainingPlan:
+    """How a job is trained."""
     return TrainingPlan(
         strategy=job.strategy,
         steps=job.steps,
