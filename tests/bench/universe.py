@@ -89,7 +89,6 @@ def best(size: Size, seed: int) -> Job:
         BEST,
         seed,
         size.frames,
-        mask="own",
         steps=steps,
         look=tuple(looks),
         mixture=PAIRS,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -47,7 +48,7 @@ def main() -> int:
 
 def _adapted(folder: Path) -> None:
     size = Size()
-    bench, job = make(size, FOLDER), best(size, 0)
+    bench, job = make(size, FOLDER), replace(best(size, 0), mask="own")
     model, processor = read_folder(packaged_base(), "cpu", "fp32")
     plan = plan_of(size, job)
     made = adapt(model, processor, bench.lessons(job), plan)

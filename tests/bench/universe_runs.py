@@ -43,6 +43,10 @@ MIXTURES = {
 both yes/no questions and one that has to name the label, the others draw one by one."""
 
 
+BATCH = 24 << 20
+"""Bytes of a batch of the exam: what stays in a core's cache is read three times as fast."""
+
+
 @dataclass(frozen=True, slots=True)
 class Size:
     """How much of everything; clips are held out from this session on."""
@@ -99,7 +103,7 @@ class Bench:
         ]
         found: dict[str, list[bool]] = {name: [] for name in CELLS}
         with torch.autocast("cpu", torch.bfloat16):
-            answered = exam(Teacher(model, processor, job.mask), lessons)
+            answered = exam(Teacher(model, processor, job.mask), lessons, BATCH)
         for eight, right in zip(asked, answered, strict=True):
             for pair, good in zip(eight, right, strict=True):
                 found[f"{SHORT[pair.task]}, {pair.format}"].append(good)
