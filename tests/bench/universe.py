@@ -126,7 +126,7 @@ def mixtures(size: Size) -> Iterator[Entry]:
 
 
 def ranks(size: Size) -> Iterator[Entry]:
-    """LoRA at the paper's ranks, for as long as the main table or as there is time."""
+    """LoRA at the paper's ranks, half an epoch."""
     for rank in RANKS:
         for seed in size.seeds:
             job = Job("lora", seed, size.frames, steps=size.steps_of(RANKED), rank=rank)
