@@ -1,24 +1,24 @@
 """What adaptation brings on recorded play: strategies, environments, frames by epochs, LoRA ranks,
 mixtures and masks, three seeds each, in CPU seconds.
 
-`python -m tests.bench.universe` runs all of it in two processes of one thread each; `--quick` does
-one seed of each table, much smaller; `--tables a,b` only some; `--seeds 1` fewer seeds, and the
-main table then in environment 1 only; `--one` runs in one process. The
-recipe is the paper's but for what a small base needs: higher rates, batches of 16 clips with two
-questions each, fp32, 8 frames where the table does not say otherwise, and a strategy of its own
-(`upper`: the decoder without its first layer).
+`python -m tests.bench.universe` runs all of it in two processes of one thread each, and goes on
+where it was stopped; `--quick` does one seed of each table, much smaller; `--tables a,b` only some;
+`--seeds 1` fewer seeds, and the main table then in environment 1 only; `--one` runs in one process;
+`--choosing` examines the clips by which strategies and rates may be chosen, not those of the
+tables. The recipe is the paper's but for what a small base needs: higher rates, two epochs or less
+of 1,200 clips in batches of 8, all eight questions of a clip (or as many as a table says) behind
+frames that do not see them, drawn anew each epoch, and a strategy of its own (`upper`: the decoder
+without its first layer).
 """
 
 from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from multiprocessing import get_context
-from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
@@ -26,16 +26,16 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
-from evaluators.metrics.sampling import Policy
 from evaluators.models.adapt.batches import Mask
 from evaluators.models.adapt.sizing.count import step_cost
 from evaluators.models.adapt.sizing.weightless import LessonSize
 from evaluators.models.adapt.strategies import Strategy
 from evaluators.worlds.doom.places import HOME
 from tests.bench.report import FOLDER
+from tests.bench.universe_clips import CHOOSING
 from tests.bench.universe_runs import (
     CELLS,
-    MIXTURES,
+    PAIRS,
     QUICK,
     Bench,
     Cells,
@@ -43,18 +43,24 @@ from tests.bench.universe_runs import (
     Ran,
     Size,
     make,
-    run,
+    run_once,
 )
 
 Label = tuple[tuple[str, str | int | float], ...]
 MAIN: tuple[Strategy, ...] = ("zero_shot", "projector", "lora", "full", "upper")
 RANKS = (8, 16, 32, 48, 64)
-FRAMES, EPOCHS = (1, 2, 4, 8), (1, 2, 4)
-MASKED = 8
-"""Frames of the table of masks."""
-ASKED = 4
-"""Questions a clip in it."""
-LOOKS = (0.25, 0.5, 0.75)
+FRAMES, EPOCHS = (1, 2, 4, 8), (0.5, 1.0, 1.5)
+BEST: Strategy = "upper"
+"""What the other tables adapt by: the one strategy that learns to read actions."""
+PAIRED = 3
+"""Questions a clip there."""
+RANKED = 0.5
+"""Epochs of the table of ranks."""
+MASKS: tuple[Mask, ...] = ("own", "image_first")
+ON_THE_WAY = ("masks", "frames")
+"""Tables with a row for each look on the way."""
+ELSEWHERE = ("strategies", "masks")
+"""Tables with a row for each environment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,53 +81,64 @@ def strategies(size: Size) -> Iterator[Entry]:
             yield Entry("strategies", (("strategy", strategy),), job)
 
 
-def frames(size: Size) -> Iterator[Entry]:
-    """Frames by epochs, full tuning, and first frames instead of uniform ones."""
-    wanted: list[tuple[Policy, int, float]] = [
-        *(("uniform_n", number, epochs) for number in FRAMES for epochs in EPOCHS),
-        *(("first_n", number, EPOCHS[-1]) for number in FRAMES[1:]),
-    ]
-    for policy, number, epochs in wanted:
-        label = (("frames", f"{policy.removesuffix('_n')}-{number}"), ("epochs", epochs))
-        for seed in size.seeds:
-            steps = size.steps_of(epochs)
-            yield Entry("frames", label, Job("full", seed, number, policy, steps=steps))
-
-
-def ranks(size: Size) -> Iterator[Entry]:
-    """LoRA at the paper's ranks."""
-    for rank in RANKS:
-        for seed in size.seeds:
-            job = Job("lora", seed, size.frames, steps=size.steps, rank=rank)
-            yield Entry("ranks", (("rank", rank),), job)
-
-
-def mixtures(size: Size) -> Iterator[Entry]:
-    """Full tuning on three mixtures of tasks and formats."""
-    for name in MIXTURES:
-        for seed in size.seeds:
-            job = Job("full", seed, size.frames, steps=size.steps, mixture=name)
-            yield Entry("mixtures", (("mixture", name),), job)
+def best(size: Size, seed: int) -> Job:
+    """The judge that learns to read actions and yes/no questions about them; it stands in several
+    tables and is trained once a seed."""
+    *looks, steps = (size.steps_of(epochs) for epochs in EPOCHS)
+    return Job(
+        BEST,
+        seed,
+        size.frames,
+        steps=steps,
+        look=tuple(looks),
+        mixture=PAIRS,
+        questions=PAIRED,
+        elsewhere=len(size.seeds) > 1,
+    )
 
 
 def masks(size: Size) -> Iterator[Entry]:
     """PaliGemma's own mask, under which the base was taught, against images that do not see the
-    question, which it never saw: full tuning, eight frames, four questions a clip, with looks on
-    the way."""
-    steps = size.steps * 3 // 4
-    looks = tuple(max(1, round(share * steps)) for share in LOOKS)
-    for mask in ("own", "image_first"):
+    question, which it never saw: eight frames, looks on the way and environments 2 to 8."""
+    for mask in MASKS:
         for seed in size.seeds:
-            job = Job("full", seed, MASKED, mask=mask, steps=steps, look=looks, questions=ASKED)
-            yield Entry("masks", (("mask", mask),), job)
+            yield Entry("masks", (("mask", mask),), replace(best(size, seed), mask=mask))
+
+
+def frames(size: Size) -> Iterator[Entry]:
+    """Frames by epochs, which are looks at one run."""
+    for number in FRAMES:
+        for seed in size.seeds:
+            job = best(size, seed)
+            if number != size.frames:
+                job = replace(job, frames=number, elsewhere=False)
+            yield Entry("frames", (("frames", number),), job)
+
+
+def mixtures(size: Size) -> Iterator[Entry]:
+    """Mixtures of tasks and formats, three questions a clip."""
+    for name in (PAIRS, "drawn", "paper"):
+        for seed in size.seeds:
+            job = best(size, seed)
+            if name != PAIRS:
+                job = replace(job, mixture=name, elsewhere=False, look=())
+            yield Entry("mixtures", (("mixture", name),), job)
+
+
+def ranks(size: Size) -> Iterator[Entry]:
+    """LoRA at the paper's ranks, half an epoch."""
+    for rank in RANKS:
+        for seed in size.seeds:
+            job = Job("lora", seed, size.frames, steps=size.steps_of(RANKED), rank=rank)
+            yield Entry("ranks", (("rank", rank),), job)
 
 
 TABLES = {
     "strategies": strategies,
     "masks": masks,
+    "frames": frames,
     "mixtures": mixtures,
     "ranks": ranks,
-    "frames": frames,
 }
 
 
@@ -137,6 +154,7 @@ def table_rows(entries: Sequence[Entry], ran: Sequence[Ran]) -> Iterator[dict[st
             **dict(label),
             "seeds": len(members),
             "parameters": members[0][1].parameters,
+            "losses": [mean(tenth) for tenth in zip(*(r.losses for _, r in members), strict=True)],
             "training_cpu_s": mean(result.training for _, result in members),
             "examining_cpu_s": mean(result.examining for _, result in members),
             **{name: _spread([cells[name] for cells, _ in members]) for name in CELLS},
@@ -145,10 +163,9 @@ def table_rows(entries: Sequence[Entry], ran: Sequence[Ran]) -> Iterator[dict[st
 
 def operations() -> Iterator[dict[str, Any]]:
     """What one clip costs in training at the size of PaliGemma 2 3B, by counted operations."""
-    masks: tuple[Mask, ...] = ("own", "image_first")
-    for mask in masks:
-        for questions in (1, ASKED, 8):
-            size = LessonSize(frames=MASKED, questions=questions)
+    for mask in MASKS:
+        for questions in (1, 4, 8):
+            size = LessonSize(frames=8, questions=questions)
             cost = step_cost("projector", size, mask)
             yield {
                 "mask": mask,
@@ -159,55 +176,62 @@ def operations() -> Iterator[dict[str, Any]]:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the tables, print them and write them; each is written as soon as it is there."""
+    """Run the tables, print them and write them; each is written as soon as it is there, and a run
+    that was stopped goes on."""
     quick = "--quick" in arguments
     named = arguments[arguments.index("--tables") + 1].split(",") if "--tables" in arguments else []
-    size, began = QUICK if quick else Size(), time.monotonic()
+    size = _size(arguments)
+    make(size, FOLDER)
+    measured: dict[str, Any] = {}
+    workers = 1 if "--one" in arguments else 2
+    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size,)) as pool:
+        tables = {name: list(TABLES[name](size)) for name in named or TABLES}
+        # All at once, so that nobody waits at the end of a table.
+        running = {name: [pool.submit(_run, e.job) for e in tables[name]] for name in tables}
+        for name, entries in tables.items():
+            ran = [_told(e, r.result()) for e, r in zip(entries, running[name], strict=True)]
+            _keep(name, list(table_rows(entries, ran)), measured, quick)
+    if not named:
+        _keep("operations", list(operations()), measured, quick)
+    return 0
+
+
+def _size(arguments: Sequence[str]) -> Size:
+    size = QUICK if "--quick" in arguments else Size()
     if "--seeds" in arguments:
         number = int(arguments[arguments.index("--seeds") + 1])
         size = replace(size, seeds=size.seeds[:number])
-    clips = FOLDER / f"universe-clips-{size.train}-{size.held}.npz"
-    make(size, clips)
-    measured: dict[str, Any] = {"operations": list(operations())}
-    _print("operations", measured["operations"])
-    workers = 1 if "--one" in arguments else 2
-    with ProcessPoolExecutor(workers, get_context("spawn"), _begin, (size, clips)) as pool:
-        for name in named or TABLES:
-            entries = list(TABLES[name](size))
-            ran = [
-                _told(entry, result)
-                for entry, result in zip(
-                    entries, pool.map(_run, [entry.job for entry in entries]), strict=True
-                )
-            ]
-            measured[name] = list(table_rows(entries, ran))
-            measured["seconds"] = time.monotonic() - began
-            file = FOLDER / f"universe{'-quick' if quick else ''}.json"
-            file.write_text(json.dumps(measured, indent=1) + "\n")
-            _print(name, measured[name])
-    return 0
+    return replace(size, held_from=CHOOSING) if "--choosing" in arguments else size
 
 
 _BENCH: list[Bench] = []
 
 
-def _begin(size: Size, clips: Path) -> None:
+def _begin(size: Size) -> None:
     torch.set_num_threads(1)
-    _BENCH.append(make(size, clips))
+    _BENCH.append(make(size, FOLDER))
 
 
 def _run(job: Job) -> Ran:
-    return run(_BENCH[0], job)
+    return run_once(_BENCH[0], job)
 
 
 def _labelled(entry: Entry, ran: Ran) -> Iterator[tuple[Label, Cells]]:
-    for clips, cells in ran.looks.items():
-        yield (*entry.label, ("clips", clips)), cells
-    home: Label = (("environment", HOME),) if ran.elsewhere else ()
-    at_the_end: Label = (("clips", "all"),) if ran.looks else ()
-    yield (*entry.label, *home, *at_the_end), ran.cells
-    for place, cells in ran.elsewhere.items():
-        yield (*entry.label, ("environment", place)), cells
+    looks = ran.looks if entry.table in ON_THE_WAY else {}
+    elsewhere = ran.elsewhere if entry.table in ELSEWHERE else {}
+    for steps, cells in looks.items():
+        yield (*entry.label, *_columns(entry, HOME, steps)), cells
+    yield (*entry.label, *_columns(entry, HOME, entry.job.steps)), ran.cells
+    for place, cells in elsewhere.items():
+        yield (*entry.label, *_columns(entry, place, entry.job.steps)), cells
+
+
+def _columns(entry: Entry, place: str, steps: int) -> Label:
+    """What a row is of beside its label; in a table with one place or one time it goes unsaid."""
+    where: Label = (("environment", place),) if entry.job.elsewhere else ()
+    when: Label = (("steps", steps),)
+    told = entry.table in ELSEWHERE, entry.table in ON_THE_WAY
+    return (*(where if told[0] else ()), *(when if told[1] else ()))
 
 
 def _told(entry: Entry, ran: Ran) -> Ran:
@@ -218,14 +242,23 @@ def _told(entry: Entry, ran: Ran) -> Ran:
     return ran
 
 
+def _keep(name: str, rows: list[dict[str, Any]], measured: dict[str, Any], quick: bool) -> None:
+    """Write all tables that are there, and print this one."""
+    measured[name] = rows
+    file = FOLDER / f"universe{'-quick' if quick else ''}.json"
+    file.write_text(json.dumps(measured, indent=1) + "\n")
+    _print(name, rows)
+
+
 def _spread(values: Sequence[float]) -> dict[str, float]:
     return {"mean": mean(values), "std": stdev(values) if len(values) > 1 else 0.0}
 
 
 def _print(name: str, rows: Sequence[Mapping[str, Any]]) -> None:
-    table = Table(*rows[0], title=name)
+    shown = [key for key, value in rows[0].items() if not isinstance(value, list)]
+    table = Table(*shown, title=name)
     for row in rows:
-        table.add_row(*(_words(value) for value in row.values()))
+        table.add_row(*(_words(row[key]) for key in shown))
     Console(width=170).print(table)
 
 

@@ -3,14 +3,17 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from math import ceil
 from pathlib import Path
 from statistics import mean
 from typing import Any
 
 import numpy as np
+import torch
 
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, choose_frames
@@ -19,77 +22,78 @@ from evaluators.models.adapt.exam import exam
 from evaluators.models.adapt.strategies import Strategy
 from evaluators.models.adapt.train import TrainingPlan, TrainingStep, adapt
 from evaluators.models.vlm.adapter import packaged_base
-from evaluators.models.vlm.judge import read_folder
-from evaluators.suites.universe.bank import FILE, SPACE, read_rows
-from evaluators.suites.universe.bank_making import labelled
-from evaluators.suites.universe.course.reader import shrunk
+from evaluators.models.vlm.judge import read_folder, revision
+from evaluators.suites.universe.bank import SPACE
 from evaluators.suites.universe.questions import FORMATS, TASKS, QuestionAnswer, pairs
-from evaluators.worlds.doom.engine import running
-from evaluators.worlds.doom.places import HOME, PLACES
-from evaluators.worlds.doom.sessions import SessionOrder
+from evaluators.worlds.doom.places import PLACES
+from tests.bench.universe_clips import EXAMINING, TRAINING, Clips, bank_clips, home_clips
 
 Cells = Mapping[str, float]
 SHORT = {"action_recognition": "actions", "character_recognition": "characters"}
 CELLS = tuple(f"{SHORT[task]}, {form}" for task in TASKS for form in FORMATS)
 RATES: dict[Strategy, float] = {"projector": 5e-3, "lora": 2e-3, "full": 1e-3, "upper": 2e-3}
-ACTION_SHARE = 0.6
+ACTION_SHARE, PAIRS = 0.6, "pairs"
 MIXTURES = {
     "ours": (ACTION_SHARE, {"binary": 0.2, "multiple_choice": 0.15, "open_ended": 0.45}),
     "paper": (0.8, {"binary": 0.075, "multiple_choice": 0.05, "open_ended": 0.8}),
-    "even": (0.5, {"binary": 1 / 6, "multiple_choice": 1 / 3, "open_ended": 1 / 3}),
+    "drawn": (0.8, {"binary": 1 / 3, "multiple_choice": 1 / 9, "open_ended": 2 / 9}),
+    "pairs": (0.8, {"binary": 1 / 3, "multiple_choice": 1 / 9, "open_ended": 2 / 9}),
 }
-"""The share of actions, and the weight of one question of each format."""
-HELD_SESSION = 80_000
-"""Sessions from here on are held out."""
+"""The share of actions, and the weight of one question of each format; `pairs` asks of one task
+both yes/no questions and one that has to name the label, the others draw one by one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Clips:
-    """Labelled clips at the size the small model takes: clip, frame, height, width, RGB."""
-
-    frames: Pixels
-    labels: tuple[tuple[str, str], ...]
+BATCH = 24 << 20
+"""Bytes of a batch of the exam: what stays in a core's cache is read three times as fast."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much of everything."""
+    """How much of everything; clips are held out from this session on."""
 
     train: int = 1200
     held: int = 240
-    steps: int = 200
-    batch: int = 16
-    questions: int = 2
+    steps: int = 300
+    batch: int = 8
+    questions: int = 8
     frames: int = 8
     seeds: tuple[int, ...] = (0, 1, 2)
+    looked: int = 120
+    """Held-out clips of a look on the way."""
+    held_from: int = EXAMINING
 
     def steps_of(self, epochs: float) -> int:
         """The steps that show every training clip so many times."""
         return max(1, round(epochs * self.train / self.batch))
 
 
-QUICK = Size(train=120, held=60, steps=40, seeds=(0,))
+QUICK = Size(train=120, held=64, steps=40, seeds=(0,))
 
 
 @dataclass(frozen=True)
 class Bench:
-    """The clips of the target environment: those to adapt on and those held out."""
+    """The clips of the target environment, those to adapt on and those held out, and the folder
+    where others and finished runs are kept."""
 
     size: Size
     train: Clips
     held: Clips
+    folder: Path | None = None
 
     def lessons(self, job: Job) -> list[Lesson]:
-        """A lesson a training clip, its questions drawn by seed."""
+        """A lesson a training clip, its questions drawn by seed; those of each epoch are drawn
+        anew."""
         rng = np.random.default_rng([job.seed, 18])
+        clips = [_seen(clip, job.frames, job.policy) for clip in self.train.frames]
+        epochs = max(1, ceil(job.steps * self.size.batch / len(clips)))
         return [
-            Lesson(_seen(self.train.frames[i], job.frames, job.policy), self._drawn(i, job, rng))
-            for i in range(len(self.train.labels))
+            Lesson(clip, self._drawn(number, job, rng))
+            for _ in range(epochs)
+            for number, clip in enumerate(clips)
         ]
 
-    def examine(self, model: Any, processor: Any, job: Job, held: Clips | None = None) -> Cells:
+    def examine(self, model: Any, processor: Any, job: Job, held: Clips) -> Cells:
         """Exact match of every cell on held-out clips, all eight questions each."""
-        held = held or self.held
         asked = [pairs(*labels, SPACE, number) for number, labels in enumerate(held.labels)]
         lessons = [
             Lesson(
@@ -98,9 +102,9 @@ class Bench:
             for clip, eight in zip(held.frames, asked, strict=True)
         ]
         found: dict[str, list[bool]] = {name: [] for name in CELLS}
-        for eight, right in zip(
-            asked, exam(Teacher(model, processor, job.mask), lessons), strict=True
-        ):
+        with torch.autocast("cpu", torch.bfloat16):
+            answered = exam(Teacher(model, processor, job.mask), lessons, BATCH)
+        for eight, right in zip(asked, answered, strict=True):
             for pair, good in zip(eight, right, strict=True):
                 found[f"{SHORT[pair.task]}, {pair.format}"].append(good)
         return {name: 100 * mean(right) for name, right in found.items()}
@@ -109,6 +113,8 @@ class Bench:
         self, number: int, job: Job, rng: np.random.Generator
     ) -> tuple[tuple[str, str], ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
+        if job.mixture == PAIRS:
+            return _paired(eight, rng)
         weights = np.array([_weight(pair, job.mixture) for pair in eight])
         chosen = rng.choice(
             len(eight),
@@ -128,13 +134,15 @@ class Job:
     seed: int = 0
     frames: int = 8
     policy: Policy = "uniform_n"
-    mask: Mask = "own"
+    mask: Mask = "image_first"
     steps: int = 0
     look: tuple[int, ...] = ()
     rank: int = 8
     mixture: str = "ours"
     questions: int = 0
     """A clip; 0 is as many as the size says."""
+    rate: float = 0.0
+    """0 is the rate of the strategy."""
     elsewhere: bool = False
 
 
@@ -147,102 +155,113 @@ class Ran:
     parameters: int
     training: float
     examining: float
-    looks: Mapping[int, Cells]
-    """By the clips seen until then."""
-    elsewhere: Mapping[str, Cells]
+    looks: Mapping[int, Cells] = field(default_factory=dict)
+    """By the steps made until then."""
+    elsewhere: Mapping[str, Cells] = field(default_factory=dict)
+    losses: tuple[float, ...] = ()
+    """The mean of each tenth of the training."""
 
 
 def run(bench: Bench, job: Job) -> Ran:
     """Adapt the packaged model once and examine it."""
     model, processor = read_folder(packaged_base(), "cpu", "fp32")
-    plan = TrainingPlan(
-        strategy=job.strategy,
-        steps=job.steps,
-        batch=bench.size.batch,
-        accumulate=1,
-        rate=RATES.get(job.strategy, 0.0),
-        rank=job.rank,
-        mask=job.mask,
-        seed=job.seed,
-        every=10**9,
-    )
     on_the_way: dict[int, Cells] = {}
     looking: list[float] = []
-
-    def examine(model: Any) -> Cells:
-        return bench.examine(model, processor, job)
 
     def told(step: TrainingStep) -> None:
         if step.number in job.look:
             model.eval()
-            cells, seconds = _cpu(lambda: examine(model))
-            on_the_way[step.number * bench.size.batch] = cells
+            held = bench.held.first(bench.size.looked)
+            cells, seconds = _cpu(lambda: bench.examine(model, processor, job, held))
+            on_the_way[step.number] = cells
             looking.append(seconds)
             model.train()
 
-    lessons = bench.lessons(job)
+    lessons, plan = bench.lessons(job), plan_of(bench.size, job)
     made, training = _cpu(lambda: adapt(model, processor, lessons, plan, report=told))
-    cells, examining = _cpu(lambda: examine(made.model))
+    cells, examining = _cpu(lambda: bench.examine(made.model, processor, job, bench.held))
     names = [place.name for place in PLACES[1:]] if job.elsewhere else []
     elsewhere = {
-        name: bench.examine(made.model, processor, job, bank_clips(name)) for name in names
+        name: bench.examine(made.model, processor, job, bank_clips(name, bench.folder))
+        for name in names
     }
     # What the looks on the way took is no part of training.
     learning = training - sum(looking)
-    return Ran(cells, made.parameters, learning, examining, on_the_way, elsewhere)
+    return Ran(
+        cells, made.parameters, learning, examining, on_the_way, elsewhere, _tenths(made.losses)
+    )
 
 
-def make(size: Size, keep: Path | None = None) -> Bench:
-    """Record the clips; those held out are of other sessions. With a file, they are kept there and
-    read from it the next time."""
-    if keep is not None and keep.is_file():
-        return _read(size, keep)
-    with running() as engine:
-        train = _recorded(engine.record, size.train, 0)
-        held = _recorded(engine.record, size.held, HELD_SESSION)
-    if keep is not None:
-        keep.parent.mkdir(parents=True, exist_ok=True)
-        np.savez(
-            keep,
-            train=train.frames,
-            held=held.frames,
-            train_labels=np.array(train.labels),
-            held_labels=np.array(held.labels),
-        )
-    return Bench(size, train, held)
+def run_once(bench: Bench, job: Job) -> Ran:
+    """As `run`, but what ran already, for another table or before a stop, is read from the bench's
+    folder."""
+    assert bench.folder
+    file = bench.folder / "universe-runs.jsonl"
+    size = {name: value for name, value in asdict(bench.size).items() if name != "seeds"}
+    order = {
+        "base": revision(packaged_base()),
+        "size": size,
+        "job": asdict(job),
+        "plan": asdict(plan_of(bench.size, job)),
+        "mixture": MIXTURES[job.mixture],
+    }
+    order = json.loads(json.dumps(order))
+    for line in file.read_text("utf-8").splitlines() if file.is_file() else ():
+        kept = json.loads(line)
+        if kept["order"] == order:
+            return _read(kept["ran"])
+    ran = run(bench, job)
+    with file.open("a", encoding="utf-8") as runs:
+        runs.write(json.dumps({"order": order, "ran": asdict(ran)}) + "\n")
+    return ran
 
 
-def _read(size: Size, file: Path) -> Bench:
-    with np.load(file, allow_pickle=False) as arrays:
-        train, held = (
-            Clips(arrays[name], tuple((str(a), str(c)) for a, c in arrays[f"{name}_labels"]))
-            for name in ("train", "held")
-        )
-    return Bench(size, train, held)
+def make(size: Size, folder: Path | None = None) -> Bench:
+    """The clips of a bench; those held out are of other sessions."""
+    train = home_clips(size.train, TRAINING, folder)
+    return Bench(size, train, home_clips(size.held, size.held_from, folder), folder)
 
 
-def bank_clips(environment: str) -> Clips:
-    """The open bank's clips of an environment."""
-    rows = [row for row in read_rows(FILE) if row.clip.environment == environment]
-    frames = np.stack([shrunk(row.clip.frames()) for row in rows])
-    return Clips(frames, tuple((row.action, row.character) for row in rows))
+def _read(kept: dict[str, Any]) -> Ran:
+    looks = {int(step): cells for step, cells in kept["looks"].items()}
+    return Ran(**{**kept, "looks": looks, "losses": tuple(kept["losses"])})
 
 
-def _recorded(record: Any, number: int, first: int) -> Clips:
-    frames: list[Pixels] = []
-    labels: list[tuple[str, str]] = []
-    for seed in range(first, first + 10 * number):
-        session = record(SessionOrder(HOME, seed))
-        for row in labelled(session):
-            frames.append(shrunk(session.clip(row.clip.take)))
-            labels.append((row.action, row.character))
-        if len(frames) >= number:
-            return Clips(np.stack(frames[:number]), tuple(labels[:number]))
-    raise ValueError(f"{HOME} gave {len(frames)} clips of {number}.")
+def plan_of(size: Size, job: Job) -> TrainingPlan:
+    """How a job is trained."""
+    return TrainingPlan(
+        strategy=job.strategy,
+        steps=job.steps,
+        batch=size.batch,
+        accumulate=1,
+        rate=job.rate or RATES.get(job.strategy, 0.0),
+        rank=job.rank,
+        mask=job.mask,
+        precision="bf16",
+        seed=job.seed,
+        every=10**9,
+    )
+
+
+def _tenths(losses: tuple[float, ...]) -> tuple[float, ...]:
+    return tuple(float(part.mean()) for part in np.array_split(losses, 10) if len(part))
 
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
     return clip[list(choose_frames(len(clip), frames, policy))]
+
+
+def _paired(
+    eight: tuple[QuestionAnswer, ...], rng: np.random.Generator
+) -> tuple[tuple[str, str], ...]:
+    """Of one task the question to be answered with yes, that with no, and a menu or the open
+    one."""
+    share, formats = MIXTURES[PAIRS]
+    task = TASKS[int(rng.uniform() >= share)]
+    yes, no, menu, named = (pair for pair in eight if pair.task == task)
+    menus = formats["multiple_choice"] / (formats["multiple_choice"] + formats["open_ended"])
+    third = menu if rng.uniform() < menus else named
+    return tuple((pair.question, pair.answer) for pair in (yes, no, third))
 
 
 def _weight(pair: QuestionAnswer, mixture: str) -> float:

@@ -2,11 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 import torch
 
+from tests.bench import universe_runs
 from tests.bench.universe import MAIN, TABLES, table_rows
-from tests.bench.universe_runs import CELLS, QUICK, Bench, Cells, Job, Ran, Size, make, run
+from tests.bench.universe_clips import CHOOSING, EXAMINING, TRAINING
+from tests.bench.universe_runs import (
+    CELLS,
+    QUICK,
+    Bench,
+    Cells,
+    Job,
+    Ran,
+    Size,
+    make,
+    run,
+    run_once,
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +58,7 @@ def test_every_table_has_three_seeds_and_every_row_its_mean_and_spread() -> None
 
     def pretended(job: Job) -> Ran:
         cells: Cells = dict.fromkeys(CELLS, level[job.strategy] + job.seed)
-        return Ran(cells, 1, 2.0, 3.0, dict.fromkeys(job.look, cells), {})
+        return Ran(cells, 1, 2.0, 3.0, dict.fromkeys(job.look, cells))
 
     for name, wanted in TABLES.items():
         entries = list(wanted(size))
@@ -60,5 +77,31 @@ def test_looks_on_the_way_are_rows_of_their_own(bench: Bench) -> None:
 
     ran = run(bench, job)
 
-    assert set(ran.looks) == {2 * bench.size.batch}
-    assert ran.looks[2 * bench.size.batch].keys() == ran.cells.keys()
+    assert set(ran.looks) == {2}
+    assert ran.looks[2].keys() == ran.cells.keys()
+
+
+def test_a_run_that_was_made_is_read_and_not_made_again(
+    bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = replace(bench, folder=tmp_path)
+    job = Job("projector", frames=1, steps=2, look=(1,))
+    first = run_once(kept, job)
+    monkeypatch.setattr(universe_runs, "run", _not_again)
+
+    assert run_once(kept, job) == first
+    with pytest.raises(AssertionError, match="made again"):
+        run_once(kept, replace(job, seed=1))
+
+
+def test_the_examined_clips_have_every_action_equally_often_and_are_of_other_sessions(
+    bench: Bench,
+) -> None:
+    counts = Counter(action for action, _ in bench.held.labels)
+
+    assert set(counts.values()) == {QUICK.held // 8}
+    assert bench.size.held_from == EXAMINING > CHOOSING > TRAINING + 10 * Size().train
+
+
+def _not_again(_bench: Bench, _job: Job) -> Ran:
+    raise AssertionError("made again")
