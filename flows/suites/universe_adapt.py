@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from evaluators.media import frame_indices
 from evaluators.suites import suite_named
 from evaluators.suites.universe.construction import split
-from evaluators.suites.universe.mixture import ALPHA, BETA, Dataset, build
+from evaluators.suites.universe.mixture import A_PAIR, ALPHA, BETA, Dataset, build
 from evaluators.suites.universe.segments import BadData, problems, read_annotations
 from flows.suites.judges.bases import CannotAdapt, KnownBase, find_base, put_on_shelf
 from flows.suites.judges.exam import ExamPaper, sit_exam
@@ -33,15 +33,17 @@ class LessonMixture:
     tasks: Mapping[str, float] = field(default_factory=lambda: dict(ALPHA))
     formats: Mapping[str, float] = field(default_factory=lambda: dict(BETA))
     questions: int = 1
+    pairs: bool = False
 
     @classmethod
-    def read(cls, tasks: str, formats: str, questions: int) -> LessonMixture:
+    def read(cls, tasks: str, formats: str, questions: int, pairs: bool = False) -> LessonMixture:
         """From shares separated by commas, in the order of the tasks and of the formats."""
         shares = [[float(share) for share in text.split(",")] for text in (tasks, formats)]
         return cls(
             dict(zip(ALPHA, shares[0], strict=True)),
             dict(zip(BETA, shares[1], strict=True)),
-            questions,
+            A_PAIR if pairs else questions,
+            pairs,
         )
 
 
@@ -112,9 +114,18 @@ def lessons_of(wish: AdaptationRequest, training: Sequence[Any], seed: int) -> D
     """What is learned from: the mixture over the training clips."""
     count, policy = read_frame_rule(wish.frames)
     mixture = wish.mixture
-    tasks, formats, asked = mixture.tasks, mixture.formats, mixture.questions
     try:
-        return build(wish.data, training, tasks, formats, count, policy, seed=seed, questions=asked)
+        return build(
+            wish.data,
+            training,
+            mixture.tasks,
+            mixture.formats,
+            count,
+            policy,
+            seed=seed,
+            questions=mixture.questions,
+            pairs=mixture.pairs,
+        )
     except ValueError as error:
         raise CannotAdapt(str(error)) from None
 
@@ -214,7 +225,7 @@ def _recipe(wish: AdaptationRequest, plan: TrainingPlan, known: KnownBase) -> st
     )
     return (
         f"Recipe: {stands_on}, frames {wish.frames}, {settings}, {shares}, "
-        f"{wish.mixture.questions} questions a clip."
+        f"{wish.mixture.questions} questions a clip{' in pairs' if wish.mixture.pairs else ''}."
     )
 
 

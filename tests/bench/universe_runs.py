@@ -24,6 +24,7 @@ from evaluators.models.adapt.train import TrainingPlan, TrainingStep, adapt
 from evaluators.models.vlm.adapter import packaged_base
 from evaluators.models.vlm.judge import read_folder, revision
 from evaluators.suites.universe.bank import SPACE
+from evaluators.suites.universe.mixture import both_and_one
 from evaluators.suites.universe.questions import FORMATS, TASKS, QuestionAnswer, pairs
 from evaluators.worlds.doom.places import PLACES
 from tests.bench.universe_clips import EXAMINING, TRAINING, Clips, bank_clips, home_clips
@@ -114,7 +115,10 @@ class Bench:
     ) -> tuple[tuple[str, str], ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
         if job.mixture == PAIRS:
-            return _paired(eight, rng)
+            share, formats = MIXTURES[PAIRS]
+            alpha: dict[str, float] = dict(zip(TASKS, (share, 1 - share), strict=True))
+            both = both_and_one(eight, alpha, formats, rng)
+            return tuple((pair.question, pair.answer) for pair in both)
         weights = np.array([_weight(pair, job.mixture) for pair in eight])
         chosen = rng.choice(
             len(eight),
@@ -249,19 +253,6 @@ def _tenths(losses: tuple[float, ...]) -> tuple[float, ...]:
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:
     return clip[list(choose_frames(len(clip), frames, policy))]
-
-
-def _paired(
-    eight: tuple[QuestionAnswer, ...], rng: np.random.Generator
-) -> tuple[tuple[str, str], ...]:
-    """Of one task the question to be answered with yes, that with no, and a menu or the open
-    one."""
-    share, formats = MIXTURES[PAIRS]
-    task = TASKS[int(rng.uniform() >= share)]
-    yes, no, menu, named = (pair for pair in eight if pair.task == task)
-    menus = formats["multiple_choice"] / (formats["multiple_choice"] + formats["open_ended"])
-    third = menu if rng.uniform() < menus else named
-    return tuple((pair.question, pair.answer) for pair in (yes, no, third))
 
 
 def _weight(pair: QuestionAnswer, mixture: str) -> float:

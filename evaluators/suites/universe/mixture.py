@@ -15,7 +15,7 @@ import numpy as np
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, allocate, choose_frames
 from evaluators.metrics.text import Format
-from evaluators.suites.universe.questions import QuestionAnswer, Task
+from evaluators.suites.universe.questions import TASKS, Kind, QuestionAnswer, Task
 from evaluators.suites.universe.segments import (
     SegmentAnnotation,
     read_segment,
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 ALPHA: Mapping[str, float] = {"action_recognition": 0.8, "character_recognition": 0.2}
 BETA: Mapping[str, float] = {"binary": 0.15, "multiple_choice": 0.05, "open_ended": 0.8}
 """The paper's best mixture."""
+A_PAIR = 3
+"""Questions of a lesson with both yes/no questions: these, and one that names the label."""
 CONTEXT = 8
 """Frames an evaluator sees of a clip, unless told otherwise; it sees all of them at once."""
 
@@ -83,12 +85,14 @@ def build(
     total: int | None = None,
     seed: int = 0,
     questions: int = 1,
+    pairs: bool = False,
 ) -> Dataset:
     """Lessons in a random order, as many as there are clips unless told; counts by largest
     remainder.
 
     With several questions a lesson, each clip's are drawn by the same weights and none twice, so
-    that shares hold only about.
+    that shares hold only about. With pairs a lesson has three of one task: the question to be
+    answered with yes, that with no, and a menu or the open one.
     """
     if not annotations:
         raise ValueError("There is no clip to ask about. Give at least one annotation.")
@@ -98,9 +102,15 @@ def build(
     length = read_shape(folder).frames
     frames = choose_frames(length, context_length, sampling_strategy)
     count = len(annotations) if total is None else total
-    if questions > 1:
-        drawn = _several(annotations, count, questions, (alpha_task, beta_format), rng)
-        return Dataset(folder, tuple(_item(a, pair, frames) for a, pair in drawn), questions)
+    weights = alpha_task, beta_format
+    if pairs or questions > 1:
+        asked = A_PAIR if pairs else questions
+        drawn = (
+            _both_and_one(annotations, count, weights, rng)
+            if pairs
+            else _several(annotations, count, asked, weights, rng)
+        )
+        return Dataset(folder, tuple(_item(a, pair, frames) for a, pair in drawn), asked)
     items = [
         _item(
             annotations[number], _pair(annotations[number], share.task, share.format, rng), frames
@@ -109,6 +119,34 @@ def build(
         for number in _drawn(len(annotations), share.count, rng)
     ]
     return Dataset(folder, tuple(items[i] for i in rng.permutation(len(items))))
+
+
+def both_and_one(
+    asked: Sequence[QuestionAnswer],
+    alpha: Mapping[str, float],
+    beta: Mapping[str, float],
+    rng: np.random.Generator,
+) -> tuple[QuestionAnswer, ...]:
+    """Of one task of a clip's eight questions the one to be answered with yes, that with no, and a
+    menu or the open one."""
+    menus = beta["multiple_choice"] + beta["open_ended"]
+    if not menus:
+        raise ValueError("Pairs have one question that names. Give choice or open ones a share.")
+    task = TASKS[int(rng.uniform() >= alpha[TASKS[0]] / sum(alpha.values()))]
+    kinds = {pair.kind: pair for pair in asked if pair.task == task}
+    naming: Kind = "mc" if rng.uniform() < beta["multiple_choice"] / menus else "oe"
+    return kinds["binary_pos"], kinds["binary_neg"], kinds[naming]
+
+
+def _both_and_one(
+    annotations: Sequence[SegmentAnnotation],
+    count: int,
+    weights: tuple[Mapping[str, float], Mapping[str, float]],
+    rng: np.random.Generator,
+) -> Iterator[tuple[SegmentAnnotation, QuestionAnswer]]:
+    for number in _drawn(len(annotations), count, rng):
+        for pair in both_and_one(annotations[number].pairs, *weights, rng):
+            yield annotations[number], pair
 
 
 def _item(

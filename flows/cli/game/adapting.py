@@ -94,6 +94,9 @@ def adapt(
     questions: Annotated[
         int, typer.Option(min=1, max=8, help="A clip; image_first reads its frames once.")
     ] = 1,
+    pairs: Annotated[
+        bool, typer.Option(help="Three a clip: both yes/no ones, and one that names.")
+    ] = False,
     frames: Annotated[
         str, typer.Option(parser=FRAME_RULE, help="uniform-n or first-n.")
     ] = "uniform-8",
@@ -161,7 +164,7 @@ def adapt(
             base_id or "",
             settings.shelf,
             None if steps else epochs,
-            LessonMixture.read(tasks, formats, questions),
+            LessonMixture.read(tasks, formats, questions, pairs),
         )
         adapted = run(request, training, settings.device, report_step)
     if launched().is_main:

@@ -78,6 +78,31 @@ def test_several_questions_a_lesson_are_different_ones_about_one_clip(
         assert len({item.question for item in items}) == len(data[number].questions) == 4
 
 
+def test_a_lesson_of_pairs_has_yes_no_and_one_that_names_about_one_task(
+    built: tuple[Path, Built],
+) -> None:
+    data = build(*_data(built), pairs=True)
+
+    assert len(data) == len(built[1].annotations)
+    for number in range(len(data)):
+        yes, no, naming = data.items[3 * number : 3 * number + 3]
+        assert (yes.answer, no.answer) == ("yes", "no")
+        assert naming.format in ("multiple_choice", "open_ended")
+        assert len({(item.filename, item.task) for item in (yes, no, naming)}) == 1
+
+
+def test_pairs_keep_to_the_mixture_and_need_a_format_that_names(built: tuple[Path, Built]) -> None:
+    only_open = {"binary": 1.0, "multiple_choice": 0.0, "open_ended": 1.0}
+    actions = {"action_recognition": 1.0, "character_recognition": 0.0}
+
+    data = build(*_data(built), actions, only_open, pairs=True)
+
+    assert {item.task for item in data.items} == {"action_recognition"}
+    assert {item.format for item in data.items} == {"binary", "open_ended"}
+    with pytest.raises(ValueError, match="one question that names"):
+        build(*_data(built), beta_format={**only_open, "open_ended": 0.0}, pairs=True)
+
+
 def test_the_fingerprint_of_lessons_tells_other_questions_and_other_clips(
     built: tuple[Path, Built],
 ) -> None:
