@@ -19,7 +19,8 @@ from evaluators.suites.tailor.bank import DATA, Row
 class SampleReading:
     """What readers found in a fresh sample: prompts with any fault, by category, those with a
     material one, and the 95 % interval (Wilson) of the latter's share in the bank's version at that
-    time. Of those that were drawn the first or all were read."""
+    time. Of those that were drawn the first or all were read. Readings of one name in `blind` were
+    one: prompts of both banks in random order, without their versions."""
 
     seed: str
     bank: str
@@ -29,6 +30,7 @@ class SampleReading:
     faulty: tuple[str, ...]
     material: tuple[str, ...]
     categories: Mapping[str, int]
+    blind: str = ""
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -53,6 +55,7 @@ def _reading(row: Row) -> SampleReading:
         faulty=tuple(sorted({fault["item"] for fault in faults})),
         material=tuple(sorted({fault["item"] for fault in faults if _is_material(fault)})),
         categories=Counter(fault["category"] for fault in faults),
+        blind=row.get("blind", ""),
     )
 
 

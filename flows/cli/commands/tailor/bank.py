@@ -74,8 +74,9 @@ def _sample_line(reading: SampleReading) -> str:
     low, high = reading.interval
     material, faulty = len(reading.material), len(reading.faulty)
     faults = ", ".join(f"{plain(name)} {n}" for name, n in sorted(reading.categories.items()))
+    blind = f", read blind beside others ({plain(reading.blind)} time)" if reading.blind else ""
     return (
-        f"Fresh sample {plain(reading.seed[:8])} of bank {plain(reading.bank)}, by a "
+        f"Fresh sample {plain(reading.seed[:8])} of bank {plain(reading.bank)}{blind}, by a "
         f"{plain(reading.by)}: {material} of {reading.prompts} prompts with a material fault "
         f"({low:.1%} to {high:.1%}), {faulty} with any: {faults}."
     )
