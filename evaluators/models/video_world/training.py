@@ -48,7 +48,7 @@ class VideoPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedLessons:
     """Recordings as lessons, the codec that made them so, and the scales of their actions."""
 
     action_mean: tuple[float, ...]
@@ -72,7 +72,7 @@ def train_world(
 
 def prepare(
     recordings: Sequence[Recording], config: VideoWorldConfig, codec: VideoCodec | None = None
-) -> Prepared:
+) -> PreparedLessons:
     """What is made of recordings before any network learns, which hangs on no seed and no mode."""
     mean, scale = action_statistics(recordings)
     config = replace(config, action_mean=mean, action_scale=scale).checked()
@@ -81,11 +81,11 @@ def prepare(
         frames = np.concatenate([recording.frames.swapaxes(0, 1) for recording in recordings])
         teach_codec(codec, frames)
     lessons = VideoLessons.of(recordings, codec.eval(), config)
-    return Prepared(mean, scale, codec, lessons)
+    return PreparedLessons(mean, scale, codec, lessons)
 
 
 def train_on(
-    prepared: Prepared, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
+    prepared: PreparedLessons, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
 ) -> TrainedWorld:
     """The same from recordings that are prepared already, by a config that sees alike."""
     mean, scale = prepared.action_mean, prepared.action_scale
