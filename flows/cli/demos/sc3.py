@@ -1,5 +1,5 @@
-"""SC3-Eval in the demo: the shipped rollouts of the small video world model, and those of a world
-that is grey all over, made on the spot; a second real run stands beside them as ceiling."""
+"""SC3-Eval in the demo: the shipped rollouts of the small video world model. Fakes, a grey world
+among them, and a second real run as ceiling stand beside it as yardsticks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from evaluators.contracts import Sample
-from evaluators.suites.sc3.producing import Rollouts
 from evaluators.suites.sc3.samples import in_loop, samples
 from evaluators.suites.sc3.table.cached import write_cached
 from evaluators.suites.sc3.yardsticks import SHIPPED_WORLD
-from evaluators.worlds.tabletop.blind import grey
 from flows.cli.demos.entry import DemoFacts, declaration_of
 from infra.settings import Settings
 from submissions.bundle.pack import pack_outputs
@@ -26,7 +24,8 @@ def bundles(settings: Settings) -> tuple[Path, ...]:
     """What is handed in; the small model's only where it is shipped."""
     folder = settings.home / "demo" / "sc3"
     folder.mkdir(parents=True, exist_ok=True)
-    return tuple(bundle for make in (small_world, grey_world) if (bundle := make(folder)))
+    bundle = small_world(folder)
+    return (bundle,) if bundle else ()
 
 
 def small_world(folder: Path) -> Path | None:
@@ -38,17 +37,6 @@ def small_world(folder: Path) -> Path | None:
             return None
         facts = DemoFacts("Small video world model (shipped rollouts)", "1", {"seed": 0})
         _pack(bundle, facts, files, {"trained_on_suite_data": "no", "statement": SHIPPED})
-    return bundle
-
-
-def grey_world(folder: Path) -> Path:
-    """A world that is grey all over, rolled out once and kept."""
-    bundle = folder / "grey-world.zip"
-    if not bundle.exists():
-        made = Rollouts(grey()).generate(_samples(), _place(folder, "grey"))
-        files = {output.sample_id: output.file for output in made if output.file}
-        facts = DemoFacts("World that is grey all over (no model)", "1", {"seed": 0})
-        _pack(bundle, facts, files, {})
     return bundle
 
 
