@@ -20,7 +20,7 @@ from evaluators.models.video_world.table_course import (
     practise_table,
     with_modes,
 )
-from evaluators.models.video_world.training import Prepared, prepare, train_on
+from evaluators.models.video_world.training import PreparedLessons, prepare, train_on
 from evaluators.models.video_world.world import VideoWorld, open_world
 from evaluators.suites.sc3.rollouts.trajectories import write_whole
 from evaluators.suites.sc3.yardsticks import SHIPPED_WORLD
@@ -88,7 +88,7 @@ def practice(effort: Effort) -> TablePractice:
 
 
 @cache
-def prepared(effort: Effort) -> Prepared:
+def prepared(effort: Effort) -> PreparedLessons:
     """Codec and lessons, which are the same for every variant and seed: made once a process."""
     return prepare(practice(effort).learned, effort.course.config)
 
