@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,23 +37,31 @@ class Clips:
 
 def home_clips(number: int, first: int, folder: Path | None = None) -> Clips:
     """Clips of the place of adaptation, from a session on; with a folder they are recorded once."""
-    file = folder / f"universe-clips-{first}-{number}.npz" if folder else None
-    if file and file.is_file():
-        return _read(file)
-    with running() as engine:
-        clips = _recorded(engine.record, number, first)
-    return _keep(clips, file) if file else clips
+
+    def record() -> Clips:
+        with running() as engine:
+            return _recorded(engine.record, number, first)
+
+    return _once(f"{first}-{number}", folder, record)
 
 
 def bank_clips(environment: str, folder: Path | None = None) -> Clips:
     """The open bank's clips of an environment."""
-    file = folder / f"universe-clips-{environment}.npz" if folder else None
-    if file and file.is_file():
-        return _read(file)
-    rows = [row for row in read_rows(FILE) if row.clip.environment == environment]
-    frames = np.stack([shrunk(row.clip.frames()) for row in rows])
-    clips = Clips(frames, tuple((row.action, row.character) for row in rows))
-    return _keep(clips, file) if file else clips
+
+    def play() -> Clips:
+        rows = [row for row in read_rows(FILE) if row.clip.environment == environment]
+        frames = np.stack([shrunk(row.clip.frames()) for row in rows])
+        return Clips(frames, tuple((row.action, row.character) for row in rows))
+
+    return _once(environment, folder, play)
+
+
+def _once(name: str, folder: Path | None, make: Callable[[], Clips]) -> Clips:
+    """Made, or as they lie in the folder since they were made."""
+    if folder is None:
+        return make()
+    file = folder / f"universe-clips-{name}.npz"
+    return _read(file) if file.is_file() else _keep(make(), file)
 
 
 def _recorded(record: Any, number: int, first: int) -> Clips:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -102,15 +102,15 @@ def build(
     length = read_shape(folder).frames
     frames = choose_frames(length, context_length, sampling_strategy)
     count = len(annotations) if total is None else total
-    weights = alpha_task, beta_format
     if pairs or questions > 1:
         asked = A_PAIR if pairs else questions
-        drawn = (
-            _both_and_one(annotations, count, weights, rng)
-            if pairs
-            else _several(annotations, count, asked, weights, rng)
-        )
-        return Dataset(folder, tuple(_item(a, pair, frames) for a, pair in drawn), asked)
+        choose = both_and_one if pairs else partial(_several, questions)
+        items = [
+            _item(annotations[number], pair, frames)
+            for number in _drawn(len(annotations), count, rng)
+            for pair in choose(annotations[number].pairs, alpha_task, beta_format, rng)
+        ]
+        return Dataset(folder, tuple(items), asked)
     items = [
         _item(
             annotations[number], _pair(annotations[number], share.task, share.format, rng), frames
@@ -138,17 +138,6 @@ def both_and_one(
     return kinds["binary_pos"], kinds["binary_neg"], kinds[naming]
 
 
-def _both_and_one(
-    annotations: Sequence[SegmentAnnotation],
-    count: int,
-    weights: tuple[Mapping[str, float], Mapping[str, float]],
-    rng: np.random.Generator,
-) -> Iterator[tuple[SegmentAnnotation, QuestionAnswer]]:
-    for number in _drawn(len(annotations), count, rng):
-        for pair in both_and_one(annotations[number].pairs, *weights, rng):
-            yield annotations[number], pair
-
-
 def _item(
     annotation: SegmentAnnotation, pair: QuestionAnswer, frames: tuple[int, ...]
 ) -> MixtureItem:
@@ -158,25 +147,21 @@ def _item(
 
 
 def _several(
-    annotations: Sequence[SegmentAnnotation],
-    count: int,
     questions: int,
-    weights: tuple[Mapping[str, float], Mapping[str, float]],
+    asked: Sequence[QuestionAnswer],
+    alpha: Mapping[str, float],
+    beta: Mapping[str, float],
     rng: np.random.Generator,
-) -> Iterator[tuple[SegmentAnnotation, QuestionAnswer]]:
-    """So many different questions about each drawn clip."""
-    alpha, beta = weights
-    for number in _drawn(len(annotations), count, rng):
-        asked = annotations[number].pairs
-        same = [sum((p.task, p.format) == (q.task, q.format) for q in asked) for p in asked]
-        each = [alpha[p.task] * beta[p.format] / n for p, n in zip(asked, same, strict=True)]
-        if sum(weight > 0 for weight in each) < questions:
-            raise ValueError(
-                f"The mixture leaves fewer than {questions} questions a clip. Ask fewer of them."
-            )
-        shares = np.array(each) / sum(each)
-        for i in rng.choice(len(asked), questions, replace=False, p=shares):
-            yield annotations[number], asked[int(i)]
+) -> tuple[QuestionAnswer, ...]:
+    """So many different questions of a clip's eight."""
+    same = [sum((p.task, p.format) == (q.task, q.format) for q in asked) for p in asked]
+    each = [alpha[p.task] * beta[p.format] / n for p, n in zip(asked, same, strict=True)]
+    if sum(weight > 0 for weight in each) < questions:
+        raise ValueError(
+            f"The mixture leaves fewer than {questions} questions a clip. Ask fewer of them."
+        )
+    shares = np.array(each) / sum(each)
+    return tuple(asked[int(i)] for i in rng.choice(len(asked), questions, replace=False, p=shares))
 
 
 def _drawn(clips: int, count: int, rng: np.random.Generator) -> Iterator[int]:

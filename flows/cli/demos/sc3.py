@@ -3,10 +3,8 @@ among them, and a second real run as ceiling stand beside it as yardsticks."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
-from evaluators.contracts import Sample
 from evaluators.suites.sc3.samples import in_loop, samples
 from evaluators.suites.sc3.table.cached import write_cached
 from evaluators.suites.sc3.yardsticks import SHIPPED_WORLD
@@ -31,29 +29,17 @@ def bundles(settings: Settings) -> tuple[Path, ...]:
 def small_world(folder: Path) -> Path | None:
     """Shipped rollouts, found by the hash of the weights that made them."""
     bundle = folder / "small-video-world.zip"
-    if not bundle.exists():
-        files = write_cached(SHIPPED_WORLD, _samples(), _place(folder, "small"))
-        if not files:
-            return None
-        facts = DemoFacts("Small video world model (shipped rollouts)", "1", {"seed": 0})
-        _pack(bundle, facts, files, {"trained_on_suite_data": "no", "statement": SHIPPED})
-    return bundle
-
-
-def _samples() -> list[Sample]:
-    return [sample for sample in samples() if in_loop(sample)]
-
-
-def _pack(
-    bundle: Path, facts: DemoFacts, files: Mapping[str, Path], disclosure: Mapping[str, str]
-) -> None:
+    if bundle.exists():
+        return bundle
+    place = folder / "small"
+    place.mkdir(exist_ok=True)
+    files = write_cached(SHIPPED_WORLD, [s for s in samples() if in_loop(s)], place)
+    if not files:
+        return None
+    facts = DemoFacts("Small video world model (shipped rollouts)", "1", {"seed": 0})
     declared = {**declaration_of("sc3", "trajectory", facts), "subset": "loop"}
+    disclosure = {"trained_on_suite_data": "no", "statement": SHIPPED}
     pack_outputs(
         bundle, {**declared, "disclosure": {**declared["disclosure"], **disclosure}}, dict(files)
     )
-
-
-def _place(folder: Path, name: str) -> Path:
-    place = folder / name
-    place.mkdir(exist_ok=True)
-    return place
+    return bundle
