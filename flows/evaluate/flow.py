@@ -29,8 +29,9 @@ from flows.run.board_keys import scoring_version
 from flows.run.case import EvaluationCase, Stopped, Withdrawn, find_submission, open_case
 from flows.run.errors import stopped_by
 from flows.run.output_rows import outputs_of
-from flows.run.quota_turn import Waits, take_turn
+from flows.run.quota_turn import Waits, stopped_too_slow, take_turn
 from flows.run.score_rows import noise_of
+from flows.workers.confined.fault_rules import TooSlow
 from infra.db import session
 from infra.settings import Settings
 from submissions.teams.lifecycle import State, advance, state_of
@@ -83,6 +84,10 @@ def _evaluate(settings: Settings, submission_id: str) -> Evaluated:
         counts = run_steps(case)
     except (LeaseLost, Waits):
         raise
+    except TooSlow as error:
+        slow = stopped_too_slow(settings, submission_id, str(error))
+        _end(settings, submission_id, slow)
+        raise slow from None
     except CannotProduce as error:
         cannot = Stopped("E_CANNOT_PRODUCE", "ours", str(error))
         _end(settings, submission_id, cannot)

@@ -1,18 +1,22 @@
 """A team's quota: a submission is counted as its evaluation starts, or waits and its timeline says
-until when."""
+until when; and which of its ends by our time limit count."""
 
 from __future__ import annotations
 
-from sqlmodel import Session
+from datetime import timedelta
 
-from flows.run.case import Withdrawn
+from sqlmodel import Session, col, select
+
+from flows.run.case import Stopped, Withdrawn
 from infra.db import session
 from infra.settings import Settings
+from infra.tables import Submission, now
 from submissions.format.errors import IntakeError
 from submissions.teams import quotas
 from submissions.teams.lifecycle import State, record, state_of, timeline
 
 WAITING = "waiting"
+TOO_SLOW = "E_TOO_SLOW"
 BEHIND = "Another submission of the team is being evaluated; this one waits its turn."
 
 
@@ -38,6 +42,31 @@ def stop_if_withdrawn(db: Session, submission_id: str) -> None:
     """Go no further with a submission that its team has cancelled on the way."""
     if state_of(db, submission_id) is State.WITHDRAWN:
         raise Withdrawn
+
+
+def stopped_too_slow(settings: Settings, submission_id: str, text: str) -> Stopped:
+    """The end of a submission whose model was slower than our time limit. The first of a team in
+    the quota's days costs nothing, for our machine may be to blame; each further one counts, for a
+    model that sleeps would hold a machine for ever."""
+    since = now() - timedelta(days=settings.quota_days)
+    with session(settings.database) as db:
+        row = db.get_one(Submission, submission_id)
+        earlier = db.exec(
+            select(Submission.id).where(
+                Submission.team == row.team,
+                Submission.id != row.id,
+                Submission.code == TOO_SLOW,
+                col(Submission.updated_at) > since,
+            )
+        ).first()
+    if earlier is None:
+        return Stopped(TOO_SLOW, "ours", text)
+    counted = (
+        f"{text} It counts against the quota: our time limit ended {earlier} within "
+        f"{settings.quota_days:g} days too. Declare fewer steps or a smaller size, or make the "
+        "outputs yourselves and hand them in."
+    )
+    return Stopped(TOO_SLOW, "submitter", counted)
 
 
 def _why_not(db: Session, settings: Settings, submission_id: str) -> str:

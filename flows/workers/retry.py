@@ -13,7 +13,13 @@ from typing import Literal
 
 from evaluators.contracts import CannotProduce, Outcome, Output, Sample
 from flows.durable.lease import LeaseLost
-from flows.workers.confined.fault_rules import GivenBack, MachineFault, OutOfTime, WorkerFault
+from flows.workers.confined.fault_rules import (
+    GivenBack,
+    MachineFault,
+    OutOfTime,
+    TooSlow,
+    WorkerFault,
+)
 from flows.workers.specs import OutputRecord
 from infra.store import Store, StoreError
 
@@ -151,17 +157,16 @@ def _generate_missing(
 
 
 def _give_back_if_hopeless(noted: Sequence[FaultNote], tries: Tries) -> None:
-    """Machines that failed a sample as often as we try are told to the operator, and nobody is
-    charged."""
+    """Machines that failed a sample as often as we try are told to the operator."""
     counts = Counter((fault.sample_id, fault.kind) for fault in noted)
     for fault in reversed(noted):
         most = {"": None, "machine": UNCHARGED_FAULTS, "time": MOST_TOO_SLOW}[fault.kind]
         if most is not None and counts[fault.sample_id, fault.kind] > most:
             tries.forget_faults()
-            raise GivenBack(
+            raise (TooSlow if fault.kind == "time" else GivenBack)(
                 f"No machine of ours could make an output of this model: {fault.reason}. It was "
-                f"tried {most + 1} times and is given back; it costs nothing. Give it a larger "
-                "machine or a longer ARMILLARY_SAMPLE_SECONDS, and evaluate it again."
+                f"tried {most + 1} times, and nothing of it is scored. With a larger machine or a "
+                "longer ARMILLARY_SAMPLE_SECONDS an operator can evaluate it again."
             )
 
 

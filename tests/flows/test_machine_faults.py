@@ -93,6 +93,7 @@ def test_a_model_that_no_machine_of_ours_can_run_is_given_back_and_can_be_taken_
     with session(here.database) as db:
         submission = db.get_one(Submission, entry)
     assert (submission.state, submission.fault) == ("failed", "ours")
+    assert submission.code == ("E_TOO_SLOW" if most == 3 else "E_CANNOT_PRODUCE")
     assert 10**6 - failing.left == most
     failing.left = 0
     finished = run_here(entry, Settings())

@@ -10,7 +10,14 @@ import pytest
 from sqlmodel import Session
 
 from flows.run.case import Stopped
-from flows.run.quota_turn import BEHIND, WAITING, Waits, stop_if_withdrawn, take_turn
+from flows.run.quota_turn import (
+    BEHIND,
+    WAITING,
+    Waits,
+    stop_if_withdrawn,
+    stopped_too_slow,
+    take_turn,
+)
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.store import open_store
@@ -103,6 +110,28 @@ def test_our_fault_gives_the_place_back_and_the_submitter_s_does_not(settings: S
     end(settings, gone, State.WITHDRAWN, "submitter")
 
     assert (after_ours, after_theirs, left(settings)) == ((3, 0), (2, 0), (1, 0))
+
+
+def test_the_first_end_by_our_time_limit_is_free_and_each_further_one_counts(
+    settings: Settings,
+) -> None:
+    said = []
+    for name in ("sub-1", "sub-2", "sub-3"):
+        with session(settings.database) as db:
+            hand_in(db, name)
+        take_turn(settings, name)
+        stopped = stopped_too_slow(settings, name, "It was tried 3 times.")
+        with session(settings.database) as db:
+            advance(db, name, State.FAILED, stopped.text, fault=stopped.fault, code=stopped.code)
+        said.append((stopped.fault, left(settings)))
+
+    assert said == [("ours", (3, 0)), ("submitter", (2, 0)), ("submitter", (1, 0))]
+    assert "ended sub-1 within 7 days too" in stopped_too_slow(settings, "sub-2", "").text
+    weeks_later = {"updated_at": now() - timedelta(days=8)}
+    with session(settings.database) as db:
+        for name in ("sub-1", "sub-2", "sub-3"):
+            db.get_one(Submission, name).sqlmodel_update(weeks_later)
+    assert stopped_too_slow(settings, "sub-3", "").fault == "ours"
 
 
 def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(

@@ -54,6 +54,11 @@ class GivenBack(CannotProduce):
     tries again until somebody evaluates it anew."""
 
 
+class TooSlow(GivenBack):
+    """Our time limit ended an output as often as we try, each time later. Nothing is scored; how
+    often that is free for a team is bounded, since a machine was held all the while."""
+
+
 @dataclass(frozen=True, slots=True)
 class ChildEnd:
     """How a child ended. `status` is as Python gives it, negative for a signal, and None while the
