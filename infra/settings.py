@@ -266,6 +266,12 @@ class Settings(BaseSettings):
             return init_settings, env_settings, files
         return init_settings, env_settings
 
+    @field_validator("api_prices", "api_budget", mode="before")
+    @classmethod
+    def _none_if_empty(cls, value: object) -> object:
+        """A deployment's file names variables that nobody has filled in."""
+        return None if value == "" else value
+
     @field_validator("home")
     @classmethod
     def _absolute_home(cls, home: Path) -> Path:

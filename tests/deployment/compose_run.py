@@ -61,8 +61,16 @@ def _up(folder: Path) -> Iterator[_Run]:
 
 
 def _environment() -> str:
-    lines = [f"{name}={secrets.token_hex(16)}" for name in WANTED]
-    return "\n".join([*lines, f"PREFECT_AUTH=armillary:{secrets.token_hex(16)}", ""])
+    """The example as an operator fills it in: every variable is there, passwords are drawn."""
+    filled = {name: secrets.token_hex(16) for name in WANTED}
+    filled["PREFECT_AUTH"] = f"armillary:{secrets.token_hex(16)}"
+    lines = (COMPOSE.parent / "env.example").read_text().splitlines()
+    names = [line.partition("=")[0] for line in lines]
+    given = [
+        f"{name}={filled[name]}" if name in filled else line
+        for name, line in zip(names, lines, strict=True)
+    ]
+    return "\n".join([*given, ""])
 
 
 class _Run:

@@ -242,6 +242,8 @@ SECRET_FILES = {
     "armillary-store": {"armillary_s3_key", "armillary_s3_secret"},
     "armillary-prefect": {"armillary_prefect_auth"},
     "armillary-judge": {"armillary_judge_key"},
+    "armillary-models": {"armillary_image_key", "armillary_video_key"},
+    "armillary-notices": {"armillary_webhook_secret", "armillary_smtp_password"},
     "armillary-agent": {"armillary_agent_key"},
     "armillary-metrics": {"armillary_metrics_token"},
 }
@@ -287,6 +289,30 @@ def test_compose_and_kubernetes_start_the_same_processes_with_the_same_surroundi
     assert secrets == kubernetes_secrets(name)
     assert service["image"].partition(":")[0] == container["image"]
     assert ("healthcheck" in service) == (name in KEPT_ALIVE)
+
+
+@pytest.mark.parametrize("name", PROCESSES)
+def test_what_a_process_is_told_as_shipped_makes_settings(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for variable, value in kubernetes_environment(name).items():
+        monkeypatch.setenv(variable, value)
+    monkeypatch.delenv("ARMILLARY_SECRETS", raising=False)
+
+    settings = Settings()
+
+    assert (settings.api_prices, settings.api_budget) == (None, None)
+    assert settings.store == "s3://armillary/board" or name == "scheduler"
+
+
+def test_the_example_names_every_variable_that_compose_asks_for() -> None:
+    text = (DEPLOY / "compose.yaml").read_text()
+    asked = set(re.findall(r"\$\{(\w+)[:}]", text)) | set(
+        re.findall(r"\{ environment: (\w+) \}", text)
+    )
+    example = (DEPLOY / "env.example").read_text()
+
+    assert asked == set(re.findall(r"^(\w+)=", example, re.M))
 
 
 def test_no_secret_of_ours_stands_in_an_environment() -> None:
