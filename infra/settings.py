@@ -222,6 +222,9 @@ class Settings(BaseSettings):
         description="hours that the model of one submission may work here; what is not through by "
         "then fails, by its own fault",
     )
+    gpu_hours_free: float = Field(
+        2, gt=0, description="the same where the submission costs no quota (quota_free)"
+    )
     rate_requests: int = Field(600, ge=1, description="requests a minute for a token")
     rate_address: int = Field(
         1200, ge=1, description="requests a minute from one address, whatever tokens it has"

@@ -26,6 +26,7 @@ from infra.tables.operations import SetAside
 from submissions.intake.intake import PRIVATE
 from submissions.intake.submission_log import log_subject
 from submissions.teams.lifecycle import record as note
+from submissions.teams.quotas import gpu_seconds
 
 shard_task = task(
     retries=2,
@@ -98,7 +99,7 @@ def _gpu_time(case: EvaluationCase) -> GpuTime | None:
             tables.Shard.owner == case.submission.id, tables.Shard.stage == "outputs"
         )
         spent = db.exec(earlier).one() or 0.0
-    return GpuTime(case.settings.gpu_hours * 3600, spent)
+    return GpuTime(gpu_seconds(case.settings, case.submission.subset), spent)
 
 
 def _shards(case: EvaluationCase) -> Iterator[OutputsWork]:

@@ -53,6 +53,12 @@ def is_free(settings: Settings, subset: str) -> bool:
     return bool(settings.quota_free) and subset == settings.quota_free
 
 
+def gpu_seconds(settings: Settings, subset: str) -> float:
+    """How long the model of one submission may work here: where trying costs no quota, less."""
+    free = is_free(settings, subset)
+    return 3600 * (settings.gpu_hours_free if free else settings.gpu_hours)
+
+
 def check_quota(
     db: Session, settings: Settings, team: str, suite: str, subset: str = "full"
 ) -> None:

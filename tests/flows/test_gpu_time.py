@@ -12,8 +12,10 @@ from flows.durable.gpu_time import GpuTime, OverGpuTime
 from flows.durable.lease import HeldLease, LeaseLost, under
 from flows.run.errors import RETRIED, stopped_by
 from flows.workers.executor import submit_shards
+from infra.settings import Settings
 from submissions.bundle.sampling_bounds import sampling_problems
 from submissions.format.manifest import DeclaredSampling, Manifest
+from submissions.teams.quotas import gpu_seconds
 from tests.bundles import declaration
 from tests.flows.long_shard import endless
 from tests.servers.prefect import PrefectServer
@@ -27,6 +29,13 @@ def test_time_is_over_when_finished_shards_and_the_one_in_work_pass_it() -> None
     budget.check()
     with pytest.raises(OverGpuTime, match="0.0 hours and was not through"):
         budget.check()
+
+
+def test_trying_for_free_has_less_of_it() -> None:
+    settings = Settings(gpu_hours=40, gpu_hours_free=1, quota_free="demo")
+
+    assert (gpu_seconds(settings, "full"), gpu_seconds(settings, "demo")) == (144_000, 3_600)
+    assert gpu_seconds(settings.model_copy(update={"quota_free": ""}), "demo") == 144_000
 
 
 def test_the_end_is_the_submitters_and_is_not_tried_again() -> None:
