@@ -64,7 +64,8 @@ def _environment() -> str:
     """The example as an operator fills it in: every variable is there, passwords are drawn."""
     filled = {name: secrets.token_hex(16) for name in WANTED}
     filled["PREFECT_AUTH"] = f"armillary:{secrets.token_hex(16)}"
-    lines = (COMPOSE.parent / "env.example").read_text().splitlines()
+    example = (COMPOSE.parent / "env.example").read_text().splitlines()
+    lines = [line for line in example if line and not line.startswith("#")]
     names = [line.partition("=")[0] for line in lines]
     given = [
         f"{name}={filled[name]}" if name in filled else line
