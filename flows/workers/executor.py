@@ -6,8 +6,10 @@ from __future__ import annotations
 import heapq
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -90,7 +92,7 @@ def submit_shards(
     from prefect.utilities.callables import get_call_parameters
 
     if FlowRunContext.get() is None:
-        yield from _in_this_thread(task, works, *arguments)
+        yield from _in_this_thread(task, works, *arguments, gpu_time=gpu_time)
         return
     if not works:
         return
@@ -208,10 +210,42 @@ def asks_endpoint(work: object) -> bool:
     return any(name.startswith("http:") for name in members_of(work.judge))
 
 
-def _in_this_thread(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:
-    """Outside of a flow: the same work in this thread."""
+def _in_this_thread(
+    task: Any, works: Sequence[Any], *arguments: Any, gpu_time: GpuTime | None
+) -> Iterator[ShardResult]:
+    """Outside of a flow: the same work in this thread, within the same time."""
     for work in works:
-        yield _through_faults(partial(task.fn, work, *arguments))
+        with _stopped_when_over(gpu_time):
+            shard = _through_faults(partial(task.fn, work, *arguments))
+        if gpu_time:
+            gpu_time.count(shard.seconds)
+        yield shard
+
+
+@contextmanager
+def _stopped_when_over(gpu_time: GpuTime | None) -> Iterator[None]:
+    """Run the block, and have it stop with OverGpuTime within seconds when the time is over."""
+    if gpu_time is None:
+        yield
+        return
+    ended, over = threading.Event(), list[OverGpuTime]()
+
+    def watch() -> None:
+        while not over and not ended.wait(LEASE_CHECK_SECONDS):
+            try:
+                _check_time(gpu_time)
+            except OverGpuTime as error:
+                over.append(error)
+
+    threading.Thread(target=copy_context().run, args=(watch,), daemon=True).start()
+    try:
+        yield
+    except LeaseLost:
+        if over:
+            raise over[0] from None
+        raise
+    finally:
+        ended.set()
 
 
 def _through_faults(run_shard: Callable[[], ShardResult]) -> ShardResult:

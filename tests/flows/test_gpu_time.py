@@ -4,6 +4,7 @@ within seconds."""
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -72,6 +73,16 @@ def test_work_stops_within_seconds_when_the_lease_is_lost_or_the_time_is_over(
             generate(None)
 
     assert worked < 60
+    assert _seconds_of_work(tmp_path) < 60
+
+
+@pytest.mark.timeout(120)
+def test_without_prefect_too_work_stops_when_the_time_is_over(tmp_path: Path) -> None:
+    shard = SimpleNamespace(fn=endless)
+
+    with under(HeldLease("sub-1", "somebody")), pytest.raises(OverGpuTime):
+        list(submit_shards(shard, [str(tmp_path)], gpu_time=GpuTime(2)))
+
     assert _seconds_of_work(tmp_path) < 60
 
 
