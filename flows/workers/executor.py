@@ -127,7 +127,7 @@ def _as_finished(
             yield shard
         check_lease()
         if gpu_time and running:
-            _check_time(gpu_time)
+            _check_time(gpu_time) if runner.works_on(running) else gpu_time.wait()
 
 
 def _check_time(gpu_time: GpuTime) -> None:
@@ -150,6 +150,8 @@ class ShardRunner(Protocol):
     def submit(self, task: Any, arguments: dict[str, Any]) -> Any: ...
 
     def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
+
+    def works_on(self, futures: Iterable[Any]) -> bool: ...
 
     def cancel(self, futures: Iterable[Any]) -> None: ...
 
@@ -174,6 +176,10 @@ class ThreadRunner:
         by_inner = {future.wrapped_future: future for future in futures}
         done, _ = wait(by_inner, timeout=seconds, return_when=FIRST_COMPLETED)
         return [future for inner, future in by_inner.items() if inner in done]
+
+    def works_on(self, futures: Iterable[Any]) -> bool:
+        """Always on some of them: these threads are nobody else's."""
+        return any(True for _ in futures)
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Those that have not begun; the others see for themselves that the lease is lost."""

@@ -12,7 +12,7 @@ import pytest
 from flows.durable.gpu_time import GpuTime, OverGpuTime
 from flows.durable.lease import HeldLease, LeaseLost, under
 from flows.run.errors import RETRIED, stopped_by
-from flows.workers.executor import submit_shards
+from flows.workers.executor import _as_finished, submit_shards
 from infra.settings import Settings
 from submissions.bundle.sampling_bounds import sampling_problems
 from submissions.format.manifest import DeclaredSampling, Manifest
@@ -30,6 +30,37 @@ def test_time_is_over_when_finished_shards_and_the_one_in_work_pass_it() -> None
     budget.check()
     with pytest.raises(OverGpuTime, match="0.0 hours and was not through"):
         budget.check()
+
+
+def test_waiting_for_a_machine_that_others_use_is_not_the_models_time() -> None:
+    moments = iter([0.0, 7200.0, 7230.0])
+    budget = GpuTime(100, clock=lambda: next(moments))
+
+    budget.wait()
+    budget.check()
+
+    assert budget.spent == 0
+
+
+def test_time_is_counted_while_a_shard_is_in_work_and_not_while_all_wait() -> None:
+    """A cluster whose only machine works for somebody else for an hour, then on this shard."""
+    clock, works = iter(range(0, 3600 * 9, 600)), iter([False] * 6 + [True] * 9)
+
+    class Cluster:
+        def finished(self, _futures: object, _seconds: float) -> list[Any]:
+            return []
+
+        def works_on(self, _futures: object) -> bool:
+            seen.append(next(works))
+            return seen[-1]
+
+    seen: list[bool] = []
+    budget = GpuTime(3600, clock=lambda: float(next(clock)))
+
+    with pytest.raises(OverGpuTime):
+        list(_as_finished(Cluster(), None, {"a shard": {}}, budget))  # type: ignore[arg-type]
+
+    assert seen == [False] * 6 + [True] * 7
 
 
 def test_trying_for_free_has_less_of_it() -> None:
