@@ -219,4 +219,4 @@ def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Sett
     assert counts == [2, 0]
     assert [one.key for one in store.list("uploads/")] == ["uploads/upl-new/00001"]
     with session(settings.database) as db, pytest.raises(Exception, match="expired"):
-        uploads.put_part(store, uploads.find(db, TEAM, "upl-late"), 1, b"x")
+        uploads.put_part(store, uploads.find(db, TEAM, "upl-late"), 1, Path("nothing"))
