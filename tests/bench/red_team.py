@@ -33,6 +33,7 @@ from submissions.teams import tokens
 from tests.api.handing_in import promise
 from tests.bench.red_team_inputs import HostileBundle, HostileRequest, bundles, requests
 from tests.bench.report import at_most, report, shown
+from tests.servers import postgres
 from tests.servers.process import answers, free_ports, running, wait_until
 from tests.servers.s3 import S3Server, serve
 
@@ -45,6 +46,7 @@ FREE = {
     "ARMILLARY_RATE_ADDRESS": "100000",
     "ARMILLARY_RATE_WRONG_TOKENS": "100000",
     "ARMILLARY_QUOTA_SCORED": "100000",
+    "ARMILLARY_QUOTA_WAITING": "100000",
 }
 SERVE = "from flows.cli.serve import run_api; from infra.settings import Settings; import sys; "
 
@@ -68,7 +70,8 @@ def main() -> int:
     with (
         tempfile.TemporaryDirectory(prefix="armillary-red-") as folder,
         serve() as s3,
-        _board(Path(folder), s3) as (settings, address, token, watch),
+        postgres.serve() as database,
+        _board(Path(folder), s3, database.fresh_database()) as (settings, address, token, watch),
     ):
         results, longest = Counter[str](), 0.0
         for hostile in _inputs(Path(folder), seed):
@@ -100,8 +103,10 @@ def _inputs(folder: Path, seed: int) -> Iterator[HostileBundle | HostileRequest]
 
 
 @contextmanager
-def _board(folder: Path, s3: S3Server) -> Iterator[tuple[Settings, str, str, Watch]]:
-    """The API in a process of its own, a team's token, and somebody who watches."""
+def _board(folder: Path, s3: S3Server, database: str) -> Iterator[tuple[Settings, str, str, Watch]]:
+    """The API in a process of its own over PostgreSQL and S3, a team's token, and somebody who
+    watches."""
+    os.environ["ARMILLARY_DATABASE_URL"] = database
     os.environ.update(s3.environment)
     os.environ["ARMILLARY_S3_ENDPOINT"] = s3.endpoint
     os.environ["ARMILLARY_INBOX"] = f"s3://{s3.fresh_bucket()}/inbox"
