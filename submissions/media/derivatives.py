@@ -13,9 +13,10 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import BoundedSemaphore
+from threading import Semaphore
 
 from infra.memory import children_in_third
 from infra.store import Missing, Store, StoreError, fetch_blob
@@ -29,9 +30,6 @@ COMMAND = (sys.executable, "-m", "submissions.media.derive_main", str(MEMORY))
 SECONDS = 300
 """For each file."""
 PATIENCE = 30.0
-_making = BoundedSemaphore(children_in_third(MEMORY))
-"""Few are made at once in a process: anybody may ask to see any output, and making one takes
-minutes and gigabytes at worst."""
 TOGETHER = 32
 """So many files at most are given to one child."""
 
@@ -77,13 +75,20 @@ def public_file(store: Store, sha256: str, media_type: str, folder: Path) -> Pub
     return PublicFile(path, kind)
 
 
+@lru_cache(maxsize=1)
+def making() -> Semaphore:
+    """Held while one is made: anybody may ask to see any output, and making one takes minutes and
+    gigabytes at worst."""
+    return Semaphore(children_in_third(MEMORY))
+
+
 def _made_in_turn(store: Store, sha256: str, key: str, path: Path) -> bool:
-    if not _making.acquire(timeout=PATIENCE):
+    if not making().acquire(timeout=PATIENCE):
         return False
     try:
         return used(path) or _make(store, sha256, key, path)
     finally:
-        _making.release()
+        making().release()
 
 
 def _make(store: Store, sha256: str, key: str, path: Path) -> bool:

@@ -20,6 +20,7 @@ from infra import memory
 from infra.settings import Settings
 from submissions.media.decoder_pool import MEMORY as DECODER
 from submissions.media.derivatives import MEMORY as ENCODER
+from submissions.media.shown_files import MOST_BYTES as SHOWN
 from tests.command_lines import named
 
 DEPLOY = Path(__file__).parents[2] / "infra" / "deploy"
@@ -204,6 +205,7 @@ def test_who_generates_has_a_gpu_and_neither_the_database_nor_the_internet() -> 
 INTAKE = ("board", "api", "watchdog")
 """Who takes bundles in: through the API, or from the inbox."""
 GIBIBYTE = 1 << 30
+CACHE = Settings().cache_bytes
 
 
 @pytest.mark.parametrize("name", INTAKE)
@@ -222,10 +224,23 @@ def test_no_bundle_swallows_the_pod_that_reads_it(
 
 @pytest.mark.parametrize("name", INTAKE)
 def test_the_largest_upload_fits_on_the_disk_of_the_pod_that_takes_it(name: str) -> None:
+    assert 3 * Settings().upload_bytes <= _disk(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("rating", SHOWN), *((name, CACHE) for name in ("gpu", "evaluations", "cpu"))],
+)
+def test_what_a_pod_keeps_for_the_next_time_is_less_than_half_of_its_disk(
+    name: str, kept: int
+) -> None:
+    assert 2 * kept <= _disk(name)
+
+
+def _disk(name: str) -> int:
     pod = next(pod for found, pod in pods() if found == name)
     volumes = {volume["name"]: volume for volume in pod["spec"]["volumes"]}
-
-    assert 3 * Settings().upload_bytes <= _bytes(volumes["state"]["emptyDir"]["sizeLimit"])
+    return _bytes(volumes["state"]["emptyDir"]["sizeLimit"])
 
 
 def _bytes(size: str) -> int:

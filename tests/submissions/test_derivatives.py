@@ -102,7 +102,8 @@ def test_of_many_who_ask_at_once_few_have_a_child_and_what_is_made_needs_none(
     first, second = (kept(store, tmp_path, tagged(kind)) for kind in ("PNG", "JPEG"))
     assert derivatives.public_file(store, first, "image/png", tmp_path / "page")
     monkeypatch.setattr(derivatives, "PATIENCE", 0.01)
-    monkeypatch.setattr(derivatives, "_making", Semaphore(0))
+    nobody = Semaphore(0)
+    monkeypatch.setattr(derivatives, "making", lambda: nobody)
 
     assert derivatives.public_file(store, second, "image/jpeg", tmp_path / "page") is None
     assert derivatives.public_file(store, first, "image/png", tmp_path / "page")
