@@ -435,6 +435,7 @@ def test_readers_stay_with_the_replica_that_drew_their_page() -> None:
 def test_who_answers_strangers_can_be_told_whose_forwarded_addresses_to_believe() -> None:
     for name in ("board", "api", "rating"):
         assert kubernetes_environment(name)["ARMILLARY_TRUSTED_PROXIES"] == ""
+        assert kubernetes_environment(name)["ARMILLARY_LOG"] == "stderr"
         assert (
             services()[name]["environment"]["ARMILLARY_TRUSTED_PROXIES"] == "${TRUSTED_PROXIES:-}"
         )
