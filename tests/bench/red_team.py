@@ -19,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import TimeoutExpired
 from urllib.parse import urlsplit
 
 import httpx
@@ -183,7 +184,11 @@ def _dropped(path: Path, settings: Settings) -> str:
 def _typed(path: Path) -> str:
     command = [sys.executable, "-m", "flows.cli.app", "submit", str(path)]
     process = psutil.Popen(command, stdout=-1, stderr=-2, text=True)
-    output, _ = process.communicate(timeout=3 * SECONDS)
+    try:
+        output, _ = process.communicate(timeout=3 * SECONDS)
+    except TimeoutExpired:
+        process.kill()
+        return f"CRASH no end within {3 * SECONDS:g} s"
     if "Traceback" in output or process.returncode not in (0, 1, 2):
         return f"CRASH status {process.returncode}: {output[-150:]}"
     return "taken" if process.returncode == 0 else f"refused status {process.returncode}"
