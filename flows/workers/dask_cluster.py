@@ -169,8 +169,10 @@ class DaskRunner:
         """Whether a worker has begun one of them, or all wait behind those of others; as the
         cluster said it lately."""
         if time.monotonic() - self.asked_at > ASKED_SECONDS:
-            with suppress(OSError, KeyError):  # a worker that dies or a shard that ends meanwhile
-                self.works = any(self.client.call_stack(list(futures)).values())
+            keys = {future.key for future in futures}
+            with suppress(OSError):  # a worker dies meanwhile
+                begun = self.client.call_stack().values()
+                self.works = any(keys & of_worker.keys() for of_worker in begun)
             self.asked_at = time.monotonic()
         return self.works
 
