@@ -192,6 +192,12 @@ class Settings(BaseSettings):
         gt=0,
         description="time to read and decode one bundle in; one second more for every MiB of it",
     )
+    cache_bytes: int = Field(
+        64 * 1024**3,
+        ge=0,
+        description="bundles and unpacked models that a machine keeps for the next evaluation, in "
+        "bytes, beside those in use",
+    )
     upload_hours: float = Field(
         24, gt=0, description="an upload that is not finished by then is dropped"
     )
@@ -215,6 +221,9 @@ class Settings(BaseSettings):
     )
     quota_running: int = Field(
         1, ge=1, description="submissions of a team in a suite that are evaluated at once"
+    )
+    quota_waiting: int = Field(
+        100, ge=1, description="submissions of a team that wait or are in work, in all suites"
     )
     gpu_hours: float = Field(
         48,

@@ -30,6 +30,10 @@ class GpuTime:
         self.spent += seconds
         self.since = self.clock()
 
+    def wait(self) -> None:
+        """Nothing of it is in work just now: waiting for a machine is not the model's time."""
+        self.since = self.clock()
+
     def check(self) -> None:
         """OverGpuTime when nothing is left. Of shards in work at the same time one is counted, so
         nobody is stopped early."""

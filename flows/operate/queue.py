@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
+from operator import attrgetter
 
 from sqlmodel import col, select
 
@@ -13,6 +14,7 @@ from flows.operate import prefect_runs
 from infra.db import session
 from infra.settings import Settings
 from infra.tables import Submission, now
+from submissions.teams.fairness import fair_turns
 from submissions.teams.lifecycle import PATH, State
 
 AHEAD = 1
@@ -38,9 +40,9 @@ def ask(settings: Settings) -> list[str]:
     its first run."""
     with session(settings.database) as db:
         open_ = [
-            WaitingEntry(row.id, row.team, row.state, row.updated_at)
-            for row in db.exec(
-                select(Submission)
+            WaitingEntry(*columns)
+            for columns in db.exec(
+                select(Submission.id, Submission.team, Submission.state, Submission.updated_at)
                 .where(col(Submission.state).in_(PATH[:-1]))
                 .order_by(col(Submission.created_at), col(Submission.id))
             )
@@ -58,28 +60,11 @@ def ask(settings: Settings) -> list[str]:
     slots = prefect_runs.slots("gpu")
     room = len(wanted) if slots is None else max(0, slots + AHEAD - len(to_come))
     window = int(now().timestamp() // PATIENCE)
-    for queued in (turns := fair_turns(wanted, in_work)[:room]):
+    turns = list(islice(fair_turns(wanted, attrgetter("team"), in_work), room))
+    for queued in turns:
         prefect_runs.start(
             "evaluate/evaluate",
             {"submission_id": queued.submission_id},
             key=f"{queued.submission_id}:{queued.since}:{window}",
         )
     return [queued.submission_id for queued in turns]
-
-
-def fair_turns(wanted: Sequence[WaitingEntry], in_work: Counter[str]) -> list[WaitingEntry]:
-    """In which order to take what waits: always the oldest of the team that has least in work.
-
-    >>> moment = datetime(2026, 1, 1)
-    >>> many = [WaitingEntry(f"a{number}", "a", "received", moment) for number in range(3)]
-    >>> turns = fair_turns([*many, WaitingEntry("b0", "b", "received", moment)], Counter({"a": 1}))
-    >>> [queued.submission_id for queued in turns]
-    ['b0', 'a0', 'a1', 'a2']
-    """
-    left, counts, turns = list(wanted), Counter(in_work), list[WaitingEntry]()
-    while left:
-        queued = min(left, key=lambda candidate: counts[candidate.team])
-        left.remove(queued)
-        counts[queued.team] += 1
-        turns.append(queued)
-    return turns

@@ -128,9 +128,10 @@ def _count_attempt(settings: Settings, lease: Lease) -> None:
 def _give_up(settings: Settings, report: Round) -> None:
     """Fail submissions past their deadline or attempts, by our fault and with a reason."""
     with session(settings.database) as db:
-        open_ = db.exec(select(Submission).where(col(Submission.state).in_(PATH[:-1]))).all()
-        late = [row.id for row in open_ if _is_late(db, settings, row)]
-        tired = _tired(db, settings, {row.id for row in open_})
+        unfinished = col(Submission.state).in_(PATH[:-1])
+        open_ = dict(db.exec(select(Submission.id, Submission.created_at).where(unfinished)).all())
+        late = [name for name, came in open_.items() if _is_late(db, settings, name, came)]
+        tired = _tired(db, settings, set(open_))
     for submission_id in late:
         text = (
             f"It was not through within {settings.deadline_hours:g} hours. Nothing is lost: we "
@@ -145,13 +146,13 @@ def _give_up(settings: Settings, report: Round) -> None:
         _fail(settings, submission_id, "E_ATTEMPTS", text, report)
 
 
-def _is_late(db: Session, settings: Settings, row: Submission) -> bool:
+def _is_late(db: Session, settings: Settings, submission_id: str, came: datetime) -> bool:
     """The clock starts when it was received or taken up again; who waits for the team's own quota
     is not late."""
     limit = leases.clock(db) - timedelta(hours=settings.deadline_hours)
-    if row.created_at > limit:
+    if came > limit:
         return False
-    past = timeline(db, row.id)
+    past = timeline(db, submission_id)
     if past and past[-1].kind == WAITING:
         return False
     return not any(event.kind == State.RECEIVED and event.at > limit for event in past)

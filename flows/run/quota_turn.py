@@ -3,14 +3,14 @@ until when; and which of its ends by our time limit count."""
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from sqlmodel import Session, col, select
 
 from flows.run.case import Stopped, Withdrawn
 from infra.db import session
 from infra.settings import Settings
-from infra.tables import Submission, now
+from infra.tables import Event, Submission, now
 from submissions.format.errors import IntakeError
 from submissions.teams import quotas
 from submissions.teams.lifecycle import State, record, state_of, timeline
@@ -48,17 +48,8 @@ def stopped_too_slow(settings: Settings, submission_id: str, text: str) -> Stopp
     """The end of a submission whose model was slower than our time limit. The first of a team in
     the quota's days costs nothing, for our machine may be to blame; each further one counts, for a
     model that sleeps would hold a machine for ever."""
-    since = now() - timedelta(days=settings.quota_days)
     with session(settings.database) as db:
-        row = db.get_one(Submission, submission_id)
-        earlier = db.exec(
-            select(Submission.id).where(
-                Submission.team == row.team,
-                Submission.id != row.id,
-                Submission.code == TOO_SLOW,
-                col(Submission.updated_at) > since,
-            )
-        ).first()
+        earlier = _earlier_too_slow(db, submission_id, now() - timedelta(days=settings.quota_days))
     if earlier is None:
         return Stopped(TOO_SLOW, "ours", text)
     counted = (
@@ -67,6 +58,24 @@ def stopped_too_slow(settings: Settings, submission_id: str, text: str) -> Stopp
         "outputs yourselves and hand them in."
     )
     return Stopped(TOO_SLOW, "submitter", counted)
+
+
+def _earlier_too_slow(db: Session, submission_id: str, since: datetime) -> str | None:
+    """Another submission of the same team that ended so. The timeline tells, for a row forgets its
+    code when its team takes it back."""
+    team = select(Submission.team).where(Submission.id == submission_id).scalar_subquery()
+    ends = db.exec(
+        select(Event)
+        .join(Submission, col(Submission.id) == col(Event.subject))
+        .where(
+            Submission.team == team,
+            Submission.id != submission_id,
+            Event.kind == State.FAILED,
+            col(Event.at) > since,
+        )
+        .order_by(col(Event.id))
+    )
+    return next((event.subject for event in ends if event.detail.get("code") == TOO_SLOW), None)
 
 
 def _why_not(db: Session, settings: Settings, submission_id: str) -> str:

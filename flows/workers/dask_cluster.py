@@ -8,7 +8,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,8 @@ SLOT = "GPU"
 """The resource of which each worker has as many as it may run shards at once."""
 WATCHED_SECONDS = 1.0
 """How often a worker looks whether its shard is still wanted."""
+ASKED_SECONDS = 20.0
+"""How often the cluster is asked whether it works on our shards."""
 WORKER_DEATHS = 3
 """So many workers may die under a shard before it is given up."""
 
@@ -133,12 +135,14 @@ class ShardCall:
     waits: tuple[float, ...]
 
 
-@dataclass(frozen=True)
+@dataclass
 class DaskRunner:
     """Hands shards to the cluster. The workers run plain functions: no word of them goes to
     Prefect."""
 
     client: Any
+    asked_at: float = 0.0
+    works: bool = True
 
     def submit(self, task: Any, arguments: dict[str, Any]) -> Any:
         """Hand a shard to whichever worker has a slot; the dearest come first because they were
@@ -160,6 +164,17 @@ class DaskRunner:
         except TimeoutError:
             return []
         return [future for future in waiting if future.done()]
+
+    def works_on(self, futures: Iterable[Any]) -> bool:
+        """Whether a worker has begun one of them, or all wait behind those of others; as the
+        cluster said it lately."""
+        if time.monotonic() - self.asked_at > ASKED_SECONDS:
+            keys = {future.key for future in futures}
+            with suppress(OSError):  # a worker dies meanwhile
+                begun = self.client.call_stack().values()
+                self.works = any(keys & of_worker.keys() for of_worker in begun)
+            self.asked_at = time.monotonic()
+        return self.works
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Nobody wants them any more: their workers stop within seconds."""

@@ -6,8 +6,10 @@ from __future__ import annotations
 import heapq
 import logging
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TypeVar
@@ -90,7 +92,7 @@ def submit_shards(
     from prefect.utilities.callables import get_call_parameters
 
     if FlowRunContext.get() is None:
-        yield from _in_this_thread(task, works, *arguments)
+        yield from _in_this_thread(task, works, *arguments, gpu_time=gpu_time)
         return
     if not works:
         return
@@ -125,7 +127,7 @@ def _as_finished(
             yield shard
         check_lease()
         if gpu_time and running:
-            _check_time(gpu_time)
+            _check_time(gpu_time) if runner.works_on(running) else gpu_time.wait()
 
 
 def _check_time(gpu_time: GpuTime) -> None:
@@ -148,6 +150,8 @@ class ShardRunner(Protocol):
     def submit(self, task: Any, arguments: dict[str, Any]) -> Any: ...
 
     def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
+
+    def works_on(self, futures: Iterable[Any]) -> bool: ...
 
     def cancel(self, futures: Iterable[Any]) -> None: ...
 
@@ -172,6 +176,10 @@ class ThreadRunner:
         by_inner = {future.wrapped_future: future for future in futures}
         done, _ = wait(by_inner, timeout=seconds, return_when=FIRST_COMPLETED)
         return [future for inner, future in by_inner.items() if inner in done]
+
+    def works_on(self, futures: Iterable[Any]) -> bool:
+        """Always on some of them: these threads are nobody else's."""
+        return any(True for _ in futures)
 
     def cancel(self, futures: Iterable[Any]) -> None:
         """Those that have not begun; the others see for themselves that the lease is lost."""
@@ -208,10 +216,42 @@ def asks_endpoint(work: object) -> bool:
     return any(name.startswith("http:") for name in members_of(work.judge))
 
 
-def _in_this_thread(task: Any, works: Sequence[Any], *arguments: Any) -> Iterator[ShardResult]:
-    """Outside of a flow: the same work in this thread."""
+def _in_this_thread(
+    task: Any, works: Sequence[Any], *arguments: Any, gpu_time: GpuTime | None
+) -> Iterator[ShardResult]:
+    """Outside of a flow: the same work in this thread, within the same time."""
     for work in works:
-        yield _through_faults(partial(task.fn, work, *arguments))
+        with _stopped_when_over(gpu_time):
+            shard = _through_faults(partial(task.fn, work, *arguments))
+        if gpu_time:
+            gpu_time.count(shard.seconds)
+        yield shard
+
+
+@contextmanager
+def _stopped_when_over(gpu_time: GpuTime | None) -> Iterator[None]:
+    """Run the block, and have it stop with OverGpuTime within seconds when the time is over."""
+    if gpu_time is None:
+        yield
+        return
+    ended, over = threading.Event(), list[OverGpuTime]()
+
+    def watch() -> None:
+        while not over and not ended.wait(LEASE_CHECK_SECONDS):
+            try:
+                _check_time(gpu_time)
+            except OverGpuTime as error:
+                over.append(error)
+
+    threading.Thread(target=copy_context().run, args=(watch,), daemon=True).start()
+    try:
+        yield
+    except LeaseLost:
+        if over:
+            raise over[0] from None
+        raise
+    finally:
+        ended.set()
 
 
 def _through_faults(run_shard: Callable[[], ShardResult]) -> ShardResult:

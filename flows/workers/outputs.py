@@ -19,6 +19,7 @@ from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
 from flows.workers.agents import open_agent
 from flows.workers.apis import StoreLedger, open_api, open_video_api
 from flows.workers.bundle_cache import declared_base, open_bundle, put_member, unpack_model
+from flows.workers.cache_room import in_use, tidy
 from flows.workers.confined.child import keep_stderr
 from flows.workers.confined.model import confined
 from flows.workers.confined.video import confined_video
@@ -55,8 +56,22 @@ def make_outputs(work: OutputsWork, place: WorkerPlace) -> ShardResult:
         )
         return (record.as_json() for record in outputs)
 
-    with about(submission=place.submission):
+    with about(submission=place.submission), _bundle_kept(work, Path(place.work)):
         return compute_once(store, "outputs", inputs, records)
+
+
+@contextmanager
+def _bundle_kept(work: OutputsWork, scratch: Path) -> Iterator[None]:
+    """The bundle stays on this machine's disk while the shard is at work, then older ones make
+    room."""
+    if work.kind == "api":
+        yield
+        return
+    with in_use(scratch, work.bundle_sha256):
+        try:
+            yield
+        finally:
+            tidy(scratch, Settings().cache_bytes)
 
 
 def _generated(

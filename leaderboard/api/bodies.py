@@ -3,15 +3,20 @@ and strict JSON."""
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator
+from typing import IO, Any, TypeVar
 
 from fastapi import Request
+from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect
 
 from submissions.format import strict_json
 from submissions.format.errors import MOST_PROBLEMS, IntakeError, Problem, refusal
 
+MOST_VALUES = 1_000_000
+"""Twice what a manifest of the largest size can have any use for. While values are made of a text
+no other thread of the process goes on."""
 Asked = TypeVar("Asked", bound=BaseModel)
 
 
@@ -42,6 +47,20 @@ def check_type(request: Request, accepted: tuple[str, ...], message: str) -> Non
 
 async def read(request: Request, limit: int, where: str = "body") -> bytes:
     """The body, refused by its length before it is read, or cut when it goes on too long."""
+    body = bytearray()
+    async for chunk in _chunks(request, limit, where):
+        body += chunk
+    return bytes(body)
+
+
+async def save(request: Request, limit: int, where: str, to: IO[bytes]) -> None:
+    """The same into a file: however many send at once, it costs no memory."""
+    async for chunk in _chunks(request, limit, where):
+        await run_in_threadpool(to.write, chunk)
+    await run_in_threadpool(to.flush)
+
+
+async def _chunks(request: Request, limit: int, where: str) -> AsyncIterator[bytes]:
     promised = request.headers.get("content-length", "")
     if promised.isdecimal() and int(promised) > limit:
         raise refusal(
@@ -51,15 +70,15 @@ async def read(request: Request, limit: int, where: str = "body") -> bytes:
             "Send less.",
             limit,
         )
-    body = bytearray()
+    size = 0
     try:
         async for chunk in request.stream():
-            body += chunk
-            if len(body) > limit:
+            size += len(chunk)
+            if size > limit:
                 raise refusal("E_TOO_LARGE", where, f"Over {limit} bytes.", "Send less.", limit)
+            yield chunk
     except ClientDisconnect:
         raise refusal("E_INCOMPLETE", where, "The connection was cut.", "Send it again.") from None
-    return bytes(body)
 
 
 def parsed(body: bytes, model: type[Asked]) -> Asked:
@@ -67,7 +86,7 @@ def parsed(body: bytes, model: type[Asked]) -> Asked:
     if strict_json.holds_nul(body):
         message = "It holds the character NUL, which is part of no name here."
         raise refusal("E_REQUEST", "body", message, "Leave it out.")
-    fields, beyond = _with_few_unknown(strict_json.read(body), model)
+    fields, beyond = _with_few_unknown(strict_json.read(body, most_values=MOST_VALUES), model)
     try:
         return model.model_validate(fields)
     except ValidationError as error:

@@ -35,8 +35,8 @@ def install(app: FastAPI) -> None:
 
 
 @router.get("/health/live")
-def live() -> dict[str, str]:
-    """The process answers."""
+async def live() -> dict[str, str]:
+    """The process answers, also when all its threads are at work."""
     return {"state": "alive"}
 
 

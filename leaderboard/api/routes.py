@@ -15,6 +15,7 @@ from infra.settings import Settings
 from infra.store import open_store
 from infra.tables import Judge, Metric, Suite
 from leaderboard import queries
+from leaderboard.api.turns import in_turn_to_show
 from leaderboard.cache.reader import reader
 from leaderboard.queries import addresses, entries, failures, trust
 from leaderboard.queries.entries import Figure, TimelineEvent
@@ -213,8 +214,12 @@ def timeline(ask: Ask, entry: str) -> list[TimelineEvent]:
 
 
 @router.get("/media/{sha256}", response_class=FileResponse)
-def output(ask: Ask, sha256: str) -> FileResponse:
+async def output(request: Request, ask: Ask, sha256: str) -> FileResponse:
     """An output, encoded again without metadata, in ranges if asked; only what some entry shows."""
+    return await in_turn_to_show(request, _output, ask, sha256)
+
+
+def _output(ask: Asking, sha256: str) -> FileResponse:
     kind = ask(queries.samples.media_type, sha256) or _missing("There is no such output.")
     settings = ask.settings
     store, folder = open_store(settings.objects, settings.s3_endpoint), settings.work / "page-media"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from pathlib import Path as FilePath
+from tempfile import NamedTemporaryFile
 from typing import Annotated, Any
 
 from fastapi import APIRouter, FastAPI, Header, Path, Query, Request, Response
@@ -13,6 +15,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from sqlalchemy.exc import DataError, DisconnectionError, InterfaceError, OperationalError
+from sqlalchemy.orm import defer
 from sqlmodel import col, select
 
 from infra.db import session
@@ -23,7 +26,7 @@ from leaderboard.api import bodies
 from leaderboard.api.caller import Conf, Reads, Submits
 from leaderboard.api.problems import WORDS, away, bad_value, refusals, refused, wrong_method
 from leaderboard.api.screen import Screen
-from leaderboard.api.turns import in_turn
+from leaderboard.api.turns import in_turn, turn_to_promise
 from leaderboard.queries.glance.waiting import waiting_sentence
 from submissions.format.errors import IntakeError, refusal, shown
 from submissions.format.strict_json import BadJson
@@ -89,8 +92,9 @@ async def create(
     request: Request, response: Response, settings: Conf, who: Submits, key: Key
 ) -> dict[str, Any]:
     """Promise a bundle; the same key and body again is the same upload."""
-    body = await bodies.json_bytes(request, MOST_BODY)
-    upload, new = await run_in_threadpool(_create, settings, who.team, key, body)
+    async with turn_to_promise(request, who.team):
+        body = await bodies.json_bytes(request, MOST_BODY)
+        upload, new = await run_in_threadpool(_create, settings, who.team, key, body)
     response.status_code = 201 if new else 200
     return await run_in_threadpool(_upload, settings, upload)
 
@@ -163,9 +167,11 @@ async def part(
     bodies.check_type(request, TYPES, "A part is plain bytes.")
     row = await run_in_threadpool(_find, settings, who.team, upload_id)
     size = uploads.part_named(row, number).size
-    data = await bodies.read(request, size, f"part {number}")
     store = open_store(settings.objects, settings.s3_endpoint)
-    await run_in_threadpool(uploads.put_part, store, row, number, data)
+    settings.work.mkdir(parents=True, exist_ok=True)
+    with NamedTemporaryFile(prefix="part-", dir=settings.work) as file:
+        await bodies.save(request, size, f"part {number}", file)
+        await run_in_threadpool(uploads.put_part, store, row, number, FilePath(file.name))
     return Response(status_code=204)
 
 
@@ -197,7 +203,7 @@ def _find(settings: Settings, team: str, upload_id: str) -> Upload:
 @router.post("/submissions/uploads/{upload_id}/finish", status_code=202)
 async def finish(request: Request, settings: Conf, who: Submits, upload_id: ID) -> dict[str, Any]:
     """Hand in what was sent; again gives the same answer."""
-    return await in_turn(request, _finish, settings, who.team, upload_id)
+    return await in_turn(request, who.team, _finish, settings, who.team, upload_id)
 
 
 def _finish(settings: Settings, team: str, upload_id: str) -> dict[str, Any]:
@@ -226,7 +232,7 @@ async def from_inbox(request: Request, settings: Conf, who: Submits) -> dict[str
     """Hand in a bundle that was dropped into S3, without waiting for the inbox to be looked
     through."""
     body = await bodies.json_bytes(request, MOST_ADDRESS)
-    return await in_turn(request, _from_inbox, settings, who.team, body)
+    return await in_turn(request, who.team, _from_inbox, settings, who.team, body)
 
 
 def _from_inbox(settings: Settings, team: str, body: bytes) -> dict[str, Any]:
@@ -245,6 +251,7 @@ def mine(settings: Conf, who: Reads) -> list[dict[str, Any]]:
     with session(settings.database) as db:
         rows = db.exec(
             select(Submission)
+            .options(defer(Submission.manifest))  # type: ignore[arg-type]
             .where(Submission.team == who.team)
             .order_by(col(Submission.created_at).desc())
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 from collections.abc import Mapping
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from zipfile import BadZipFile
@@ -14,6 +15,7 @@ from PIL import Image, ImageDraw
 from infra.store import Missing, Store, StoreError, fetch_blob
 from leaderboard.draw.rollouts import read_frames, strip
 from leaderboard.queries.glance.headlines import ShownOutput
+from submissions.media.shown_files import make_room, used
 from submissions.media.trajectories import TRAJECTORY_TYPE
 
 WIDTH = 320
@@ -22,6 +24,7 @@ FRONT_WIDTH = 224
 MOST_MADE = 12
 """Row pictures that one view of a page makes; the next view finds these and makes more."""
 MOST_REMEMBERED = 5000
+MOST_FRAMES = 512
 
 
 def thumbnail(store: Store, sha256: str, media_type: str, width: int = WIDTH) -> bytes | None:
@@ -85,13 +88,14 @@ def _load_row(store: Store, output: ShownOutput, width: int, may_make: bool) -> 
 def media(store: Store, sha256: str, folder: Path) -> Path | None:
     """The output itself as a file in a folder, fetched once."""
     path = folder / sha256
-    if path.is_file():
+    if used(path):
         return path
     folder.mkdir(parents=True, exist_ok=True)
     try:
         fetch_blob(store, sha256, path)
     except (StoreError, OSError):
         return None
+    make_room(folder)
     return path
 
 
@@ -134,10 +138,13 @@ def _small(image: Image.Image, width: int) -> bytes:
 
 
 def _middle_frame(path: Path) -> Image.Image:
+    """Read twice, to count and to take: all frames of a large clip are gigabytes."""
     import av
 
     with av.open(str(path)) as container:
-        frames = [frame for _, frame in zip(range(512), container.decode(video=0), strict=False)]
-        if not frames:
+        count = sum(1 for _ in islice(container.decode(video=0), MOST_FRAMES))
+    with av.open(str(path)) as container:
+        middle = next(islice(container.decode(video=0), count // 2, None), None)
+        if middle is None:
             raise ValueError("no frames")
-        return Image.fromarray(frames[len(frames) // 2].to_ndarray(format="rgb24"))
+        return Image.fromarray(middle.to_ndarray(format="rgb24"))

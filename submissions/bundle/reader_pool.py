@@ -17,6 +17,7 @@ from operator import is_not
 from pathlib import Path
 from typing import Any
 
+from infra.memory import children_in_third
 from infra.settings import Settings
 from submissions.bundle.check import Catalogue, CheckedBundle, Contents, SuiteFacts, settle
 from submissions.bundle.read_main import NO_MEMORY
@@ -142,7 +143,7 @@ def readers_of(settings: Settings) -> Readers:
 
 @lru_cache(maxsize=4)
 def _readers(bounds: ReaderBounds) -> Readers:
-    return Readers(bounds, len(os.sched_getaffinity(0)))
+    return Readers(bounds, children_in_third(bounds.memory))
 
 
 os.register_at_fork(after_in_child=_readers.cache_clear)

@@ -35,14 +35,14 @@ class BadJson(Exception):
         self.kind, self.where, self.message, self.hint = kind, where, message, hint
 
 
-def read(raw: bytes, *, infinite: bool = False) -> Any:
+def read(raw: bytes, *, infinite: bool = False, most_values: int = MOST_VALUES) -> Any:
     """The value that the bytes spell, or BadJson; `infinite` takes Infinity and -Infinity too."""
     if len(raw) > MOST_BYTES:
         raise BadJson(
             "LARGE", "$", f"{len(raw)} bytes; the limit is {MOST_BYTES}.", "Make it smaller."
         )
     text = _text(raw)
-    _check_extent(raw)
+    _check_extent(raw, most_values)
     try:
         return json.loads(
             text,
@@ -85,7 +85,7 @@ def _text(raw: bytes) -> str:
     return text
 
 
-def _check_extent(raw: bytes) -> None:
+def _check_extent(raw: bytes, most_values: int) -> None:
     """Refuse what nests too deep or holds too many values, without making any of them."""
     depth, values = 0, 1
     for bare in _outside_strings(raw):
@@ -95,9 +95,9 @@ def _check_extent(raw: bytes) -> None:
             raise BadJson("DEPTH", "$", f"Nested deeper than {MOST_DEPTH} levels.", "Flatten it.")
         depth = depths[-1]
         values += bare.count(b",") + bare.count(b"[") + bare.count(b"{")
-        if values > MOST_VALUES:
+        if values > most_values:
             raise BadJson(
-                "LARGE", "$", f"It holds over {MOST_VALUES} values.", "Leave out what nobody reads."
+                "LARGE", "$", f"It holds over {most_values} values.", "Leave out what nobody reads."
             )
 
 

@@ -7,13 +7,15 @@ import hashlib
 from collections.abc import Mapping
 from datetime import datetime
 
+from sqlalchemy import func
 from sqlmodel import Session, col, select
 
-from infra.tables import Submission, now
+from infra.settings import Settings
+from infra.tables import Submission, Team, now
 from submissions.format.errors import refusal, shown
 from submissions.format.manifest import Manifest
 from submissions.format.names import skeleton
-from submissions.teams.lifecycle import State, record
+from submissions.teams.lifecycle import PATH, State, record
 from submissions.teams.tokens import check_team
 
 OPERATORS = "operators"
@@ -41,6 +43,20 @@ def check_entry(
             "See the board for the next date.",
         )
     _check_model_name(db, manifest)
+
+
+def check_waiting(db: Session, settings: Settings, team: str) -> None:
+    """Refuse more of a team that has enough under way: what waits lies in the store. Teams that are
+    not entered (this machine's own) have no limit."""
+    if db.get(Team, team) is None:
+        return
+    open_ = db.exec(
+        select(func.count()).where(Submission.team == team, col(Submission.state).in_(PATH[:-1]))
+    ).one()
+    if open_ >= settings.quota_waiting:
+        message = f"{open_} submissions of the team wait or are in work."
+        hint = "Hand in more when one of them is through, or cancel one."
+        raise refusal("E_QUOTA", "team", message, hint, settings.quota_waiting)
 
 
 def contents_key(manifest: Manifest) -> str:

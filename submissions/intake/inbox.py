@@ -27,6 +27,7 @@ from submissions.bundle.pack import pack_model
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal, shown
 from submissions.intake import remote
+from submissions.intake.entry import check_waiting
 from submissions.intake.hub import fetch as fetch_from_hub
 from submissions.intake.hub import fetched_bundle, hub_of
 from submissions.intake.intake import Received, accept, catalogue
@@ -175,6 +176,7 @@ def _hand_in(settings: Settings, found: InboxItem) -> Received:
         read = readers.read(path, suites, fetch_named)
         with session(settings.database) as db:
             manifest = read.contents.manifest
+            check_waiting(db, settings, found.team)
             check_quota(db, settings, found.team, manifest.suite, manifest.subset)
         checked = readers.decode(read, suites)
         store = open_store(settings.objects, settings.s3_endpoint)

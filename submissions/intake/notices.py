@@ -21,6 +21,7 @@ from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlsplit
 
+from sqlalchemy.orm import defer
 from sqlmodel import Session, col, select
 
 from infra.db import add_new, session
@@ -31,6 +32,9 @@ from submissions.teams.lifecycle import TERMINAL
 
 SIGNATURE = "X-Armillary-Signature"
 MOST_TRIES = 8
+MOST_FAILURES = 3
+"""After so many at once nobody is there: the rest waits for the next time, and whoever called goes
+on."""
 SECONDS = 10
 DAYS = 3
 """Older ends are nobody's news; a webhook that is set up today does not get last year's."""
@@ -70,12 +74,16 @@ def deliver(settings: Settings) -> int:
     for a failure."""
     sent = 0
     for channel, send in _channels(settings).items():
+        failed = 0
         with session(settings.database) as db:
             owed = _owed(db, channel)
         for message in owed:
             if channel == "email" and "@" not in message.contact:
                 continue
-            sent += _deliver(settings, channel, send, message)
+            delivered = _deliver(settings, channel, send, message)
+            sent, failed = sent + delivered, failed + (not delivered)
+            if failed == MOST_FAILURES:
+                break
     return sent
 
 
@@ -96,6 +104,7 @@ def _owed(db: Session, channel: str) -> list[Message]:
         Submission, col(Submission.id) == col(Event.subject)
     )
     joined = joined.join(Team, col(Team.name) == col(Submission.team), isouter=True)
+    joined = joined.options(defer(Submission.manifest))  # type: ignore[arg-type]
     settled = select(Notice.event_id).where(
         Notice.channel == channel,
         col(Notice.sent_at).is_not(None) | (col(Notice.tries) >= MOST_TRIES),

@@ -28,7 +28,7 @@ from submissions.bundle.listing import item_problems
 from submissions.bundle.reader_pool import readers_of
 from submissions.format.errors import IntakeError, Problem, refusal
 from submissions.format.manifest import Manifest
-from submissions.intake.entry import check_entry
+from submissions.intake.entry import check_entry, check_waiting
 from submissions.intake.hub import fetched_bundle
 from submissions.intake.intake import Received, accept, catalogue
 from submissions.teams.quotas import check_quota
@@ -127,6 +127,7 @@ def _check_promise(db: Session, settings: Settings, team: str, promise: Promise)
         if problems:
             raise IntakeError(problems)
     check_entry(db, manifest, team, settings.closes)
+    check_waiting(db, settings, team)
     check_quota(db, settings, team, manifest.suite, manifest.subset)
     _check_room(db, settings, team, promise.size)
 
@@ -183,18 +184,18 @@ def parts(store: Store, row: Upload) -> list[UploadPart]:
     return upload_parts
 
 
-def put_part(store: Store, row: Upload, number: int, data: bytes) -> None:
-    """Keep one part; the same part again changes nothing."""
+def put_part(store: Store, row: Upload, number: int, file: Path) -> None:
+    """Keep one part, which has come as a file; the same part again changes nothing."""
     if row.state != "open":
         raise refusal("E_UPLOAD_CLOSED", "upload", f"The upload is {row.state}.", "Open a new one.")
-    part = part_named(row, number)
-    if len(data) != part.size:
-        code = "E_EMPTY" if not data else "E_INCOMPLETE" if len(data) < part.size else "E_TOO_LARGE"
-        message = f"Part {number} has {len(data)} bytes, not {part.size}."
+    part, size = part_named(row, number), file.stat().st_size
+    if size != part.size:
+        code = "E_EMPTY" if not size else "E_INCOMPLETE" if size < part.size else "E_TOO_LARGE"
+        message = f"Part {number} has {size} bytes, not {part.size}."
         raise refusal(
             code, f"part {number}", message, "Send exactly the bytes of this part.", part.size
         )
-    store.put(part_key(row.id, number), data)
+    store.put_file(part_key(row.id, number), file)
 
 
 def part_named(row: Upload, number: int) -> UploadPart:
@@ -220,6 +221,8 @@ def finish(settings: Settings, team: str, upload_id: str) -> Received | None:
         raise refusal("E_UPLOAD_CLOSED", "upload", "The upload has expired.", "Open a new one.")
     store = open_store(settings.objects, settings.s3_endpoint)
     _check_whole(store, row)
+    with session(settings.database) as db:
+        check_waiting(db, settings, team)
     if not _take(settings, row.id):
         return None
     try:

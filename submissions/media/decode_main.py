@@ -1,4 +1,4 @@
-"""The child that decodes: `python -m submissions.media.decode_main`. Each line of stdin
+"""The child that decodes: `python -m submissions.media.decode_main BYTES`. Each line of stdin
 holds some jobs and is answered by one line.
 
 Its memory, time and open files are limited, it has no network and writes nowhere where the system
@@ -23,7 +23,6 @@ from submissions.format.layout import ARCHIVES
 from submissions.media import clips, images
 from submissions.media.facts import MOST_FRAMES, MediaRequirements, Refused, broken, check_kind
 
-MEMORY = 2 << 30
 OPEN_FILES = 64
 DEFLATE = -15
 DHASH = "dhash:"
@@ -33,7 +32,7 @@ MOST_DISTANCE = 3
 
 def main() -> None:
     """Answer jobs until there are no more."""
-    limit(MEMORY, 0, OPEN_FILES)
+    limit(int(sys.argv[1]), 0, OPEN_FILES)
     cut_network()
     fence([])
     for line in sys.stdin:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from itertools import chain
 
 from infra.fields import fields_of
+from infra.memory import children_in_third
 from submissions.format.archive import Span
 from submissions.media.child_pool import Children, End
 from submissions.media.facts import (
@@ -26,7 +27,9 @@ from submissions.media.facts import (
     broken,
 )
 
-COMMAND = (sys.executable, "-m", "submissions.media.decode_main")
+MEMORY = 2 << 30
+"""Bytes that a child may take."""
+COMMAND = (sys.executable, "-m", "submissions.media.decode_main", str(MEMORY))
 CPU_SECONDS = 10.0
 WALL_SECONDS = 60.0
 """A child may be kept waiting by others on a busy machine, so the clock on the wall is more
@@ -108,8 +111,8 @@ class Decoders:
 
 @lru_cache(maxsize=1)
 def shared() -> Decoders:
-    """The children of this process, one a core."""
-    return Decoders(len(os.sched_getaffinity(0)))
+    """The children of this process, one a core where there is memory for so many."""
+    return Decoders(children_in_third(MEMORY))
 
 
 os.register_at_fork(after_in_child=shared.cache_clear)

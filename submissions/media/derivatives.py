@@ -13,16 +13,23 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Semaphore
 
+from infra.memory import children_in_third
 from infra.store import Missing, Store, StoreError, fetch_blob
 from submissions.media.child_pool import ROOT
+from submissions.media.shown_files import make_room, used
 
 VERSION = 1
-COMMAND = (sys.executable, "-m", "submissions.media.derive_main")
+MEMORY = 3 << 30
+"""Bytes that a child may take."""
+COMMAND = (sys.executable, "-m", "submissions.media.derive_main", str(MEMORY))
 SECONDS = 300
 """For each file."""
+PATIENCE = 30.0
 TOGETHER = 32
 """So many files at most are given to one child."""
 
@@ -54,16 +61,34 @@ def public_file(store: Store, sha256: str, media_type: str, folder: Path) -> Pub
         (".mp4", "video/mp4") if media_type.startswith("video/") else (".png", "image/png")
     )
     path, key = folder / f"{sha256}{ending}", f"shown/{VERSION}/{sha256}{ending}"
-    if path.is_file():
+    if used(path):
         return PublicFile(path, kind)
     folder.mkdir(parents=True, exist_ok=True)
     try:
         store.fetch(key, path)
     except Missing:
-        return PublicFile(path, kind) if _make(store, sha256, key, path) else None
+        if not _made_in_turn(store, sha256, key, path):
+            return None
     except (StoreError, OSError):
         return None
+    make_room(folder)
     return PublicFile(path, kind)
+
+
+@lru_cache(maxsize=1)
+def making() -> Semaphore:
+    """Held while one is made: anybody may ask to see any output, and making one takes minutes and
+    gigabytes at worst."""
+    return Semaphore(children_in_third(MEMORY))
+
+
+def _made_in_turn(store: Store, sha256: str, key: str, path: Path) -> bool:
+    if not making().acquire(timeout=PATIENCE):
+        return False
+    try:
+        return used(path) or _make(store, sha256, key, path)
+    finally:
+        making().release()
 
 
 def _make(store: Store, sha256: str, key: str, path: Path) -> bool:

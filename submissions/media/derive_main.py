@@ -1,5 +1,5 @@
-"""The child that re-encodes: `python -m submissions.media.derive_main`. A file in, its pixels alone
-out: PNG or H.264 mp4.
+"""The child that re-encodes: `python -m submissions.media.derive_main BYTES`. A file in, its pixels
+alone out: PNG or H.264 mp4.
 
 A job with a `canvas` (width, height, frames a second) is for people who must not know whose it is:
 every picture and clip comes out in the same size, at the same rate. Without a rate a clip keeps its
@@ -20,7 +20,7 @@ from typing import Any
 from infra.sandbox.confinement import cut_network, limit
 from infra.sandbox.fence import fence
 
-MEMORY, FILE_BYTES, OPEN_FILES = 3 << 30, 1 << 30, 64
+FILE_BYTES, OPEN_FILES = 1 << 30, 64
 GREY = (127, 127, 127)
 FORMATS = ["PNG", "JPEG", "WEBP"]
 LIMITED = 1
@@ -31,7 +31,7 @@ ENCODER = {"crf": "16", "preset": "veryfast", "threads": "1"}
 def main() -> None:
     """Do the jobs on stdin, one a line; a target that is there is whole."""
     jobs = [json.loads(line) for line in sys.stdin]
-    limit(MEMORY, FILE_BYTES, OPEN_FILES)
+    limit(int(sys.argv[1]), FILE_BYTES, OPEN_FILES)
     cut_network()
     fence(sorted({Path(job["target"]).parent for job in jobs}))
     for job in jobs:

@@ -60,7 +60,8 @@ def machine_on_postgres(
 def desk(request: pytest.FixtureRequest) -> Iterator[Desk]:
     """A served API over the embedded database, or over the one that the test names."""
     machine: Settings = request.getfixturevalue(getattr(request, "param", "machine"))
-    settings = machine.model_copy(update={"rate_requests": 100_000, "rate_address": 100_000})
+    free = dict.fromkeys(("rate_requests", "rate_address", "quota_waiting"), 100_000)
+    settings = machine.model_copy(update=free)
     with session(settings.database) as db:
         tokens.add_team(db, TEAM)
         secret = tokens.create(db, TEAM)

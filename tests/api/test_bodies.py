@@ -6,22 +6,28 @@ import json
 import os
 import re
 import sys
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
+from anyio import run
+from fastapi import FastAPI, Request
 from fastapi.routing import APIRoute
 from fastapi.testclient import TestClient
 from pydantic import BaseModel, ConfigDict, model_validator
 from starlette.applications import Starlette
 from starlette.routing import Mount
+from starlette.types import Message
 
 from infra.db import session
 from infra.settings import Settings
 from leaderboard.api import bodies, health, routes, standing, submissions
 from leaderboard.api.app import create
+from leaderboard.api.bodies import MOST_VALUES
 from leaderboard.api.submissions import MOST_ADDRESS, MOST_BODY
+from leaderboard.api.turns import MOST_OF_A_TEAM, turn_to_promise
 from submissions.format.errors import MOST_PROBLEMS, IntakeError
 from submissions.teams import tokens
 from tests.boards import stock
@@ -137,6 +143,42 @@ def test_of_half_a_million_unknown_fields_a_schema_sees_those_that_are_told_and_
     assert seen == [1 + MOST_PROBLEMS]
     assert refused.value.total == 500_000
     assert [problem.where for problem in refused.value.problems[:2]] == ["0", "1"]
+
+
+def test_a_promise_of_more_values_than_a_manifest_has_is_refused_before_they_are_made(
+    desk: Desk,
+) -> None:
+    text = '{"manifest": {"a": [' + "[]," * MOST_VALUES + "[]]}}"
+
+    answer = desk.client.post("/v1/submissions", content=text, headers=desk.headers(**JSON, **KEY))
+
+    assert answer.json()["error"]["code"] == "E_MANIFEST_LARGE"
+    assert f"over {MOST_VALUES} values" in answer.json()["error"]["message"]
+
+
+def test_a_part_costs_no_memory_however_large_it_is(tmp_path: Path) -> None:
+    async def receive() -> Message:
+        left.pop()
+        return {"type": "http.request", "body": bytes(1 << 20), "more_body": bool(left)}
+
+    left = [None] * 64
+    coming = Request({"type": "http", "headers": []}, receive)
+    with (tmp_path / "part").open("wb") as file:
+        tracemalloc.start()
+        run(bodies.save, coming, 64 << 20, "part 1", file)
+        most = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+
+    assert (tmp_path / "part").stat().st_size == 64 << 20
+    assert most < 8 << 20
+
+
+def test_of_one_team_few_promises_are_read_at_once() -> None:
+    request = Request({"type": "http", "app": FastAPI()})
+
+    assert turn_to_promise(request, "Owls") is turn_to_promise(request, "Owls")
+    assert turn_to_promise(request, "Owls") is not turn_to_promise(request, "Newts")
+    assert turn_to_promise(request, "Owls").total_tokens == MOST_OF_A_TEAM
 
 
 @pytest.mark.parametrize("prefix", ["", "/api"])

@@ -8,12 +8,17 @@ import time
 import urllib.request
 import zipfile
 from collections.abc import Iterator
+from inspect import iscoroutinefunction
 from itertools import islice, takewhile
 from pathlib import Path
-from threading import Thread
+from threading import Event, Thread
 
+from anyio import create_task_group, fail_after, run, sleep, to_thread
+from fastapi import FastAPI, Request
+
+from leaderboard.api import health
 from leaderboard.api.app import create as whole_api
-from leaderboard.api.turns import MOST_AT_ONCE
+from leaderboard.api.turns import MOST_AT_ONCE, MOST_OF_A_TEAM, in_turn, in_turn_to_show
 from submissions.format.errors import IntakeError
 from submissions.tools.client import Server
 from tests.submissions.bad.case import bundle, pictures
@@ -60,6 +65,49 @@ def test_while_many_bundles_keep_their_readers_busy_the_board_answers(
     assert codes == ["E_INTAKE_TIME"] * len(hanging)
     assert len(waits) > 10
     assert max(waits) < 5 + 20 * calm, "calm is what a look takes on this machine without them"
+
+
+def test_a_team_that_hands_in_much_leaves_turns_to_others() -> None:
+    request = Request({"type": "http", "app": FastAPI()})
+    gate, at_work = Event(), list[str]()
+
+    def wait(team: str) -> None:
+        at_work.append(team)
+        assert gate.wait(60)
+
+    async def all_hand_in() -> list[str]:
+        async with create_task_group() as hands:
+            for team in ["Owls"] * 2 * MOST_AT_ONCE + ["Newts"]:
+                hands.start_soon(in_turn, request, team, wait, team)
+            with fail_after(60):
+                while "Newts" not in at_work or len(at_work) <= MOST_OF_A_TEAM:
+                    await sleep(0.01)
+            before = sorted(at_work)
+            gate.set()
+        return before
+
+    assert run(all_hand_in) == ["Newts"] + ["Owls"] * MOST_OF_A_TEAM
+    assert len(at_work) == 2 * MOST_AT_ONCE + 1
+
+
+def test_who_looks_at_many_files_at_once_leaves_threads_to_others() -> None:
+    request = Request({"type": "http", "app": FastAPI()})
+    gate = Event()
+
+    def wait() -> bool:
+        return gate.wait(60)
+
+    async def all_look() -> int:
+        async with create_task_group() as looks:
+            for _ in range(100):
+                looks.start_soon(in_turn_to_show, request, wait)
+            with fail_after(60):
+                answer = await to_thread.run_sync(lambda: 200)
+            gate.set()
+        return answer
+
+    assert run(all_look) == 200
+    assert iscoroutinefunction(health.live), "the probe needs no thread"
 
 
 def _several(path: Path, count: int) -> list[Path]:

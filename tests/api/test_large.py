@@ -16,7 +16,7 @@ from infra.tables import Output, Submission, Upload, now
 from tests.submissions.bad.case import bundle, pictures
 
 from .conftest import ON_BOTH, Desk
-from .handing_in import create, hand_in, promise
+from .handing_in import create, finish, hand_in, promise, send
 
 pytestmark = ON_BOTH
 SIZES = (2**31 - 1, 2**31, 2**32 + 1, 64 * 2**30)
@@ -61,6 +61,28 @@ def test_what_a_team_promises_at_once_is_bounded_and_what_is_dropped_counts_no_m
     with session(desk.settings.database) as db:
         db.connection().execute(update(Upload).values(expires_at=now() - timedelta(seconds=1)))
     assert promised(60) == (201, "")
+
+
+def test_what_a_team_has_under_way_is_bounded_whenever_it_was_promised(
+    desk: Desk, tmp_path: Path
+) -> None:
+    one_at_a_time = desk.settings.model_copy(update={"quota_waiting": 1})
+    desk.client.app.state.settings = one_at_a_time  # type: ignore[attr-defined]
+    paths = [bundle(tmp_path / f"{count}.zip", pictures(count)) for count in (1, 2, 3)]
+    uploads = [
+        create(desk, promise(path), f"key-number-{number}").json()["upload"]
+        for number, path in enumerate(paths[:2])
+    ]
+    for upload, path in zip(uploads, paths, strict=False):
+        send(desk, upload, path.read_bytes())
+
+    first, second = (finish(desk, upload["id"]) for upload in uploads)
+    third = create(desk, promise(paths[2]), "key-number-2")
+    desk.client.post(f"/v1/submissions/{first.json()['submission']}/cancel", headers=desk.headers())
+    again = finish(desk, uploads[1]["id"])
+
+    assert [one.status_code for one in (first, second, third, again)] == [202, 429, 429, 202]
+    assert "wait or are in work" in third.json()["error"]["message"]
 
 
 @pytest.mark.parametrize("number", [0, -1, 2**31, 2**63, 10**30])

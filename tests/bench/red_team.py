@@ -1,11 +1,13 @@
 """A red-team run: three hundred seeded inputs through API, inbox and command line, each under 20
 seconds and 1 GB, while the board's health is asked again and again.
 
-Each input is printed with what came of it, so that one can be made again from the seed alone.
+Each input is printed with what came of it, so that one can be made again from the seed alone;
+`--seed` draws three hundred others.
 """
 
 from __future__ import annotations
 
+import argparse
 import http.client
 import os
 import sys
@@ -17,6 +19,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from subprocess import TimeoutExpired
 from urllib.parse import urlsplit
 
 import httpx
@@ -31,6 +34,7 @@ from submissions.teams import tokens
 from tests.api.handing_in import promise
 from tests.bench.red_team_inputs import HostileBundle, HostileRequest, bundles, requests
 from tests.bench.report import at_most, report, shown
+from tests.servers import postgres
 from tests.servers.process import answers, free_ports, running, wait_until
 from tests.servers.s3 import S3Server, serve
 
@@ -43,6 +47,7 @@ FREE = {
     "ARMILLARY_RATE_ADDRESS": "100000",
     "ARMILLARY_RATE_WRONG_TOKENS": "100000",
     "ARMILLARY_QUOTA_SCORED": "100000",
+    "ARMILLARY_QUOTA_WAITING": "100000",
 }
 SERVE = "from flows.cli.serve import run_api; from infra.settings import Settings; import sys; "
 
@@ -60,13 +65,17 @@ class Watch:
 
 def main() -> int:
     """Send everything, and print the table."""
+    asked = argparse.ArgumentParser()
+    asked.add_argument("--seed", type=int, default=SEED)
+    seed: int = asked.parse_args().seed
     with (
         tempfile.TemporaryDirectory(prefix="armillary-red-") as folder,
         serve() as s3,
-        _board(Path(folder), s3) as (settings, address, token, watch),
+        postgres.serve() as database,
+        _board(Path(folder), s3, database.fresh_database()) as (settings, address, token, watch),
     ):
         results, longest = Counter[str](), 0.0
-        for hostile in _inputs(Path(folder)):
+        for hostile in _inputs(Path(folder), seed):
             began = time.monotonic()
             outcome = _send(hostile, settings, address, token)
             took = time.monotonic() - began
@@ -74,7 +83,7 @@ def main() -> int:
             results[outcome.split()[0]] += 1
             print(f"{hostile.what}: {outcome} in {took:.2f} s", flush=True)
         watch.over.set()
-    print(f"seed {SEED}: {dict(results)}")
+    print(f"seed {seed}: {dict(results)}")
     return report(
         "red_team",
         [
@@ -88,15 +97,17 @@ def main() -> int:
     )
 
 
-def _inputs(folder: Path) -> Iterator[HostileBundle | HostileRequest]:
+def _inputs(folder: Path, seed: int) -> Iterator[HostileBundle | HostileRequest]:
     (folder / "inputs").mkdir()
-    yield from bundles(folder / "inputs", BUNDLES, SEED)
-    yield from requests(REQUESTS, SEED)
+    yield from bundles(folder / "inputs", BUNDLES, seed)
+    yield from requests(REQUESTS, seed)
 
 
 @contextmanager
-def _board(folder: Path, s3: S3Server) -> Iterator[tuple[Settings, str, str, Watch]]:
-    """The API in a process of its own, a team's token, and somebody who watches."""
+def _board(folder: Path, s3: S3Server, database: str) -> Iterator[tuple[Settings, str, str, Watch]]:
+    """The API in a process of its own over PostgreSQL and S3, a team's token, and somebody who
+    watches."""
+    os.environ["ARMILLARY_DATABASE_URL"] = database
     os.environ.update(s3.environment)
     os.environ["ARMILLARY_S3_ENDPOINT"] = s3.endpoint
     os.environ["ARMILLARY_INBOX"] = f"s3://{s3.fresh_bucket()}/inbox"
@@ -119,12 +130,14 @@ def _board(folder: Path, s3: S3Server) -> Iterator[tuple[Settings, str, str, Wat
 
 
 def _look(watch: Watch, port: int) -> None:
-    """Ask for health and for the memory of every child, again and again."""
+    """Ask for health, and for the memory of this process, which sweeps the inbox, and of every
+    child, again and again."""
+    this = psutil.Process()
     while not watch.over.wait(0.05):
         began = time.monotonic()
         watch.unanswered += not answers(port, "/health/live")
         watch.health = max(watch.health, time.monotonic() - began)
-        for process in psutil.Process().children(recursive=True):
+        for process in (this, *this.children(recursive=True)):
             try:
                 watch.memory = max(watch.memory, process.memory_info().rss / 1e9)
             except psutil.Error:
@@ -171,7 +184,11 @@ def _dropped(path: Path, settings: Settings) -> str:
 def _typed(path: Path) -> str:
     command = [sys.executable, "-m", "flows.cli.app", "submit", str(path)]
     process = psutil.Popen(command, stdout=-1, stderr=-2, text=True)
-    output, _ = process.communicate(timeout=3 * SECONDS)
+    try:
+        output, _ = process.communicate(timeout=3 * SECONDS)
+    except TimeoutExpired:
+        process.kill()
+        return f"CRASH no end within {3 * SECONDS:g} s"
     if "Traceback" in output or process.returncode not in (0, 1, 2):
         return f"CRASH status {process.returncode}: {output[-150:]}"
     return "taken" if process.returncode == 0 else f"refused status {process.returncode}"

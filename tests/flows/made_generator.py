@@ -14,6 +14,8 @@ from typing import Any
 from evaluators.contracts import Outcome, Output, Sample
 from flows.workers.confined.model_main import serve
 
+ANSWERS = 3
+"""Where the parent reads, for a model that has broken out of what we wrote."""
 QUICK, SLOW, SLOW_FROM = 0.7, 5.0, 4
 """Seconds for a sample of a model that slows down, from its fourth sample on."""
 
@@ -51,6 +53,12 @@ def _do(deed: str, folder: Path) -> str:
         raise RuntimeError("CUDA error: unspecified launch failure")
     if deed == "sleeps":
         time.sleep(600)
+    if deed == "begins a word":
+        os.write(ANSWERS, b'{"sample_id": "')
+        time.sleep(600)
+    if deed == "never stops":
+        while True:
+            os.write(ANSWERS, b"x" * (1 << 16))
     if deed == "raises":
         raise ValueError("no such layer")
     if deed == "complains":

@@ -109,7 +109,7 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
 ) -> None:
     from prefect import task
 
-    from flows.workers.dask_cluster import NoCluster, check, dask_runner
+    from flows.workers.dask_cluster import DaskRunner, NoCluster, check, dask_runner
 
     machine = Machine(tmp_path / "home")
     machine.run("operate", "certificates", str(tmp_path / "tls"))
@@ -130,6 +130,9 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
             held = runner.submit(shard, {"folder": str(tmp_path)})
             until((tmp_path / "begun").exists, *cluster.workers)
             assert not held.done()
+            behind = runner.submit(shard, {"folder": str(tmp_path)})
+            assert DaskRunner(runner.client).works_on([held, behind])
+            assert not DaskRunner(runner.client).works_on([behind]), "it waits for the only slot"
         until((tmp_path / "stopped").exists, *cluster.workers)
         slots = cluster.slots()
 

@@ -4,6 +4,7 @@ are."""
 from __future__ import annotations
 
 import logging
+import resource
 import subprocess
 import sys
 import time
@@ -94,6 +95,22 @@ def test_a_killed_child_and_a_lost_device_are_faults_of_ours(
 def test_a_model_that_hangs_is_ended_in_time_and_that_limit_is_ours(run: Run) -> None:
     with pytest.raises(OutOfTime, match="over 3 seconds"):
         run("sleeps", replace(LIMITS, seconds=3, memory=None, file_bytes=1 << 20))
+
+
+@pytest.mark.timeout(120)
+def test_an_answer_that_is_begun_and_never_ended_keeps_nobody_waiting(run: Run) -> None:
+    with pytest.raises(OutOfTime, match="over 3 seconds"):
+        run("begins a word", replace(LIMITS, seconds=3))
+
+
+@pytest.mark.timeout(120)
+def test_an_answer_without_end_is_the_models_fault_and_fills_no_memory(run: Run) -> None:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    with pytest.raises(ModelBroke, match="over 16777216 bytes"):
+        run("never stops")
+
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200 << 10
 
 
 def test_a_model_that_is_measured_to_be_slow_gets_longer(run: Run) -> None:

@@ -4,6 +4,7 @@ within seconds."""
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from flows.durable.gpu_time import GpuTime, OverGpuTime
 from flows.durable.lease import HeldLease, LeaseLost, under
 from flows.run.errors import RETRIED, stopped_by
-from flows.workers.executor import submit_shards
+from flows.workers.executor import _as_finished, submit_shards
 from infra.settings import Settings
 from submissions.bundle.sampling_bounds import sampling_problems
 from submissions.format.manifest import DeclaredSampling, Manifest
@@ -29,6 +30,37 @@ def test_time_is_over_when_finished_shards_and_the_one_in_work_pass_it() -> None
     budget.check()
     with pytest.raises(OverGpuTime, match="0.0 hours and was not through"):
         budget.check()
+
+
+def test_waiting_for_a_machine_that_others_use_is_not_the_models_time() -> None:
+    moments = iter([0.0, 7200.0, 7230.0])
+    budget = GpuTime(100, clock=lambda: next(moments))
+
+    budget.wait()
+    budget.check()
+
+    assert budget.spent == 0
+
+
+def test_time_is_counted_while_a_shard_is_in_work_and_not_while_all_wait() -> None:
+    """A cluster whose only machine works for somebody else for an hour, then on this shard."""
+    clock, works = iter(range(0, 3600 * 9, 600)), iter([False] * 6 + [True] * 9)
+
+    class Cluster:
+        def finished(self, _futures: object, _seconds: float) -> list[Any]:
+            return []
+
+        def works_on(self, _futures: object) -> bool:
+            seen.append(next(works))
+            return seen[-1]
+
+    seen: list[bool] = []
+    budget = GpuTime(3600, clock=lambda: float(next(clock)))
+
+    with pytest.raises(OverGpuTime):
+        list(_as_finished(Cluster(), None, {"a shard": {}}, budget))  # type: ignore[arg-type]
+
+    assert seen == [False] * 6 + [True] * 7
 
 
 def test_trying_for_free_has_less_of_it() -> None:
@@ -72,6 +104,16 @@ def test_work_stops_within_seconds_when_the_lease_is_lost_or_the_time_is_over(
             generate(None)
 
     assert worked < 60
+    assert _seconds_of_work(tmp_path) < 60
+
+
+@pytest.mark.timeout(120)
+def test_without_prefect_too_work_stops_when_the_time_is_over(tmp_path: Path) -> None:
+    shard = SimpleNamespace(fn=endless)
+
+    with under(HeldLease("sub-1", "somebody")), pytest.raises(OverGpuTime):
+        list(submit_shards(shard, [str(tmp_path)], gpu_time=GpuTime(2)))
+
     assert _seconds_of_work(tmp_path) < 60
 
 

@@ -7,7 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from sqlmodel import Session
+from sqlmodel import Session, select
 
 from flows.run.case import Stopped
 from flows.run.quota_turn import (
@@ -21,7 +21,7 @@ from flows.run.quota_turn import (
 from infra.db import migrate, session
 from infra.settings import Settings
 from infra.store import open_store
-from infra.tables import Submission, Suite, Team, Upload, now
+from infra.tables import Event, Submission, Suite, Team, Upload, now
 from submissions.intake import uploads
 from submissions.teams import quotas
 from submissions.teams.lifecycle import State, advance, record, timeline
@@ -127,11 +127,25 @@ def test_the_first_end_by_our_time_limit_is_free_and_each_further_one_counts(
 
     assert said == [("ours", (3, 0)), ("submitter", (2, 0)), ("submitter", (1, 0))]
     assert "ended sub-1 within 7 days too" in stopped_too_slow(settings, "sub-2", "").text
-    weeks_later = {"updated_at": now() - timedelta(days=8)}
     with session(settings.database) as db:
-        for name in ("sub-1", "sub-2", "sub-3"):
-            db.get_one(Submission, name).sqlmodel_update(weeks_later)
+        for event in db.exec(select(Event)):
+            event.at = now() - timedelta(days=8)
     assert stopped_too_slow(settings, "sub-3", "").fault == "ours"
+
+
+def test_taking_a_slow_model_back_does_not_make_the_next_one_free(settings: Settings) -> None:
+    said = []
+    for name in ("sub-1", "sub-2"):
+        with session(settings.database) as db:
+            hand_in(db, name)
+        take_turn(settings, name)
+        stopped = stopped_too_slow(settings, name, "It was tried 3 times.")
+        with session(settings.database) as db:
+            advance(db, name, State.FAILED, stopped.text, fault=stopped.fault, code=stopped.code)
+        end(settings, name, State.WITHDRAWN, "submitter")
+        said.append((stopped.fault, left(settings)))
+
+    assert said == [("ours", (3, 0)), ("submitter", (2, 0))]
 
 
 def test_a_full_quota_says_when_the_next_place_is_free_and_loses_nothing(
@@ -205,4 +219,4 @@ def test_uploads_that_were_never_finished_expire_with_their_parts(settings: Sett
     assert counts == [2, 0]
     assert [one.key for one in store.list("uploads/")] == ["uploads/upl-new/00001"]
     with session(settings.database) as db, pytest.raises(Exception, match="expired"):
-        uploads.put_part(store, uploads.find(db, TEAM, "upl-late"), 1, b"x")
+        uploads.put_part(store, uploads.find(db, TEAM, "upl-late"), 1, Path("nothing"))

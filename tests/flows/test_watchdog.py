@@ -9,13 +9,15 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from sqlalchemy import event
 from sqlmodel import select
 
 from flows.durable.lease import Busy, LeaseLost, check_lease, hold_lease
 from flows.evaluate.door import receive
+from flows.operate import prefect_runs, queue
 from flows.operate.watchdog import Round, look
 from infra import leases
-from infra.db import session
+from infra.db import engine, session
 from infra.settings import Settings
 from infra.tables import Event, Submission, now
 from infra.tables.operations import Lease
@@ -67,6 +69,28 @@ def test_who_gives_signs_of_life_is_left_alone(ready: Settings, submission: str)
     done, started = looked(ready)
 
     assert (str(done), started) == ("all is well", [])
+
+
+def test_looking_at_what_waits_reads_no_manifest(
+    ready: Settings, submission: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A manifest may have megabytes, and a look comes every few seconds."""
+    monkeypatch.setattr(prefect_runs, "evaluations", lambda _states: frozenset[str]())
+    monkeypatch.setattr(prefect_runs, "slots", lambda _pool: 1)
+    monkeypatch.setattr(prefect_runs, "start", lambda *_a, **_k: None)
+    seen: list[str] = []
+    event.listen(
+        engine(ready.database),
+        "before_cursor_execute",
+        lambda _c, _k, text, *_: seen.append(text.lower()),
+    )
+
+    asked = queue.ask(ready)
+    look(ready)
+
+    assert asked == [submission]
+    assert any("from submission" in text for text in seen)
+    assert not any("manifest" in text for text in seen)
 
 
 def test_a_dead_evaluation_is_freed_and_started_again_and_the_timeline_says_so(

@@ -3,6 +3,7 @@ them is ours."""
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Iterator
@@ -15,7 +16,11 @@ import pytest
 import yaml
 
 from flows.operate.deployments import POOLS, deployments
+from infra import memory
 from infra.settings import Settings
+from submissions.media.decoder_pool import MEMORY as DECODER
+from submissions.media.derivatives import MEMORY as ENCODER
+from submissions.media.shown_files import MOST_BYTES as SHOWN
 from tests.command_lines import named
 
 DEPLOY = Path(__file__).parents[2] / "infra" / "deploy"
@@ -195,6 +200,51 @@ def test_who_generates_has_a_gpu_and_neither_the_database_nor_the_internet() -> 
         "ipBlock" not in target for rule in policy["spec"]["egress"] for target in rule["to"]
     )
     assert "ARMILLARY_DATABASE_URL" not in services()["gpu"]["environment"]
+
+
+INTAKE = ("board", "api", "watchdog")
+"""Who takes bundles in: through the API, or from the inbox."""
+GIBIBYTE = 1 << 30
+CACHE = Settings().cache_bytes
+
+
+@pytest.mark.parametrize("name", INTAKE)
+def test_no_bundle_swallows_the_pod_that_reads_it(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A container that takes more than its limit is ended whole, not the child that took it."""
+    limit = _bytes(kubernetes_container(name)["resources"]["limits"]["memory"])
+    (tmp_path / "memory.max").write_text(f"{limit}\n")
+    monkeypatch.setattr(memory, "LIMITS", (tmp_path / "memory.max",))
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(64))
+    kinds = (Settings().intake_memory, DECODER, ENCODER)
+
+    assert sum(memory.children_in_third(each) * each for each in kinds) <= limit - GIBIBYTE
+
+
+@pytest.mark.parametrize("name", INTAKE)
+def test_the_largest_upload_fits_on_the_disk_of_the_pod_that_takes_it(name: str) -> None:
+    assert 3 * Settings().upload_bytes <= _disk(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "kept"),
+    [("rating", SHOWN), *((name, CACHE) for name in ("gpu", "evaluations", "cpu"))],
+)
+def test_what_a_pod_keeps_for_the_next_time_is_less_than_half_of_its_disk(
+    name: str, kept: int
+) -> None:
+    assert 2 * kept <= _disk(name)
+
+
+def _disk(name: str) -> int:
+    pod = next(pod for found, pod in pods() if found == name)
+    volumes = {volume["name"]: volume for volume in pod["spec"]["volumes"]}
+    return _bytes(volumes["state"]["emptyDir"]["sizeLimit"])
+
+
+def _bytes(size: str) -> int:
+    return int(size.removesuffix("Gi")) * GIBIBYTE
 
 
 def test_no_policy_reaches_a_pod_that_is_not_there() -> None:
@@ -385,6 +435,7 @@ def test_readers_stay_with_the_replica_that_drew_their_page() -> None:
 def test_who_answers_strangers_can_be_told_whose_forwarded_addresses_to_believe() -> None:
     for name in ("board", "api", "rating"):
         assert kubernetes_environment(name)["ARMILLARY_TRUSTED_PROXIES"] == ""
+        assert kubernetes_environment(name)["ARMILLARY_LOG"] == "stderr"
         assert (
             services()[name]["environment"]["ARMILLARY_TRUSTED_PROXIES"] == "${TRUSTED_PROXIES:-}"
         )

@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 import pytest
 
+from infra.sandbox import fence
 from infra.sandbox.confinement import cut_network, network_can_be_cut
 from infra.sandbox.sockets import IO_URING_SETUP, PROCESSORS, forbid_sockets
 
@@ -80,3 +81,19 @@ def test_without_namespaces_and_filters_the_network_cannot_be_cut(
     monkeypatch.setattr("infra.sandbox.confinement.forbid_sockets", lambda: False)
 
     assert not network_can_be_cut()
+
+
+@pytest.mark.skipif(fence.version() < 4, reason="This kernel's Landlock has no rules for TCP.")
+def test_the_fence_around_files_refuses_tcp_by_itself() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = server.getsockname()
+
+        def refused() -> bool:
+            assert fence.fence([])
+            try:
+                socket.create_connection(address, 5)
+            except PermissionError:
+                return True
+            return False
+
+        assert in_child(refused)

@@ -4,7 +4,10 @@ hash."""
 from __future__ import annotations
 
 import io
+import os
+import time
 from pathlib import Path
+from threading import Semaphore
 
 import av
 import numpy as np
@@ -13,6 +16,7 @@ from PIL import Image, PngImagePlugin
 
 from infra.store import Store, open_store, put_blob
 from submissions.media import derivatives
+from submissions.media.shown_files import IN_USE_SECONDS, make_room, used
 from tests.submissions.bad.media import clip, noise
 
 MARK = "made-by-the-owls"
@@ -90,6 +94,35 @@ def test_it_is_made_once_and_found_again_from_another_machine(
 
     assert first and second and first.path.read_bytes() == second.path.read_bytes()
     assert [one.key for one in store.list("shown/")] == [f"shown/1/{sha256}.png"]
+
+
+def test_of_many_who_ask_at_once_few_have_a_child_and_what_is_made_needs_none(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = (kept(store, tmp_path, tagged(kind)) for kind in ("PNG", "JPEG"))
+    assert derivatives.public_file(store, first, "image/png", tmp_path / "page")
+    monkeypatch.setattr(derivatives, "PATIENCE", 0.01)
+    nobody = Semaphore(0)
+    monkeypatch.setattr(derivatives, "making", lambda: nobody)
+
+    assert derivatives.public_file(store, second, "image/jpeg", tmp_path / "page") is None
+    assert derivatives.public_file(store, first, "image/png", tmp_path / "page")
+    assert derivatives.public_file(store, first, "image/png", tmp_path / "another page")
+
+
+def test_the_folder_of_what_people_looked_at_is_bounded_and_the_last_stays(tmp_path: Path) -> None:
+    long_ago = time.time() - 10 * IN_USE_SECONDS
+    for number, name in enumerate(("a", "b", "c", "asked for again", "new")):
+        (tmp_path / name).write_bytes(bytes(1000))
+        os.utime(tmp_path / name, (long_ago + number, long_ago + number))
+    assert used(tmp_path / "asked for again") and not used(tmp_path / "absent")
+    assert used(tmp_path / "a")
+
+    make_room(tmp_path, 2500)
+
+    assert {path.name for path in tmp_path.iterdir()} == {"a", "asked for again"}
+    make_room(tmp_path, 0)
+    assert len(list(tmp_path.iterdir())) == 2, "who asked may still be reading"
 
 
 def test_what_cannot_be_read_or_is_no_media_is_not_shown(store: Store, tmp_path: Path) -> None:

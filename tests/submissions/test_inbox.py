@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -114,6 +116,42 @@ def test_drops_that_hang_or_swallow_their_reader_are_reported_and_the_next_is_ta
     assert codes == {"a.zip": ["E_INTAKE_TIME"], "b.zip": ["E_INTAKE_MEMORY"], "c.zip": []}
     assert taken["c.zip"].state == "received" and len(box.rows(Submission)) == 1
     assert box.report("a.zip")["problems"][0]["code"] == "E_INTAKE_TIME"
+
+
+def test_a_team_that_drops_much_keeps_no_other_waiting(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(box.settings.database) as db:
+        tokens.add_team(db, "Zebras")
+    (tmp_path / "bad.zip").write_bytes(b"no zip at all")
+    for name in ("1.zip", "2.zip", "3.zip"):
+        box.drop(name, tmp_path / "bad.zip")
+    box.drop("z.zip", tmp_path / "bad.zip", "Zebras")
+
+    monkeypatch.setattr("flows.operate.inbox._spent", deque[tuple[float, str, float]]())
+    with monkeypatch.context() as hurried:
+        hurried.setattr("flows.operate.inbox.SWEEP_SECONDS", 0.0)
+        one_each = [[Path(one.uri).name for one in sweep(box.settings)] for _ in range(2)]
+    box.drop("y.zip", tmp_path / "bad.zip", "Zebras")
+    rest = {Path(one.uri).name for one in sweep(box.settings)}
+
+    assert one_each == [["1.zip"], ["z.zip"]]
+    assert rest == {"2.zip", "y.zip", "3.zip"}
+
+
+def test_a_drop_that_takes_hours_and_is_tried_again_comes_after_the_others(
+    box: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(box.settings.database) as db:
+        tokens.add_team(db, "Ants")
+    (tmp_path / "bad.zip").write_bytes(b"no zip at all")
+    box.drop("slow.zip", tmp_path / "bad.zip", "Ants")
+    for name in ("1.zip", "2.zip"):
+        box.drop(name, tmp_path / "bad.zip")
+    hours_ago = [(time.monotonic() - 7200, "Ants", 360.0)]
+    monkeypatch.setattr("flows.operate.inbox._spent", deque(hours_ago))
+
+    assert [Path(one.uri).name for one in sweep(box.settings)] == ["1.zip", "2.zip", "slow.zip"]
 
 
 def test_a_second_sweep_does_nothing_and_the_same_bytes_again_are_the_same_submission(

@@ -24,7 +24,7 @@ from infra.settings import Settings
 from infra.tables import Event, Submission, Suite, Team, now
 from infra.tables.intake import Notice
 from submissions.intake import notices
-from submissions.teams.lifecycle import State, advance
+from submissions.teams.lifecycle import State, advance, record
 
 
 @pytest.fixture
@@ -195,6 +195,24 @@ def test_old_ends_and_teams_without_an_address_are_left_in_peace(settings: Setti
         assert notices.deliver(told) == 1
 
     assert got == [] and len(posts) == 1
+
+
+def test_a_channel_on_which_nobody_answers_holds_nobody_up(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+
+    def nobody(_settings: Settings, message: notices.Message) -> None:
+        tried.append(message.submission)
+        raise notices.NotSent("The webhook does not answer.")
+
+    monkeypatch.setattr(notices, "_post", nobody)
+    with session(settings.database) as db:
+        for number in range(20):
+            record(db, f"sub-{number % 2}", State.FAILED, "Again.")
+
+    assert notices.deliver(settings.model_copy(update={"webhook_url": "http://nobody"})) == 0
+    assert len(tried) == notices.MOST_FAILURES
 
 
 def test_with_nothing_set_up_nothing_is_written(settings: Settings) -> None:

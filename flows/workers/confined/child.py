@@ -46,6 +46,9 @@ OFFLINE = {
 PATIENCE = 10
 """A sample may take so many times as long as the slowest one before it."""
 MOST_STDERR = 8_000
+MOST_LINE = 16 << 20
+"""The longest answer of a child; what goes on for longer is no answer."""
+CHUNK = 1 << 16
 log = logging.getLogger("armillary")
 _keeper: ContextVar[Callable[[str], object] | None] = ContextVar("stderr", default=None)
 
@@ -125,6 +128,7 @@ class Child:
         self._process: subprocess.Popen[bytes] | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._stderr: StderrTail | None = None
+        self._unread = bytearray()
         self._slowest = 0.0
         self.ready: Mapping[str, Any] = {}
 
@@ -152,9 +156,8 @@ class Child:
         """What it says next; None if it ended or stays silent for too long."""
         assert self._process and self._process.stdout
         began = time.monotonic()
-        ready = self._is_readable(seconds or self.patience)
-        line = self._process.stdout.readline() if ready else b""
-        if not line.endswith(b"\n"):
+        line = self._line(began + (seconds or self.patience))
+        if line is None:
             return None
         if seconds is None:
             self._slowest = max(self._slowest, time.monotonic() - began)
@@ -173,19 +176,39 @@ class Child:
         took."""
         return max(self.limits.seconds, PATIENCE * self._slowest)
 
-    def _is_readable(self, seconds: float) -> bool:
-        """Whether it says something within so many seconds. Who loses the lease meanwhile ends
-        it: nobody waits for its answer any more."""
+    def _line(self, until: float) -> bytes | None:
+        """The next whole line by then: one that is begun and never ended keeps nobody waiting, and
+        one without end fills nothing."""
         assert self._process and self._process.stdout
-        until = time.monotonic() + seconds
+        looked = 0
+        while (end := self._unread.find(b"\n", looked)) < 0:
+            looked = len(self._unread)
+            if looked > MOST_LINE:
+                self.close()
+                raise ModelBroke(f"The model's process answered with over {MOST_LINE} bytes.")
+            chunk = os.read(self._process.stdout.fileno(), CHUNK) if self._speaks(until) else b""
+            if not chunk:
+                return None
+            self._unread += chunk
+        line = bytes(self._unread[:end])
+        del self._unread[: end + 1]
+        return line
+
+    def _speaks(self, until: float) -> bool:
+        """Whether it says something by then, its end included. Who loses the lease meanwhile ends
+        it: nobody waits for its answer any more. `select` knows no descriptors beyond the first
+        thousand."""
+        assert self._process and self._process.stdout
+        watch = select.poll()
+        watch.register(self._process.stdout, select.POLLIN | select.POLLHUP)
         while (left := until - time.monotonic()) > 0:
-            if select.select([self._process.stdout], [], [], min(left, LEASE_CHECK_SECONDS))[0]:
-                return True
             try:
                 check_lease()
             except LeaseLost:
                 self.close()
                 raise
+            if watch.poll(1000 * min(left, LEASE_CHECK_SECONDS)):
+                return True
         return False
 
     def reason_of(self, error: str) -> str:
@@ -217,6 +240,7 @@ class Child:
         if self._folder:
             self._folder.cleanup()
         self._process = self._folder = None
+        self._unread.clear()
 
     def _started(self, folder: str) -> subprocess.Popen[bytes]:
         environment = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
