@@ -1,0 +1,187 @@
+"""A study of rollouts from end to end: worlds through the door, items made by one command, two
+raters and an adjudicator, agreement with the judge, and other metrics beside people's marks.
+
+The raters are scripted (they go by the contrast of the blinded clip), and the weights of LPIPS and
+FVD are random: the figures say that the path works, and nothing about any metric.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlmodel import select
+
+from evaluators.contracts import Question, Request
+from evaluators.judges.scripted import ScriptedJudge
+from evaluators.media import read_frames
+from evaluators.models.fidelity.likeness import FOLDER
+from evaluators.suites import suite_named
+from evaluators.suites.universe.boards.worlds.bank import start_of
+from evaluators.suites.universe.boards.worlds.rating import agree
+from evaluators.suites.universe.boards.worlds.rolling import write_rollout
+from flows.cli.game.worlds import pack_game
+from flows.evaluate.door import receive
+from flows.evaluate.flow import run_here
+from flows.studies.create import invite, move
+from flows.workers.judges import open_judge
+from infra.db import session
+from infra.settings import Settings
+from infra.store import fetch_blob, open_store
+from infra.tables import Judge, Run, Score
+from infra.tables.study import Seat, Study
+from leaderboard.studies.forms import Form, FormQuestion
+from tests.bundles import declaration
+from tests.command import Machine
+from tests.models.fidelity_weights import write_film, write_lpips
+from tests.studies.making import Answering, by_chance, by_reading, rate
+
+SUITE = suite_named("universe_worlds")
+DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
+SHARES = (1.0, 0.6, 0.35, 0.15, 0.0)
+"""How much of the game is left in each entry; the rest is grey."""
+
+
+def always_first(_request: Request, question: Question) -> str:
+    return question.options[0]
+
+
+@pytest.fixture
+def settings(
+    ready: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Settings]:
+    write_lpips(tmp_path / "weights")
+    write_film(tmp_path / "weights")
+    monkeypatch.setenv(FOLDER, str(tmp_path / "weights"))
+    monkeypatch.setenv("ARMILLARY_EXAM", "off")
+    monkeypatch.setenv("ARMILLARY_ENGINE", "here")
+    monkeypatch.delenv("PREFECT_API_URL", raising=False)
+    monkeypatch.setattr("flows.workers.judges.ScriptedJudge", lambda: ScriptedJudge(always_first))
+    open_judge.cache_clear()
+    yield ready
+    open_judge.cache_clear()
+
+
+def handed_in(folder: Path, share: float) -> str:
+    """A world of which so much is the game, through the door and judged."""
+    outputs = folder / f"world-{share}"
+    outputs.mkdir()
+    for sample in DEMO:
+        truth = start_of(sample).truth
+        faded = (share * truth + (1 - share) * 128.0).round().astype(np.uint8)
+        write_rollout(sample, faded, outputs / f"{sample.id}.mp4")
+    about: dict[str, Any] = declaration(
+        suite=SUITE.name, suite_version=SUITE.version, subset="demo", modalities=["video"]
+    )
+    about["model"] = {**about["model"], "name": f"World of {share}"}
+    bundle = folder / f"world-{share}.zip"
+    pack_game(outputs, bundle, about)
+    submission = receive(Settings(), str(bundle), None, None).submission_id
+    assert run_here(submission, Settings(), "").state == "published"
+    return submission
+
+
+def by_contrast(settings: Settings, stricter: float = 1.0) -> Answering:
+    """Somebody who looks at the blinded clip: what stands out is correct."""
+    store = open_store(settings.objects)
+
+    def answer(ask: FormQuestion, form: Form) -> Any:
+        if "checks that you read" in form.text:
+            return by_reading(ask, form)
+        file = settings.home / f"seen-{form.media[0].blob}.mp4"
+        if not file.is_file():
+            fetch_blob(store, form.media[0].blob, file)
+        height, width = read_frames(file).shape[1:3]
+        middle = read_frames(file)[:, height // 3 : -height // 3, width // 4 : -width // 4]
+        seen = float(middle.std())
+        bar = stricter if ask.id == "character" else 1.0
+        if seen > 25 * bar:
+            return "correct"
+        return "partially_correct" if seen > 9 else "incorrect"
+
+    return answer
+
+
+def studied(
+    machine: Machine, settings: Settings, name: str, worlds: list[str], raters: list[Answering]
+) -> dict[str, Any]:
+    """A study of the worlds from its making to its publication; the last rater is the
+    adjudicator."""
+    named = [word for world in worlds for word in ("--submission", world)]
+    machine.run("study", "create", name, SUITE.name, *named, "--samples", "8")
+    keys = [*invite(settings, name, 2), *invite(settings, name, 1, role="adjudicator")]
+    move(settings, name, "open")
+    for key, answer in zip(keys, raters, strict=True):
+        rate(settings, key, answer)
+    move(settings, name, "closed")
+    machine.run("study", "publish", name)
+    with session(settings.database) as db:
+        return db.get_one(Study, name).result
+
+
+def test_rollouts_become_a_study_that_holds_judge_and_metrics_against_people(
+    settings: Settings, tmp_path: Path
+) -> None:
+    machine = Machine(settings.home)
+    worlds = [handed_in(tmp_path, share) for share in SHARES]
+
+    strict, lenient = by_contrast(settings, 1.6), by_contrast(settings)
+    seen = studied(machine, settings, "seen", worlds, [lenient, strict, lenient])
+    clicked = studied(
+        machine, settings, "clicked", worlds, [by_chance(1), by_chance(2), by_chance(3)]
+    )
+
+    rows = seen["others"]["table"]
+    psnr = [rows[world]["psnr"] for world in worlds]
+    people = [rows[world]["graded_accuracy"] for world in worlds]
+    assert psnr == sorted(psnr, reverse=True) and people == sorted(people, reverse=True)
+    assert [rows[world]["n"] for world in worlds] == [8] * 5
+    by_psnr = seen["others"]["outputs"]["psnr"]["graded_accuracy"]
+    assert by_psnr["n"] == 40 and by_psnr["spearman"]["low"] > 0.4
+    for name in ("lpips", "fvd"):
+        assert seen["others"]["outputs"][name]["graded_accuracy"]["pearson"]["value"] < -0.4
+        assert seen["others"]["entries"][name]["graded_accuracy"]["n"] == 5
+    chance = clicked["others"]["outputs"]["psnr"]["graded_accuracy"]["pearson"]
+    assert abs(chance["value"]) < 0.4 and chance["low"] < 0 < chance["high"]
+
+    assert _adjudicated(settings, "seen") > 0
+    assert seen["kept"]["agreement"]["kappa"]["value"] > 0.4
+    assert abs(clicked["kept"]["agreement"]["kappa"]["value"]) < 0.3
+    ((_, metrics),) = seen["judges"].items()
+    found = metrics["strict_accuracy"]["everything"]
+    by_hand = agree(_pairs(settings, "seen", worlds))
+    assert {name: found[name] for name in by_hand} == pytest.approx(dict(by_hand))
+
+    said = machine.run("study", "metrics", "seen")
+    assert "PSNR" in said and "FVD (lower is better)" in said and "Other data than ours" in said
+    refused = machine.run("study", "metrics", "nothing", status=1)
+    assert "publish it" in refused
+
+
+def _adjudicated(settings: Settings, study: str) -> int:
+    with session(settings.database) as db:
+        seats = db.exec(select(Seat).where(Seat.study_id == study, Seat.state == "done")).all()
+    return sum(seat.slot >= 2 for seat in seats)
+
+
+def _pairs(settings: Settings, study: str, worlds: list[str]) -> list[tuple[float, float]]:
+    """The judge's score and people's strict one of each rollout."""
+    query = (
+        select(Score, Run, Judge)
+        .join(Run, Run.id == Score.run_id)  # type: ignore[arg-type]
+        .join(Judge, Judge.fingerprint == Run.judge)  # type: ignore[arg-type]
+        .where(Run.submission_id.in_(worlds), Score.value.is_not(None))  # type: ignore[union-attr]
+    )
+    judged: dict[tuple[str, str], float] = {}
+    people: dict[tuple[str, str], float] = {}
+    with session(settings.database) as db:
+        for score, run, judge in db.exec(query):
+            at = run.submission_id, score.sample_id
+            if judge.kind == "auto" and score.metric == "score":
+                judged[at] = score.value
+            elif judge.card.get("revision") == study and score.metric == "strict_accuracy":
+                people[at] = score.value
+    return [(judged[at], value) for at, value in people.items() if at in judged]
