@@ -8,17 +8,19 @@ FVD are random: the figures say that the path works, and nothing about any metri
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlmodel import select
+from sqlmodel import col, select
 
 from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge
 from evaluators.media import read_frames
 from evaluators.models.fidelity.likeness import FOLDER
+from evaluators.statistics.opinions import opinions
 from evaluators.suites import suite_named
 from evaluators.suites.universe.boards.worlds.bank import start_of
 from evaluators.suites.universe.boards.worlds.rating import agree
@@ -27,6 +29,9 @@ from flows.cli.game.worlds import pack_game
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
 from flows.studies.create import invite, move
+from flows.studies.others import others_and_people
+from flows.studies.people import people_of
+from flows.studies.ratings import ratings
 from flows.workers.judges import open_judge
 from infra.db import session
 from infra.settings import Settings
@@ -37,12 +42,13 @@ from leaderboard.studies.forms import Form, FormQuestion
 from tests.bundles import declaration
 from tests.command import Machine
 from tests.models.fidelity_weights import write_film, write_lpips
-from tests.studies.making import Answering, by_chance, by_reading, rate
+from tests.studies.making import Answering, by_reading, rate
 
 SUITE = suite_named("universe_worlds")
 DEMO = [sample for sample in SUITE.samples() if SUITE.subsets["demo"](sample)]
-SHARES = (1.0, 0.6, 0.35, 0.15, 0.0)
+SHARES = (1.0, 0.5, 0.2, 0.0)
 """How much of the game is left in each entry; the rest is grey."""
+STUDY, MARK = "rollouts", "graded_accuracy"
 
 
 def always_first(_request: Request, question: Question) -> str:
@@ -106,20 +112,45 @@ def by_contrast(settings: Settings, stricter: float = 1.0) -> Answering:
 
 
 def studied(
-    machine: Machine, settings: Settings, name: str, worlds: list[str], raters: list[Answering]
+    machine: Machine, settings: Settings, worlds: list[str], raters: list[Answering]
 ) -> dict[str, Any]:
     """A study of the worlds from its making to its publication; the last rater is the
     adjudicator."""
     named = [word for world in worlds for word in ("--submission", world)]
-    machine.run("study", "create", name, SUITE.name, *named, "--samples", "8")
-    keys = [*invite(settings, name, 2), *invite(settings, name, 1, role="adjudicator")]
-    move(settings, name, "open")
+    machine.run("study", "create", STUDY, SUITE.name, *named, "--samples", "8")
+    keys = [*invite(settings, STUDY, 2), *invite(settings, STUDY, 1, role="adjudicator")]
+    move(settings, STUDY, "open")
     for key, answer in zip(keys, raters, strict=True):
         rate(settings, key, answer)
-    move(settings, name, "closed")
-    machine.run("study", "publish", name)
+    move(settings, STUDY, "closed")
+    machine.run("study", "publish", STUDY)
     with session(settings.database) as db:
-        return db.get_one(Study, name).result
+        return db.get_one(Study, STUDY).result
+
+
+def with_shuffled_marks(settings: Settings) -> dict[str, Any]:
+    """What the same study would have found had its marks been dealt to other rollouts."""
+    with session(settings.database) as db:
+        study = db.get_one(Study, STUDY)
+        entries = people_of(db, study, opinions(ratings(db, study)))
+        scores = [
+            s for entry in entries for s in entry.scores if s.metric == MARK and s.value is not None
+        ]
+        values = iter(
+            np.random.default_rng(1).permutation([score.value or 0.0 for score in scores])
+        )
+        dealt = [
+            replace(
+                entry,
+                scores=tuple(
+                    replace(score, value=float(next(values)))
+                    for score in entry.scores
+                    if score in scores
+                ),
+            )
+            for entry in entries
+        ]
+        return others_and_people(dealt)
 
 
 def test_rollouts_become_a_study_that_holds_judge_and_metrics_against_people(
@@ -129,51 +160,48 @@ def test_rollouts_become_a_study_that_holds_judge_and_metrics_against_people(
     worlds = [handed_in(tmp_path, share) for share in SHARES]
 
     strict, lenient = by_contrast(settings, 1.6), by_contrast(settings)
-    seen = studied(machine, settings, "seen", worlds, [lenient, strict, lenient])
-    clicked = studied(
-        machine, settings, "clicked", worlds, [by_chance(1), by_chance(2), by_chance(3)]
-    )
+    seen = studied(machine, settings, worlds, [lenient, strict, lenient])
 
     rows = seen["others"]["table"]
     psnr = [rows[world]["psnr"] for world in worlds]
     people = [rows[world]["graded_accuracy"] for world in worlds]
     assert psnr == sorted(psnr, reverse=True) and people == sorted(people, reverse=True)
-    assert [rows[world]["n"] for world in worlds] == [8] * 5
-    by_psnr = seen["others"]["outputs"]["psnr"]["graded_accuracy"]
-    assert by_psnr["n"] == 40 and by_psnr["spearman"]["low"] > 0.4
+    assert [rows[world]["n"] for world in worlds] == [8] * len(SHARES)
+    by_psnr = seen["others"]["outputs"]["psnr"][MARK]
+    assert by_psnr["n"] == 8 * len(SHARES) and by_psnr["spearman"]["low"] > 0.4
     for name in ("lpips", "fvd"):
-        assert seen["others"]["outputs"][name]["graded_accuracy"]["pearson"]["value"] < -0.4
-        assert seen["others"]["entries"][name]["graded_accuracy"]["n"] == 5
-    chance = clicked["others"]["outputs"]["psnr"]["graded_accuracy"]["pearson"]
-    assert abs(chance["value"]) < 0.4 and chance["low"] < 0 < chance["high"]
+        assert seen["others"]["outputs"][name][MARK]["pearson"]["value"] < -0.4
+        assert seen["others"]["entries"][name][MARK]["n"] == len(SHARES)
+    for name in ("psnr", "lpips", "fvd"):
+        chance = with_shuffled_marks(settings)["outputs"][name][MARK]["pearson"]
+        assert abs(chance["value"]) < 0.45 and chance["low"] < 0 < chance["high"]
 
-    assert _adjudicated(settings, "seen") > 0
+    assert _adjudicated(settings) > 0
     assert seen["kept"]["agreement"]["kappa"]["value"] > 0.4
-    assert abs(clicked["kept"]["agreement"]["kappa"]["value"]) < 0.3
     ((_, metrics),) = seen["judges"].items()
     found = metrics["strict_accuracy"]["everything"]
-    by_hand = agree(_pairs(settings, "seen", worlds))
+    by_hand = agree(_pairs(settings, worlds))
     assert {name: found[name] for name in by_hand} == pytest.approx(dict(by_hand))
 
-    said = machine.run("study", "metrics", "seen")
+    said = machine.run("study", "metrics", STUDY)
     assert "PSNR" in said and "FVD (lower is better)" in said and "Other data than ours" in said
     refused = machine.run("study", "metrics", "nothing", status=1)
     assert "publish it" in refused
 
 
-def _adjudicated(settings: Settings, study: str) -> int:
+def _adjudicated(settings: Settings) -> int:
     with session(settings.database) as db:
-        seats = db.exec(select(Seat).where(Seat.study_id == study, Seat.state == "done")).all()
+        seats = db.exec(select(Seat).where(Seat.study_id == STUDY, Seat.state == "done")).all()
     return sum(seat.slot >= 2 for seat in seats)
 
 
-def _pairs(settings: Settings, study: str, worlds: list[str]) -> list[tuple[float, float]]:
+def _pairs(settings: Settings, worlds: list[str]) -> list[tuple[float, float]]:
     """The judge's score and people's strict one of each rollout."""
     query = (
         select(Score, Run, Judge)
         .join(Run, Run.id == Score.run_id)  # type: ignore[arg-type]
         .join(Judge, Judge.fingerprint == Run.judge)  # type: ignore[arg-type]
-        .where(Run.submission_id.in_(worlds), Score.value.is_not(None))  # type: ignore[union-attr]
+        .where(col(Run.submission_id).in_(worlds), col(Score.value).is_not(None))
     )
     judged: dict[tuple[str, str], float] = {}
     people: dict[tuple[str, str], float] = {}
@@ -181,7 +209,7 @@ def _pairs(settings: Settings, study: str, worlds: list[str]) -> list[tuple[floa
         for score, run, judge in db.exec(query):
             at = run.submission_id, score.sample_id
             if judge.kind == "auto" and score.metric == "score":
-                judged[at] = score.value
-            elif judge.card.get("revision") == study and score.metric == "strict_accuracy":
-                people[at] = score.value
+                judged[at] = score.value or 0.0
+            elif judge.card.get("revision") == STUDY and score.metric == "strict_accuracy":
+                people[at] = score.value or 0.0
     return [(judged[at], value) for at, value in people.items() if at in judged]
