@@ -41,6 +41,7 @@ from infra.tables.study import Seat, Study
 from leaderboard.studies.forms import Form, FormQuestion
 from tests.bundles import declaration
 from tests.command import Machine
+from tests.leaderboard.pages import opened, words_of
 from tests.models.fidelity_weights import write_film, write_lpips
 from tests.studies.making import Answering, by_reading, rate
 
@@ -123,6 +124,7 @@ def studied(
     for key, answer in zip(keys, raters, strict=True):
         rate(settings, key, answer)
     move(settings, STUDY, "closed")
+    assert "publish it" in machine.run("study", "metrics", STUDY, status=1)
     machine.run("study", "publish", STUDY)
     with session(settings.database) as db:
         return db.get_one(Study, STUDY).result
@@ -185,8 +187,11 @@ def test_rollouts_become_a_study_that_holds_judge_and_metrics_against_people(
 
     said = machine.run("study", "metrics", STUDY)
     assert "PSNR" in said and "FVD (lower is better)" in said and "Other data than ours" in said
-    refused = machine.run("study", "metrics", "nothing", status=1)
-    assert "publish it" in refused
+    page = opened("studies")
+    assert not page.exception
+    assert "Other metrics beside people's marks" in words_of(page)
+    assert "What the paper printed, about other data" in words_of(page)
+    assert any("Agree, strict" in frame.value.columns for frame in opened("judges").dataframe)
 
 
 def _adjudicated(settings: Settings) -> int:
