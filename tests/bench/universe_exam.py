@@ -4,6 +4,7 @@ once more, saved, and sits the exam of `universe_worlds`.
 `python -m tests.bench.universe_exam` prints it for a judge of the experiment's lessons, in two CPU
 minutes, `--board-words` for one whose lessons are asked as that board asks, in four; it needs the
 experiment's clips and records them if they are not there. Constant answers sit the same exam.
+`--keep FOLDER` only adapts the judge and keeps it: the demo's was made so.
 """
 
 from __future__ import annotations
@@ -39,6 +40,9 @@ def main(arguments: Sequence[str]) -> int:
     """Print agreement and kappa with their intervals, of all questions and of each task's."""
     torch.set_num_threads(1)
     in_board_words = "--board-words" in arguments
+    if "--keep" in arguments:
+        _adapted(Path(arguments[arguments.index("--keep") + 1]), in_board_words)
+        return 0
     with TemporaryDirectory(prefix="judge-") as folder:
         _adapted(Path(folder), in_board_words)
         for words, prompt in {BOARD: "", **({} if in_board_words else {LESSONS: PROMPT})}.items():

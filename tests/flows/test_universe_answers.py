@@ -12,6 +12,7 @@ import pytest
 
 from evaluators.contracts import Answer, Outcome, Question, Reply, Request
 from evaluators.media import read_frames
+from evaluators.models.vlm.adapter import packaged_base
 from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
 from flows.run.catalogue import from_code
@@ -20,6 +21,7 @@ from infra.settings import Settings
 from submissions.bundle.check import check
 from submissions.tools.import_answers import import_answers
 from tests.bundles import declaration
+from tests.command import Machine
 
 DEMO = [sample.id for sample in suite_named("universe").samples() if in_demo(sample)]
 
@@ -70,3 +72,15 @@ def test_answers_go_on_where_they_stopped_and_become_a_bundle(
         json.loads(cut[-1])["sample"],
     }
     assert len(made.media) == len(made.expected) == 24
+
+
+def test_a_model_in_a_folder_is_asked_by_the_command(tmp_path: Path) -> None:
+    file = tmp_path / "answers.jsonl"
+    judge = f"vlm:{packaged_base()}"
+
+    said = Machine(tmp_path / "home").run(
+        "universe", "answers", str(file), "--judge", judge, "--subset", "demo"
+    )
+
+    assert "24 answers written, 0 missing" in said and "universe import" in said
+    assert {json.loads(line)["sample"] for line in file.read_text().splitlines()} == set(DEMO)
