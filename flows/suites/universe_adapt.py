@@ -59,6 +59,10 @@ class LessonMixture:
         board_words: float = 0.0,
     ) -> LessonMixture:
         """From shares separated by commas, in the order of the tasks and of the formats."""
+        if pairs and questions not in (1, A_PAIR):
+            raise CannotAdapt(
+                f"--pairs asks {A_PAIR} questions a clip, --questions {questions}. Leave one away."
+            )
         shares = [[float(share) for share in text.split(",")] for text in (tasks, formats)]
         return cls(
             dict(zip(ALPHA, shares[0], strict=True)),

@@ -342,6 +342,11 @@ def test_the_checkpoint_stays_until_the_exam_is_over_and_the_exam_can_be_sat_aga
     assert examine_folder(to, data, (None, None), (0.34, 0), "cpu", 1 << 20) == done.held_out
 
 
+def test_pairs_and_another_number_of_questions_are_refused_together() -> None:
+    with pytest.raises(CannotAdapt, match="--pairs asks 3 questions a clip, --questions 8"):
+        LessonMixture.read("0.8,0.2", "0.15,0.05,0.8", 8, pairs=True)
+
+
 def test_epochs_and_the_mixture_settle_steps_and_questions(data: Path, tmp_path: Path) -> None:
     mixture = LessonMixture.read("1,0", "0,0,1", 1)
     wish = AdaptationRequest(
