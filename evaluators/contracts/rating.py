@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from evaluators.contracts.outcomes import Json
 from evaluators.contracts.samples import Output, Sample
 from evaluators.contracts.scores import Score
+
+if TYPE_CHECKING:
+    from evaluators.contracts.suite import Published
 
 AskKind = Literal["choice", "scale", "tick", "letter", "watched"]
 
@@ -86,6 +89,33 @@ ScoreOpinions: TypeAlias = Callable[[Sample, Output, Sequence[Opinion]], tuple[S
 
 
 @dataclass(frozen=True, slots=True)
+class OtherMetric:
+    """A number of outputs that neither judges nor people gave, to hold people's marks against.
+
+    `single` is one output's, `together` that of an entry's outputs, the mean of the single ones
+    unless told; None where it is not known, and `absent` says why. `weights` names what an output's
+    was computed with: several are not comparable.
+    """
+
+    name: str
+    title: str
+    direction: Literal["higher", "lower"]
+    single: Callable[[Output], float | None]
+    together: Callable[[Sequence[Output]], float | None] | None = None
+    weights: Callable[[Output], str] | None = None
+    absent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OtherMetrics:
+    """The metrics that people's marks are held against, and what a paper printed of the same, about
+    its own data."""
+
+    metrics: tuple[OtherMetric, ...]
+    printed: Callable[[], Sequence[Published]]
+
+
+@dataclass(frozen=True, slots=True)
 class Rating:
     """How people rate a suite's outputs: the protocol of its studies.
 
@@ -102,7 +132,8 @@ class Rating:
     checklist that have an agreement of their own. `native`: raters see clips in their own size and
     rate, where the outputs that are compared have the same. `begins` names the first picture of an
     item in the store, which raters see beside the task. `repair` names what so many raters could
-    not label that somebody should mend it.
+    not label that somebody should mend it. `others` are metrics that people's marks are held
+    against.
     """
 
     words: WordsOf
@@ -122,3 +153,4 @@ class Rating:
     begins: Callable[[Output], str] | None = None
     repair: Callable[[Sequence[RatedItem]], tuple[str, ...]] | None = None
     agree: Callable[[Sequence[tuple[float, float]]], Mapping[str, float | None]] | None = None
+    others: OtherMetrics | None = None

@@ -28,6 +28,7 @@ from flows.run.verdict_rows import reply_key
 from flows.studies.agreement import agreement
 from flows.studies.create import move
 from flows.studies.judges import judges_and_people
+from flows.studies.others import others_and_people
 from flows.studies.people import People, people_of
 from flows.studies.protocols import rating_of
 from flows.studies.ratings import care, ratings
@@ -119,6 +120,7 @@ def _result(db: Session, study: Study, study_ratings: CollectedRatings) -> dict[
         "raters": raters,
         "leave_one_out": without,
         "judges": judges_and_people(db, study_ratings.people),
+        "others": others_and_people(study_ratings.people, study.seed),
         "repair": list(rating.repair(usable)) if rating.repair else [],
     }
 

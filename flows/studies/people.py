@@ -33,12 +33,13 @@ class People:
     """One submission as people see it: the samples of the study that it answered, its files, and
     people's scores.
 
-    `noise` is what each metric's mean would move by with other raters.
+    `outputs` are by sample. `noise` is what each metric's mean would move by with other raters.
     """
 
     submission: tables.Submission
     samples: tuple[Sample, ...]
     files: Mapping[str, str]
+    outputs: Mapping[str, Output]
     scores: tuple[Score, ...]
     noise: Mapping[str, Shared]
 
@@ -92,7 +93,7 @@ def _people(
         by_rater(suite, sample, outputs[sample.id], heard.get(sample.id, [])) for sample in mine
     ]
     files = {sample.id: rows[sample.id].media_sha256 for sample in mine}
-    return People(row, mine, files, tuple(scores), rater_noise(single))
+    return People(row, mine, files, outputs, tuple(scores), rater_noise(single))
 
 
 def people_scores(

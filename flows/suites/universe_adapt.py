@@ -12,8 +12,20 @@ from typing import TYPE_CHECKING, Any
 from evaluators.media import frame_indices
 from evaluators.suites import suite_named
 from evaluators.suites.universe.construction import split
-from evaluators.suites.universe.mixture import A_PAIR, ALPHA, BETA, Dataset, build
-from evaluators.suites.universe.segments import BadData, problems, read_annotations
+from evaluators.suites.universe.mixture import (
+    A_PAIR,
+    ALPHA,
+    BETA,
+    Dataset,
+    build,
+    in_board_words,
+)
+from evaluators.suites.universe.segments import (
+    BadData,
+    answer_space,
+    problems,
+    read_annotations,
+)
 from flows.suites.judges.bases import CannotAdapt, KnownBase, find_base, put_on_shelf
 from flows.suites.judges.exam import ExamPaper, sit_exam
 from submissions.bundle.declarations import DECLARATION
@@ -28,22 +40,36 @@ MOST_FRAMES = 14
 
 @dataclass(frozen=True, slots=True)
 class LessonMixture:
-    """What is asked: shares of tasks and formats, and questions a clip; the paper's unless told."""
+    """What is asked: shares of tasks and formats, and questions a clip; the paper's unless told. So
+    many lessons are in the words in which the board of worlds asks its judge."""
 
     tasks: Mapping[str, float] = field(default_factory=lambda: dict(ALPHA))
     formats: Mapping[str, float] = field(default_factory=lambda: dict(BETA))
     questions: int = 1
     pairs: bool = False
+    board_words: float = 0.0
 
     @classmethod
-    def read(cls, tasks: str, formats: str, questions: int, pairs: bool = False) -> LessonMixture:
+    def read(
+        cls,
+        tasks: str,
+        formats: str,
+        questions: int,
+        pairs: bool = False,
+        board_words: float = 0.0,
+    ) -> LessonMixture:
         """From shares separated by commas, in the order of the tasks and of the formats."""
+        if pairs and questions not in (1, A_PAIR):
+            raise CannotAdapt(
+                f"--pairs asks {A_PAIR} questions a clip, --questions {questions}. Leave one away."
+            )
         shares = [[float(share) for share in text.split(",")] for text in (tasks, formats)]
         return cls(
             dict(zip(ALPHA, shares[0], strict=True)),
             dict(zip(BETA, shares[1], strict=True)),
             A_PAIR if pairs else questions,
             pairs,
+            board_words,
         )
 
 
@@ -115,7 +141,7 @@ def lessons_of(wish: AdaptationRequest, training: Sequence[Any], seed: int) -> D
     count, policy = read_frame_rule(wish.frames)
     mixture = wish.mixture
     try:
-        return build(
+        lessons = build(
             wish.data,
             training,
             mixture.tasks,
@@ -128,6 +154,8 @@ def lessons_of(wish: AdaptationRequest, training: Sequence[Any], seed: int) -> D
         )
     except ValueError as error:
         raise CannotAdapt(str(error)) from None
+    space = answer_space(wish.data, training)
+    return in_board_words(lessons, mixture.board_words, space, seed)
 
 
 def read_frame_rule(rule: str) -> tuple[int, Any]:
@@ -223,9 +251,12 @@ def _recipe(wish: AdaptationRequest, plan: TrainingPlan, known: KnownBase) -> st
         f"{name} {share:g}"
         for name, share in {**wish.mixture.tasks, **wish.mixture.formats}.items()
     )
+    board = wish.mixture.board_words
+    words = f", {board:g} of them in the words of the board of worlds" if board else ""
     return (
         f"Recipe: {stands_on}, frames {wish.frames}, {settings}, {shares}, "
-        f"{wish.mixture.questions} questions a clip{' in pairs' if wish.mixture.pairs else ''}."
+        f"{wish.mixture.questions} questions a clip{' in pairs' if wish.mixture.pairs else ''}"
+        f"{words}."
     )
 
 

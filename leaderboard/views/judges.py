@@ -184,7 +184,8 @@ def _in_studies(judge: str) -> None:
     rows = [
         {"Study": name(study.title, 60), "Metric": plain(metric), "Where": plain(place),
          "Spearman": comparison["spearman"], "Judge minus people": comparison["difference"],
-         "Samples": int(comparison["n"])}
+         "Agree, graded": comparison.get("graded"), "Agree, strict": comparison.get("strict"),
+         "Kappa": comparison.get("kappa"), "Samples": int(comparison["n"])}
         for study in ask(overview.results)
         for metric, places in study.result.get("judges", {}).get(judge, {}).items()
         for place, comparison in places.items()

@@ -54,6 +54,8 @@ BEST: Strategy = "upper"
 """What the other tables adapt by: the one strategy that learns to read actions."""
 PAIRED = 3
 """Questions a clip there."""
+ALSO_PAIRED: tuple[Strategy, ...] = ("lora", "full")
+"""What else learns from those lessons."""
 RANKED = 0.5
 """Epochs of the table of ranks."""
 MASKS: tuple[Mask, ...] = ("own", "image_first")
@@ -125,6 +127,14 @@ def mixtures(size: Size) -> Iterator[Entry]:
             yield Entry("mixtures", (("mixture", name),), job)
 
 
+def paired(size: Size) -> Iterator[Entry]:
+    """LoRA and full tuning on the lessons by which the best judge learns yes and no."""
+    for strategy in ALSO_PAIRED:
+        for seed in size.seeds:
+            job = replace(best(size, seed), strategy=strategy, elsewhere=False, look=())
+            yield Entry("paired", (("strategy", strategy),), job)
+
+
 def ranks(size: Size) -> Iterator[Entry]:
     """LoRA at the paper's ranks, half an epoch."""
     for rank in RANKS:
@@ -138,6 +148,7 @@ TABLES = {
     "masks": masks,
     "frames": frames,
     "mixtures": mixtures,
+    "paired": paired,
     "ranks": ranks,
 }
 

@@ -17,15 +17,21 @@ import torch
 
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, choose_frames
-from evaluators.models.adapt.batches import Lesson, Mask, Teacher
+from evaluators.models.adapt.batches import Judged, Lesson, Mask, Teacher
 from evaluators.models.adapt.exam import exam
 from evaluators.models.adapt.strategies import Strategy
 from evaluators.models.adapt.train import TrainingPlan, TrainingStep, adapt
 from evaluators.models.vlm.adapter import packaged_base
 from evaluators.models.vlm.judge import read_folder, revision
 from evaluators.suites.universe.bank import SPACE
-from evaluators.suites.universe.mixture import both_and_one
-from evaluators.suites.universe.questions import FORMATS, TASKS, QuestionAnswer, pairs
+from evaluators.suites.universe.mixture import board_words, both_and_one
+from evaluators.suites.universe.questions import (
+    DESCRIPTION,
+    FORMATS,
+    TASKS,
+    QuestionAnswer,
+    pairs,
+)
 from evaluators.worlds.doom.places import PLACES
 from tests.bench.universe_clips import EXAMINING, TRAINING, Clips, bank_clips, home_clips
 
@@ -88,7 +94,7 @@ class Bench:
         clips = [_seen(clip, job.frames, job.policy) for clip in self.train.frames]
         epochs = max(1, ceil(job.steps * self.size.batch / len(clips)))
         return [
-            Lesson(clip, self._drawn(number, job, rng))
+            _worded(clip, self._drawn(number, job, rng), job.in_board_words)
             for _ in range(epochs)
             for number, clip in enumerate(clips)
         ]
@@ -110,15 +116,12 @@ class Bench:
                 found[f"{SHORT[pair.task]}, {pair.format}"].append(good)
         return {name: 100 * mean(right) for name, right in found.items()}
 
-    def _drawn(
-        self, number: int, job: Job, rng: np.random.Generator
-    ) -> tuple[tuple[str, str], ...]:
+    def _drawn(self, number: int, job: Job, rng: np.random.Generator) -> tuple[QuestionAnswer, ...]:
         eight = pairs(*self.train.labels[number], SPACE, int(rng.integers(2**31)))
         if job.mixture == PAIRS:
             share, formats = MIXTURES[PAIRS]
             alpha: dict[str, float] = dict(zip(TASKS, (share, 1 - share), strict=True))
-            both = both_and_one(eight, alpha, formats, rng)
-            return tuple((pair.question, pair.answer) for pair in both)
+            return both_and_one(eight, alpha, formats, rng)
         weights = np.array([_weight(pair, job.mixture) for pair in eight])
         chosen = rng.choice(
             len(eight),
@@ -126,7 +129,7 @@ class Bench:
             replace=False,
             p=weights / weights.sum(),
         )
-        return tuple((eight[i].question, eight[i].answer) for i in chosen)
+        return tuple(eight[i] for i in chosen)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,8 @@ class Job:
     rate: float = 0.0
     """0 is the rate of the strategy."""
     elsewhere: bool = False
+    in_board_words: bool = False
+    """Whether lessons are asked as the board of worlds asks its judge."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,6 +254,14 @@ def plan_of(size: Size, job: Job) -> TrainingPlan:
 
 def _tenths(losses: tuple[float, ...]) -> tuple[float, ...]:
     return tuple(float(part.mean()) for part in np.array_split(losses, 10) if len(part))
+
+
+def _worded(clip: Pixels, asked: tuple[QuestionAnswer, ...], in_board_words: bool) -> Lesson:
+    if not in_board_words:
+        return Lesson(clip, tuple((pair.question, pair.answer) for pair in asked))
+    told = [board_words(pair.task, pair.format, pair.question, SPACE) for pair in asked]
+    questions = tuple((one.text, pair.answer) for one, pair in zip(told, asked, strict=True))
+    return Lesson(clip, questions, Judged(DESCRIPTION, tuple(one.menu for one in told)))
 
 
 def _seen(clip: Pixels, frames: int, policy: Policy) -> Pixels:

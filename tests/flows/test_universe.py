@@ -122,17 +122,19 @@ def test_a_worker_adapts_a_judge_as_a_run_of_its_own(
     )
 
 
-def test_the_demo_hands_in_a_reader_that_nobody_adapted_once(ready: Settings) -> None:
-    (bundle,) = demo_universe.bundles(ready)
-    first = receive(ready, str(bundle), None, None)
-    again = receive(ready, str(demo_universe.zero_shot(ready)), None, None)
-
+def test_the_demo_hands_in_a_reader_unadapted_and_adapted_once_each(ready: Settings) -> None:
+    received = [
+        receive(ready, str(bundle), None, None).submission_id
+        for _ in range(2)
+        for bundle in demo_universe.bundles(ready)
+    ]
     with session(ready.database) as db:
-        row = db.get_one(tables.Submission, first.submission_id)
+        rows = [db.get_one(tables.Submission, name) for name in received[:2]]
 
-    assert again.submission_id == first.submission_id
-    assert (row.role, row.kind, row.subset) == ("entry", "model", "demo")
-    assert "never seen the game" in row.manifest["disclosure"]["statement"]
+    assert received[:2] == received[2:] and len(set(received)) == 2
+    assert {(row.role, row.kind, row.subset) for row in rows} == {("entry", "model", "demo")}
+    said = [row.manifest["disclosure"]["statement"] for row in rows]
+    assert "never seen the game" in said[0] and "trained on recorded play" in said[1]
 
 
 def test_the_yardsticks_are_handed_in_as_baselines(ready: Settings) -> None:
@@ -338,6 +340,11 @@ def test_the_checkpoint_stays_until_the_exam_is_over_and_the_exam_can_be_sat_aga
 
     assert kept and steps == [] and not (to / "checkpoint").exists()
     assert examine_folder(to, data, (None, None), (0.34, 0), "cpu", 1 << 20) == done.held_out
+
+
+def test_pairs_and_another_number_of_questions_are_refused_together() -> None:
+    with pytest.raises(CannotAdapt, match="--pairs asks 3 questions a clip, --questions 8"):
+        LessonMixture.read("0.8,0.2", "0.15,0.05,0.8", 8, pairs=True)
 
 
 def test_epochs_and_the_mixture_settle_steps_and_questions(data: Path, tmp_path: Path) -> None:

@@ -176,6 +176,30 @@ FAMILIES: dict[str, PublishedVlm] = {
             },
         },
     ),
+    "video_llama_3": PublishedVlm(
+        "VideoLlama3ForConditionalGeneration",
+        "VideoLlama3Processor",
+        {
+            "image_processor_type": "VideoLlama3ImageProcessor",
+            "patch_size": 8,
+            "merge_size": 1,
+            "min_pixels": 256,
+            "max_pixels": 1024,
+        },
+        "<|image_pad|>",
+        {"image_token_id": "<|image_pad|>", "video_token_id": "<|video_pad|>"},
+        {
+            "text_config": {"model_type": "qwen2", **TEXT},
+            "vision_config": {
+                "hidden_size": 32,
+                "intermediate_size": 64,
+                "num_hidden_layers": 2,
+                "num_attention_heads": 2,
+                "patch_size": 8,
+                "initializer_range": 0.3,
+            },
+        },
+    ),
     "smolvlm": PublishedVlm(
         "SmolVLMForConditionalGeneration",
         "SmolVLMProcessor",

@@ -11,7 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 from evaluators.models.adapt.batches import Lesson, Teacher
 from evaluators.models.adapt.sizing.count import StepCost, card_for, step_cost
 from evaluators.models.adapt.sizing.weightless import LessonSize, lesson_batch, weightless
-from evaluators.models.adapt.strategies import Strategy
+from evaluators.models.adapt.strategies import PARTS, Strategy
 from evaluators.models.adapt.train import TrainingPlan, adapt
 from evaluators.models.vlm.judge import read_folder
 from tests.models.two_processes import alike
@@ -38,6 +38,19 @@ def test_what_fits_on_a_card(costs: dict[str, StepCost]) -> None:
     assert card_for(full.total) is None
     assert card_for(costs["sharded"].least) in (16, 24, 40)
     assert card_for(costs["projector"].least) in (16, 24)
+
+
+def test_every_strategy_is_counted_without_weights_and_trains_its_parts() -> None:
+    counted = {strategy: step_cost(strategy, ONE) for strategy in PARTS}
+
+    parts = {part: counted[part].trained for part in ("vision", "projector", "language")}
+    for strategy, cost in counted.items():
+        if strategy not in ("lora", "upper"):
+            assert cost.trained == sum(parts[part] for part in PARTS[strategy]), strategy
+        assert cost.gradients == 4 * cost.trained and cost.moments == 2 * cost.gradients, strategy
+        assert 0 < cost.least <= cost.total, strategy
+    assert 0 < counted["lora"].trained < 0.01 * parts["language"]
+    assert 0.9 * parts["language"] < counted["upper"].trained < parts["language"]
 
 
 def test_activations_are_kept_only_where_gradients_pass(costs: dict[str, StepCost]) -> None:

@@ -10,7 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from evaluators.contracts import Question
 from evaluators.media import Pixels
+from evaluators.models.vlm.menu import Menu
 from evaluators.models.vlm.packed.decoder import to_device
 from evaluators.models.vlm.packed.head import head_of
 from evaluators.models.vlm.packed.packing import (
@@ -21,7 +23,7 @@ from evaluators.models.vlm.packed.packing import (
     pack,
     visible,
 )
-from evaluators.models.vlm.paligemma import FIRST_POSITION, PROMPT
+from evaluators.models.vlm.paligemma import FIRST_POSITION, JUDGING, PROMPT
 
 Mask = Literal["own", "image_first"]
 """PaliGemma's own mask lets images read the question; with `image_first` they do not, so questions
@@ -31,11 +33,33 @@ IGNORED = -100
 
 
 @dataclass(frozen=True, slots=True)
+class Judged:
+    """How a judge is asked: from what description a clip was made, and what each question may be
+    answered with."""
+
+    description: str
+    menus: tuple[tuple[str, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lesson:
-    """The frames an evaluator sees of a clip, and the questions about it with their answers."""
+    """The frames an evaluator sees of a clip, and the questions about it with their answers; asked
+    openly, or in the words in which a judge is asked."""
 
     frames: Pixels
     questions: tuple[tuple[str, str], ...]
+    judged: Judged | None = None
+
+    def texts(self, telling: str, judging: str) -> list[str]:
+        """All that is read of each question, by a family's templates."""
+        if self.judged is None:
+            return [Menu(Question(q, q, "open")).text(telling, "") for q, _ in self.questions]
+        made_from = self.judged.description
+        pairs = zip(self.questions, self.judged.menus, strict=True)
+        return [
+            Menu(Question(q, q, "choice", options=menu), menu).text(judging, made_from)
+            for (q, _), menu in pairs
+        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +95,9 @@ class LessonPacker:
 
     def read(self, lesson: Lesson) -> Taught:
         """A lesson's pixels and tokens, as the judge will see them."""
-        token_pairs = tuple(self.tokens(question, answer) for question, answer in lesson.questions)
+        texts = lesson.texts(PROMPT, JUDGING)
+        answers = (answer for _, answer in lesson.questions)
+        token_pairs = tuple(map(self.tokens, texts, answers))
         return Taught(self.pixels(lesson.frames), token_pairs)
 
     def pixels(self, frames: Pixels) -> Tensor:
@@ -86,10 +112,10 @@ class LessonPacker:
         normal: Tensor = (scaled - mean) / std
         return normal.permute(0, 3, 1, 2)
 
-    def tokens(self, question: str, answer: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Begin, cue, question and line end; answer and end."""
+    def tokens(self, text: str, answer: str) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Begin, what is asked and line end; answer and end."""
         begin = self.processor.tokenizer.bos_token
-        return self._encode(f"{begin}{PROMPT.format(question=question)}\n"), (
+        return self._encode(f"{begin}{text}\n"), (
             *self._encode(answer),
             self.end,
         )

@@ -10,12 +10,10 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from evaluators.contracts import Question
 from evaluators.models.adapt.batches import IGNORED, Lesson, Mask, Teacher
 from evaluators.models.adapt.loader import Packs
 from evaluators.models.vlm.chat import PROMPT, chat_clip
 from evaluators.models.vlm.chat_format import ChatFormat
-from evaluators.models.vlm.menu import Menu
 from evaluators.models.vlm.packed.head import head_of
 
 
@@ -76,7 +74,7 @@ class ChatPacker:
 
     def read(self, lesson: Lesson) -> ChatTaught:
         """A lesson's pixels and tokens, as the judge will see them."""
-        texts = [_asked(question) for question, _ in lesson.questions]
+        texts = lesson.texts(PROMPT, PROMPT)
         clip = chat_clip(self.format, lesson.frames, [(text, ()) for text in texts])
         answers = [(*self.format.option(words), self.format.end) for _, words in lesson.questions]
         asked = tuple((ask.tokens, words) for ask, words in zip(clip.asks, answers, strict=True))
@@ -155,11 +153,6 @@ def teacher_of(model: Any, processor: Any, mask: Mask = "own") -> AnyTeacher:
             "images never see the question."
         )
     return ChatTeacher(model, processor)
-
-
-def _asked(question: str) -> str:
-    """The words in which a judge with a chat template asks an open question."""
-    return Menu(Question(question, question, "open")).text(PROMPT, "")
 
 
 def _padded(row: Sequence[int], width: int, fill: int) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,7 +15,17 @@ import numpy as np
 from evaluators.media import Pixels
 from evaluators.metrics.sampling import Policy, allocate, choose_frames
 from evaluators.metrics.text import Format
-from evaluators.suites.universe.questions import TASKS, Kind, QuestionAnswer, Task
+from evaluators.suites.universe.questions import (
+    DESCRIPTION,
+    NO,
+    TASKS,
+    YES,
+    AnswerSpace,
+    Kind,
+    QuestionAnswer,
+    Task,
+    multiple_choice,
+)
 from evaluators.suites.universe.segments import (
     SegmentAnnotation,
     read_segment,
@@ -37,7 +47,8 @@ CONTEXT = 8
 
 @dataclass(frozen=True, slots=True)
 class MixtureItem:
-    """One thing to learn: a clip's frames by their numbers, a question and its answer."""
+    """One thing to learn: a clip's frames by their numbers, a question and its answer. With a menu
+    it is asked as a judge of rollouts is asked."""
 
     filename: str
     frames: tuple[int, ...]
@@ -45,6 +56,16 @@ class MixtureItem:
     format: Format
     question: str
     answer: str
+    menu: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedQuestion:
+    """A question with a menu, as the board of worlds asks it."""
+
+    text: str
+    format: Format
+    menu: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -60,18 +81,23 @@ class Dataset:
         return len(self.items) // self.questions
 
     def __getitem__(self, number: int, /) -> Lesson:
-        from evaluators.models.adapt.batches import Lesson
+        from evaluators.models.adapt.batches import Judged, Lesson
 
         asked = self.items[number * self.questions : (number + 1) * self.questions]
         frames = _frames(self.folder, asked[0].filename)[list(asked[0].frames)]
-        return Lesson(frames, tuple((item.question, item.answer) for item in asked))
+        menus = tuple(item.menu for item in asked)
+        judged = Judged(DESCRIPTION, menus) if all(menus) else None
+        return Lesson(frames, tuple((item.question, item.answer) for item in asked), judged)
 
     @property
     def fingerprint(self) -> str:
         """One hash over what is asked in which order, and over the sizes of the clips' files."""
         names = sorted({item.filename for item in self.items})
         sizes = [(name, segment_path(self.folder, name).stat().st_size) for name in names]
-        told = [(i.filename, i.frames, i.question, i.answer) for i in self.items]
+        told = [
+            (i.filename, i.frames, i.question, i.answer, *([i.menu] if i.menu else []))
+            for i in self.items
+        ]
         return hashlib.sha256(repr((told, sizes, self.questions)).encode()).hexdigest()
 
 
@@ -119,6 +145,31 @@ def build(
         for number in _drawn(len(annotations), share.count, rng)
     ]
     return Dataset(folder, tuple(items[i] for i in rng.permutation(len(items))))
+
+
+def in_board_words(lessons: Dataset, share: float, space: AnswerSpace, seed: int = 0) -> Dataset:
+    """The same lessons, but that of about such a share of them all questions are asked as the board
+    of worlds asks its judge: with a description and a menu. An open question becomes the menu's."""
+    rng = np.random.default_rng([seed, 14])
+    items = list(lessons.items)
+    for first in range(0, len(items), lessons.questions):
+        if rng.uniform() < share:
+            lesson = slice(first, first + lessons.questions)
+            items[lesson] = [_judged(item, space) for item in items[lesson]]
+    return replace(lessons, items=tuple(items))
+
+
+def board_words(task: Task, form: Format, question: str, space: AnswerSpace) -> JudgedQuestion:
+    """How the board of worlds asks what a question asks."""
+    if form == "binary":
+        return JudgedQuestion(question, "binary", (YES, NO))
+    menu = space.of(task)
+    return JudgedQuestion(multiple_choice(task, menu), "multiple_choice", menu)
+
+
+def _judged(item: MixtureItem, space: AnswerSpace) -> MixtureItem:
+    asked = board_words(item.task, item.format, item.question, space)
+    return replace(item, question=asked.text, format=asked.format, menu=asked.menu)
 
 
 def both_and_one(

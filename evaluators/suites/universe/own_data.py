@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ from evaluators.suites.universe.segments import (
     answer_space,
     read_annotations,
 )
+from evaluators.worlds.lerobot.layout import INFO, BadDataset
+from evaluators.worlds.lerobot.reading import open_dataset
 
 KEYS = ("files", "rate", "images", "actions", "states", "clip", "labels", "characters")
 FOLDER = "folder"
@@ -36,8 +38,9 @@ FOLDER = "folder"
 
 @dataclass(frozen=True, slots=True)
 class ActionRule:
-    """When a clip shows an action: a control that is pressed for some frames, and, if named, a
-    state that changes at least so much from the clip's first frame to its last."""
+    """When a clip shows an action: a control that is above some value for some frames, or below one
+    where that is named, and, if named, a state that changes at least so much from the clip's first
+    frame to its last."""
 
     label: str
     control: int
@@ -45,10 +48,13 @@ class ActionRule:
     frames: int = 2
     state: int | None = None
     change: float = 0.0
+    below: float | None = None
 
     def holds(self, controls: Rows, states: Rows) -> bool:
         """Whether it does."""
-        if (controls[:, self.control] > self.above).sum() < self.frames:
+        column = controls[:, self.control]
+        pressed = column > self.above if self.below is None else column < self.below
+        if pressed.sum() < self.frames:
             return False
         if self.state is None:
             return True
@@ -59,7 +65,9 @@ class ActionRule:
 @dataclass(frozen=True, slots=True)
 class DataDescription:
     """How a lab's recordings are read: which files, the names of their arrays, frames a clip and a
-    second, the rules of actions, and the pattern that finds the character in a file's name."""
+    second, the rules of actions, and the pattern that finds the character in a file's name. Of a
+    LeRobot data set `images` names the camera, and the pattern reads the task; `files`, `actions`
+    and `states` are not asked."""
 
     files: str
     rate: float
@@ -87,25 +95,25 @@ def read_description(path: Path) -> DataDescription:
 
 def check_recordings(folder: Path, description: Path) -> None:
     """Refuse a folder that holds no recording, before its description is read."""
-    if not any(folder.rglob("*.npz")):
+    if not (_is_lerobot(folder) or any(folder.rglob("*.npz"))):
         raise BadData(
-            f"There is no .npz file in {folder}, so {description} describes nothing. Name the "
-            "folder of your recordings."
+            f"There is no .npz file and no LeRobot data set in {folder}, so {description} "
+            "describes nothing. Name the folder of your recordings."
         )
 
 
 def convert(recordings: Path, to: Path, description: DataDescription, seed: int = 0) -> Built:
     """Cut a lab's recordings into the data layout; what cannot be used is named with a reason."""
-    paths = sorted(recordings.glob(description.files))
-    if not paths:
-        raise BadData(f"No file in {recordings} matches {description.files!r}. Correct `files`.")
-    characters = {_character(path, description) for path in paths} - {None}
+    if _is_lerobot(recordings):
+        found = _episodes(recordings, description)
+    else:
+        found = _files(recordings, description)
     actions = tuple(sorted({rule.label for rule in description.labels}))
-    space = AnswerSpace(actions, tuple(sorted(str(name) for name in characters)))
+    space = AnswerSpace(actions, tuple(sorted({c for c in found.characters if c is not None})))
     if min(len(space.actions), len(space.characters)) < 2:
         raise BadData("There must be two actions and two characters at least to ask about.")
-    shape = _shape(_recording(paths[0], description), description)
-    return build((_recording(path, description) for path in paths), to, space, seed, shape)
+    shape = _shape(found.read(0), description)
+    return build(map(found.read, range(len(found.characters))), to, space, seed, shape)
 
 
 def bank_samples(folder: Path) -> tuple[Sample, ...]:
@@ -131,6 +139,60 @@ def bank_samples(folder: Path) -> tuple[Sample, ...]:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """Recordings by number: who is seen in each, and how one is read."""
+
+    characters: tuple[str | None, ...]
+    read: Callable[[int], LongRecording | Dropped]
+
+
+def _is_lerobot(folder: Path) -> bool:
+    return (folder / INFO).is_file()
+
+
+def _files(folder: Path, description: DataDescription) -> _Found:
+    paths = sorted(folder.glob(description.files))
+    if not paths:
+        raise BadData(f"No file in {folder} matches {description.files!r}. Correct `files`.")
+    named = tuple(_character(path.name, description) for path in paths)
+    return _Found(named, lambda number: _recording(paths[number], description))
+
+
+def _episodes(folder: Path, description: DataDescription) -> _Found:
+    """A robot's episodes: what it did is known, and the task names what it is about."""
+    try:
+        dataset = open_dataset(folder)
+    except BadDataset as error:
+        raise BadData(str(error)) from None
+    numbers = range(len(dataset))
+    named = tuple(_character(dataset.instruction(number), description) for number in numbers)
+
+    def read(number: int) -> LongRecording | Dropped:
+        name = f"episode{number:05d}"
+        try:
+            episode = dataset.episode(number)
+            frames = episode.cameras[description.images]
+        except (OSError, ValueError, KeyError) as error:
+            return Dropped(name, f"it cannot be read: {error}")
+        done = np.pad(episode.actions, ((0, 1), (0, 0)))
+        return LongRecording(name, frames, done, episode.state, _rule(description, named[number]))
+
+    return _Found(named, read)
+
+
+def _rule(
+    description: DataDescription, character: str | None
+) -> Callable[[int, Rows, Rows], ClipLabels]:
+    """An action where one rule holds alone."""
+    rules = description.labels
+
+    def label(_number: int, controls: Rows, states: Rows) -> ClipLabels:
+        return ClipLabels(_only([r.label for r in rules if r.holds(controls, states)]), character)
+
+    return label
+
+
 def _recording(path: Path, description: DataDescription) -> LongRecording | Dropped:
     try:
         arrays = _arrays(path, description)
@@ -138,12 +200,7 @@ def _recording(path: Path, description: DataDescription) -> LongRecording | Drop
         return Dropped(path.name, f"it cannot be read: {error}")
     images = arrays["images"]
     frames = images if images.shape[-1] == 3 else images.transpose(0, 2, 3, 1)
-    character = _character(path, description)
-    rules = description.labels
-
-    def label(_number: int, controls: Rows, states: Rows) -> ClipLabels:
-        return ClipLabels(_only([r.label for r in rules if r.holds(controls, states)]), character)
-
+    label = _rule(description, _character(path.name, description))
     return LongRecording(path.stem, frames, arrays["actions"], arrays["states"], label)
 
 
@@ -161,8 +218,8 @@ def _arrays(path: Path, description: DataDescription) -> Mapping[str, Any]:
     return {"images": images, **rows}
 
 
-def _character(path: Path, description: DataDescription) -> str | None:
-    match = re.search(description.characters, path.name)
+def _character(words: str, description: DataDescription) -> str | None:
+    match = re.search(description.characters, words)
     return match.group(1) if match and match.groups() else None
 
 

@@ -14,6 +14,8 @@ from evaluators.contracts import CannotProduce, Generator, Outcome, Output, Prod
 from evaluators.media import Pixels, write_png
 from evaluators.suites.universe.bank import frames_of
 
+PACKAGED_JUDGE = Path(__file__).parent / "data" / "judge"
+"""The small packaged model adapted on recorded play, which the demo hands in."""
 Answerer = Callable[[Pixels, Sequence[str]], Sequence[str]]
 """Frames of a clip and questions about it in, an answer to each out."""
 

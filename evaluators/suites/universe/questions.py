@@ -34,6 +34,10 @@ BINARY: dict[Task, str] = {
     "character_recognition": "Is {label} on the screen?",
 }
 YES, NO = "yes", "no"
+DESCRIPTION = (
+    "First-person play in a game: fourteen frames after four given ones, under given buttons."
+)
+"""What a judge of rollouts is told that a clip was made from."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,12 @@ from flows.cli.terminal import AsJson, fail, plain, reporting_errors, say, show_
 ITEMS = ExistingFile("a JSONL file of items")
 RATINGS = ExistingFile("a JSONL file of ratings: item, rater, answers")
 HEADINGS = {"all": "All raters:", "kept": "Without the raters that the quality rule excludes:"}
+BESIDE_PEOPLE = {
+    "Other metrics beside people's marks:": "correlations",
+    "Place by place, outputs less their entry's mean:": "places",
+    "What they rest on:": "entries",
+    "What the paper printed, about other data:": "printed",
+}
 
 studies = typer.Typer(
     help="Human studies: create, invite, open, close, publish.", no_args_is_help=True
@@ -155,6 +161,38 @@ def publish(study_id: StudyId, as_json: AsJson = False) -> None:
             show_rows(tables[name])
             say(plain(json.dumps(result[name]["agreement"])))
         show_rows(result["raters"])
+        if result["others"]:
+            say(f"Other metrics beside people's marks: `armillary study metrics {study_id}`.")
+
+
+@studies.command()
+def metrics(study_id: StudyId, as_json: AsJson = False) -> None:
+    """Hold other metrics against people's marks.
+
+    For a published study of rollouts: PSNR, SSIM and, where their weights were named when rollouts
+    were read (ARMILLARY_FIDELITY), LPIPS and FVD, beside what the paper printed.
+    """
+    with reporting_errors() as settings:
+        from infra.db import session
+        from leaderboard.studies import correlating
+
+        with session(settings.database) as db:
+            others = correlating.others_of(db, study_id)
+        tables = {
+            "correlations": correlating.rows(others),
+            "places": correlating.place_rows(others),
+            "entries": correlating.entry_rows(others),
+            "printed": correlating.printed_rows(others),
+        }
+        if as_json:
+            absent = [{"absent": why} for why in correlating.absences(others)]
+            show_tables({**tables, "absent": absent}, as_json)
+            return
+        for heading, name in BESIDE_PEOPLE.items():
+            say(heading)
+            show_rows(tables[name])
+        for why in correlating.absences(others):
+            say(plain(why))
 
 
 @studies.command()

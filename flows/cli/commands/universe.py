@@ -10,9 +10,15 @@ import typer
 from flows.cli.game.adapting import add_adapting_commands
 from flows.cli.game.commands import add_data_commands
 from flows.cli.game.rollouts import rollouts
-from flows.cli.parameters.names import UNIVERSE_SUBSET
-from flows.cli.parameters.paths import ExistingFile, ExistingFolder, Manifest, NewBundle
-from flows.cli.terminal import plain, reporting_errors, say
+from flows.cli.parameters.names import JUDGE, UNIVERSE_SUBSET
+from flows.cli.parameters.paths import (
+    ExistingFile,
+    ExistingFolder,
+    Manifest,
+    NewBundle,
+    NewFile,
+)
+from flows.cli.terminal import plain, progress, reporting_errors, say
 
 universe = typer.Typer(help="Adapt a judge, write data, import answers.", no_args_is_help=True)
 add_adapting_commands(universe)
@@ -40,6 +46,44 @@ def import_jsonl(
         sample_ids = {sample.id for sample in suite_named("universe").samples()}
         path = plain(str(import_answers(to, read_declaration(manifest), answers, sample_ids)))
         say(f"Written: {path}. Next: armillary check {path}")
+
+
+@universe.command()
+def answers(
+    to: Annotated[
+        Path,
+        typer.Argument(
+            parser=NewFile("the answers"), help="A JSONL file; a stopped run goes on from it."
+        ),
+    ],
+    judge: Annotated[
+        str,
+        typer.Option(
+            parser=JUDGE, help="http:MODEL@SNAPSHOT at ARMILLARY_JUDGE_URL, or vlm:FOLDER."
+        ),
+    ],
+    subset: Annotated[str, typer.Option(parser=UNIVERSE_SUBSET)] = "full",
+) -> None:
+    """Put the questions to a model behind an API.
+
+    Its answers become a file for `armillary universe import`.
+    """
+    from flows.durable.progress import advance_progress, start_progress
+    from flows.suites.universe_answers import ask
+
+    def tick_clips(clips: int) -> None:
+        for _ in range(clips):
+            advance_progress("clips")
+
+    with reporting_errors() as settings, progress():
+        start_progress("clips", 0)
+        new, missing = ask(to, judge, subset, settings, tick_clips)
+    place = plain(str(to))
+    say(f"{new} answers written, {missing} missing. They are in {place}.")
+    if missing:
+        say("Run it again to ask for those that are missing.")
+    else:
+        say(f"Next: armillary universe import {place} --to bundle.zip --manifest manifest.json")
 
 
 @universe.command()

@@ -97,6 +97,14 @@ def adapt(
     pairs: Annotated[
         bool, typer.Option(help="Three a clip: both yes/no ones, and one that names.")
     ] = False,
+    board_words: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Share of lessons asked as the board of worlds asks: description, menu.",
+        ),
+    ] = 0.0,
     frames: Annotated[
         str, typer.Option(parser=FRAME_RULE, help="uniform-n or first-n.")
     ] = "uniform-8",
@@ -164,7 +172,7 @@ def adapt(
             base_id or "",
             settings.shelf,
             None if steps else epochs,
-            LessonMixture.read(tasks, formats, questions, pairs),
+            LessonMixture.read(tasks, formats, questions, pairs, board_words),
         )
         adapted = run(request, training, settings.device, report_step)
     if launched().is_main:

@@ -14,7 +14,7 @@ from infra.settings import Settings
 from infra.tables.study import Study
 from leaderboard.draw.words import escaped, name, plain
 from leaderboard.queries import ranking
-from leaderboard.studies import agreeing, overview, running
+from leaderboard.studies import agreeing, correlating, overview, running
 from leaderboard.studies.states import TURNS, StudyError
 from leaderboard.widgets.common import ask_now, downloads, table
 from leaderboard.widgets.operator import operator
@@ -58,6 +58,8 @@ def _results(studies: list[Study]) -> None:
             f"To repair: {escaped(case, 120)}. Half of its raters or more could not label it.",
             icon=":material/build:",
         )
+    if others := study.result.get("others"):
+        _others(others, f"armillary-study-{study.id}-metrics")
     with st.expander("Raters, and the figures without each of them"):
         table(
             [
@@ -93,6 +95,27 @@ def _figures(methods: Mapping[str, Mapping[str, Any]], file: str) -> None:
     if rows:
         table(rows)
         downloads(pd.DataFrame(rows), file)
+
+
+def _others(others: Mapping[str, Any], file: str) -> None:
+    """Other metrics beside people's marks, and a paper's figures of the same below."""
+    st.header("Other metrics beside people's marks", anchor=False)
+    rows = correlating.rows(others)
+    table(rows)
+    downloads(pd.DataFrame(rows), file)
+    st.caption(
+        "95 % intervals: over outputs by drawing starts again, over entries by Fisher's "
+        "transform; none where there are too few points. A metric of which less is better goes "
+        "with people where its correlation is negative."
+    )
+    for why in correlating.absences(others):
+        st.caption(escaped(why, 300))
+    with st.expander("Entry by entry, and place by place"):
+        table(correlating.entry_rows(others))
+        table(correlating.place_rows(others))
+    if printed := correlating.printed_rows(others):
+        st.subheader("What the paper printed, about other data", anchor=False)
+        table(printed)
 
 
 def _flat(figures: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,8 +10,9 @@ import pytest
 
 from evaluators.media import frame_indices
 from evaluators.suites.universe.construction import Built
-from evaluators.suites.universe.mixture import build
-from evaluators.suites.universe.segments import SegmentAnnotation
+from evaluators.suites.universe.mixture import Dataset, build, in_board_words
+from evaluators.suites.universe.questions import DESCRIPTION, AnswerSpace
+from evaluators.suites.universe.segments import SegmentAnnotation, answer_space
 
 
 def test_counts_follow_the_mixture_by_largest_remainder(built: tuple[Path, Built]) -> None:
@@ -143,3 +144,44 @@ def test_no_clips_and_no_frames_are_mistakes_that_are_told(built: tuple[Path, Bu
 
 def _data(built: tuple[Path, Built]) -> tuple[Path, tuple[SegmentAnnotation, ...]]:
     return built[0], built[1].annotations
+
+
+def worded(built: tuple[Path, Built], share: float) -> tuple[Dataset, Dataset, AnswerSpace]:
+    """Lessons of pairs as they are, and with such a share in the words of the board of worlds."""
+    folder, annotations = _data(built)
+    lessons = build(folder, annotations, total=200, pairs=True)
+    space = answer_space(folder, annotations)
+    return lessons, in_board_words(lessons, share, space, seed=4), space
+
+
+def test_in_the_boards_words_every_question_has_a_menu_and_its_answer_is_on_it(
+    built: tuple[Path, Built],
+) -> None:
+    plain, board, space = worded(built, 1.0)
+
+    assert [(i.filename, i.task, i.answer) for i in board.items] == [
+        (i.filename, i.task, i.answer) for i in plain.items
+    ]
+    for before, item in zip(plain.items, board.items, strict=True):
+        yes_no = item.format == "binary"
+        assert item.menu == (("yes", "no") if yes_no else space.of(item.task))
+        assert item.answer in item.menu and item.format != "open_ended"
+        assert item.question == before.question if yes_no else "Choose one: " in item.question
+    judged = board[0].judged
+    assert judged and judged.description == DESCRIPTION and len(judged.menus) == 3
+    assert plain[0].judged is None
+
+
+def test_a_share_of_the_lessons_is_in_the_boards_words_whole_and_by_seed(
+    built: tuple[Path, Built],
+) -> None:
+    plain, half, _ = worded(built, 0.5)
+    lessons = [half.items[first : first + 3] for first in range(0, len(half.items), 3)]
+    in_words = [all(item.menu for item in lesson) for lesson in lessons]
+
+    assert all(
+        is_all == any(i.menu for i in one) for is_all, one in zip(in_words, lessons, strict=True)
+    )
+    assert 70 < sum(in_words) < 130
+    assert worded(built, 0.5)[1].fingerprint == half.fingerprint != plain.fingerprint
+    assert worded(built, 0.0)[1].fingerprint == plain.fingerprint

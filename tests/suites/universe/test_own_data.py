@@ -17,6 +17,8 @@ from evaluators.suites.universe.bank import frames_of, private_samples, write_ro
 from evaluators.suites.universe.bank_making import make_bank
 from evaluators.suites.universe.segments import BadData, problems, read_segment, read_shape
 from evaluators.worlds.doom.filming import engine
+from evaluators.worlds.lerobot.layout import RobotEpisode
+from evaluators.worlds.lerobot.practice import write_practice
 
 DESCRIPTION = {
     "files": "*.npz",
@@ -79,6 +81,51 @@ def test_long_recordings_of_another_shape_become_a_sound_data_set(
     assert list(problems(to)) == []
     assert read_shape(to).controls == 16
     assert read_segment(to, "Cass_1-001.npz").frames.shape == (14, 18, 30, 3)
+
+
+def robot_episode(number: int) -> RobotEpisode:
+    """Two clips: the arm goes left in the first and closes its hand in the second."""
+    rng = np.random.default_rng(number)
+    done = np.zeros((27, 3), np.float32)
+    done[2:8, 0], done[16:22, 2] = -0.8, 0.9
+    pictures = rng.integers(0, 255, (28, 48, 64, 3), np.uint8)
+    task = f"pick up the {('milk', 'bread')[number % 2]}"
+    return RobotEpisode({"agent": pictures}, done, np.zeros((28, 2), np.float32), task)
+
+
+def test_a_robots_episodes_become_a_data_set_with_what_was_done_as_the_truth(
+    tmp_path: Path,
+) -> None:
+    write_practice(
+        tmp_path / "practice", "arm", 10, map(robot_episode, range(3)), lambda _part: None
+    )
+    rules = [
+        {"label": "moving left", "control": 0, "below": -0.5},
+        {"label": "moving right", "control": 0, "above": 0.5},
+        {"label": "closing the hand", "control": 2},
+    ]
+    about = described(tmp_path, images="agent", labels=rules, characters="the ([a-z]+)$")
+
+    built = own_data.convert(tmp_path / "practice", tmp_path / "data", about)
+
+    assert {one.filename: one.label("action_recognition") for one in built.annotations} == {
+        f"episode{number:05d}-{clip:03d}.npz": action
+        for number in range(3)
+        for clip, action in ((0, "moving left"), (1, "closing the hand"))
+    }
+    assert [one.label("character_recognition") for one in built.annotations[::2]] == [
+        "milk",
+        "bread",
+        "milk",
+    ]
+    assert list(problems(tmp_path / "data")) == []
+    assert read_segment(tmp_path / "data", "episode00000-000.npz").frames.shape[1:] == (48, 64, 3)
+    with pytest.raises(BadData, match="cannot be read: 'top'"):
+        own_data.convert(
+            tmp_path / "practice",
+            tmp_path / "other",
+            described(tmp_path, images="top", labels=rules, characters="the ([a-z]+)$"),
+        )
 
 
 def test_a_mounted_data_set_is_a_suite_with_boards_of_its_own(

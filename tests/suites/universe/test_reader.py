@@ -11,8 +11,11 @@ import pytest
 import torch
 
 from evaluators.models.small import make_paligemma
+from evaluators.models.vlm.adapter import open_adapted, packaged_base
 from evaluators.models.vlm.beginning import SET, Places, begin
-from evaluators.models.vlm.judge import read_folder
+from evaluators.models.vlm.judge import VlmJudge, read_folder
+from evaluators.suites.universe import SUITE
+from evaluators.suites.universe.bank import frames_of, in_demo
 from evaluators.suites.universe.course import drawn, rooms
 from evaluators.suites.universe.course.reader import (
     ASKED,
@@ -23,6 +26,7 @@ from evaluators.suites.universe.course.reader import (
     sentences,
     size,
 )
+from evaluators.suites.universe.producing import PACKAGED_JUDGE
 
 SHORT = PretrainingPlan(walls=4, rooms=2, motion_steps=1, steps=1)
 
@@ -112,3 +116,24 @@ def test_a_motion_in_a_drawn_room_is_seen_and_told_in_numbers(motion: str) -> No
     changed = np.abs(frames.astype(int) - frames[:1]).mean((1, 2, 3)).max()
     assert frames.shape == (14, drawn.EDGE, drawn.EDGE, 3)
     assert (changed == 0) == (motion == "resting") == (not any(shot.moves))
+
+
+def test_the_packaged_judge_names_actions_that_the_reader_it_stands_on_cannot_name() -> None:
+    asked = [
+        sample
+        for sample in SUITE.samples()
+        if in_demo(sample)
+        and sample.facets.task == "action_recognition"
+        and sample.facets.setting != "binary"
+    ]
+    judges = (VlmJudge(packaged_base(), frames="uniform-8"), open_adapted(PACKAGED_JUDGE))
+
+    right = [
+        sum(
+            judge.tell(frames_of(sample), [sample.prompt]) == [sample.reference["answer"]]
+            for sample in asked
+        )
+        for judge in judges
+    ]
+
+    assert right[0] == 0 < right[1]

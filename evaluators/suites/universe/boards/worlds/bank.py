@@ -21,7 +21,15 @@ from evaluators.suites.universe.bank_making import (
     choose,
     deranged,
 )
-from evaluators.suites.universe.questions import BINARY, NO, TASKS, YES, Task, multiple_choice
+from evaluators.suites.universe.questions import (
+    BINARY,
+    DESCRIPTION,
+    NO,
+    TASKS,
+    YES,
+    Task,
+    multiple_choice,
+)
 from evaluators.worlds.doom.filming import GameTake, digest
 from evaluators.worlds.doom.places import FRAMES, PLACES
 from evaluators.worlds.doom.sessions import PlayedSession, SessionOrder
@@ -33,7 +41,7 @@ FIRST_ROLLOUT_SEED = FIRST_SEED + 50_000_000
 PER_ENVIRONMENT = 16
 TAKES = 8
 """Takes of a session that are looked at; a late one costs the play of all before it."""
-PROMPT = "First-person play in a game: fourteen frames after four given ones, under given buttons."
+PROMPT = DESCRIPTION
 BUTTONS_FILE = "buttons.npy"
 YES_NO, CHOICE = "yes_no", "choice"
 

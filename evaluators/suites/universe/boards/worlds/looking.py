@@ -11,6 +11,7 @@ import numpy as np
 
 from evaluators.contracts import Json, Output, Part, Pieces, Question, Sample
 from evaluators.media import Pixels, read_frames, write_mp4
+from evaluators.models.fidelity.likeness import fidelity
 from evaluators.suites.universe.boards.worlds.bank import PROMPT, start_of, take_of
 from evaluators.suites.universe.boards.worlds.fidelity import fidelity_of
 from evaluators.suites.universe.boards.worlds.probe import packaged_probe
@@ -52,10 +53,12 @@ def show_eight(
 
 
 def measured(sample: Sample, frames: Pixels) -> dict[str, Json]:
-    """Nearness to the true continuation, and the action that the probe reads."""
+    """Nearness to the true continuation, also to networks whose weights an operator names, and the
+    action that the probe reads."""
     start = start_of(sample)
     read = packaged_probe().read(np.concatenate([start.context[-1:], frames]))
-    return {**asdict(fidelity_of(frames, start)), "read": read}
+    by_networks = fidelity(real=start.truth[None], generated=frames[None])
+    return {**asdict(fidelity_of(frames, start)), "read": read, **by_networks}
 
 
 def parts(sample: Sample, output: Output) -> tuple[Part, ...]:

@@ -29,6 +29,7 @@ from evaluators.statistics.grading import (
 )
 from evaluators.statistics.opinions import by_method
 from evaluators.suites.universe.boards.worlds.metrics import PEOPLE_METRICS
+from evaluators.suites.universe.boards.worlds.others import OTHERS
 from evaluators.suites.universe.boards.worlds.scoring import label_of
 
 GRADES = tuple(Grade)
@@ -159,4 +160,5 @@ RATING = Rating(
     adjudicated=True,
     attention_each=ATTENTION_EACH,
     agree=agree,
+    others=OTHERS,
 )

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from evaluators.contracts import Json
 from evaluators.media import sha256_file
 from evaluators.metrics.image import frechet
-from evaluators.worlds.tabletop.views import Frames
 
 FOLDER = "ARMILLARY_FIDELITY"
 """Names a folder with `lpips/`, `film/` or both, each a config.json and a model.safetensors."""
@@ -26,6 +25,7 @@ NO_WEIGHTS = (
     f"needs weights that are not shipped: name a folder of them in {FOLDER} when rollouts are read"
 )
 Features = npt.NDArray[np.float32]
+Frames = npt.NDArray[np.uint8]
 
 
 class BadFidelity(RuntimeError):
@@ -61,6 +61,13 @@ def fvd(films: Sequence[Mapping[str, Json]]) -> float | None:
     )
     real, generated = sides
     return frechet(real=real, generated=generated)
+
+
+def film_distance(film: Mapping[str, Json]) -> float:
+    """How far the films of one rollout are from the real ones: the squared distance of their mean
+    features, which is FVD where there is a single film on either side."""
+    real, generated = (_rows(str(film[side])).mean(0) for side in ("real", "generated"))
+    return float(np.square(real - generated).sum())
 
 
 @cache
