@@ -65,7 +65,7 @@ def test_rollouts_by_the_command_line_are_kept_and_can_be_handed_in_as_a_bundle(
     assert len((to / "trajectories.jsonl").read_text().splitlines()) == len(before) == 14
     known = {sample.id: sample for sample in samples()}
     for name in list(before)[:2]:
-        assert read(known[name.removesuffix(".npz")], to / name)["steps"] == 128
+        assert read(known[name.removesuffix(".npz")], to / name)["steps"] == 200
     assert "14 files for 42 samples of sc3" in machine.run("check", str(tmp_path / "bundle.zip"))
 
 

@@ -119,8 +119,8 @@ def test_the_real_rollout_stands_beside_an_entrys_and_others_can_be_added(ready:
 
     assert before == ["Still", "What really happened"]
     assert heads(page) == ["Still", "What really happened", "Clumsy"]
-    assert len(page.slider) == 1 and (page.slider[0].min, page.slider[0].max) == (0, 128)
-    page.slider[0].set_value(128).run()
+    assert len(page.slider) == 1 and (page.slider[0].min, page.slider[0].max) == (0, 200)
+    page.slider[0].set_value(200).run()
     assert not page.exception
 
 
@@ -157,9 +157,9 @@ def test_a_stopped_rollout_shows_its_trace_and_four_frames_that_end_at_the_stop(
     captions = [words for image in page.image for words in image.captions]
     assert [words for words in captions if words.startswith("Frame")] == [
         "Frame 0",
-        "Frame 43",
-        "Frame 85",
-        "Frame 128: stopped",
+        "Frame 67",
+        "Frame 133",
+        "Frame 200: stopped",
     ]
     assert "nothing stops it" not in words_of(page)
 

@@ -19,7 +19,7 @@ ITEMS = {
 }
 BOARDS = {
     "liva": "01b6b84b193cabe9",
-    "sc3": "da0153144e1b30ef",
+    "sc3": "12f0bb03861477e5",
     "universe": "554d35c6474e5f69",
     "universe_worlds": "49a65cb40b0fab7d",
     "universe_truth": "d4cac6d126e9fda1",

@@ -210,6 +210,19 @@ def test_play_moves_the_hand_about_and_shows_no_swapped_bins(tmp_path: Path) -> 
     open_stage()
     clip = read_practice(make_practice(["play-0003"], tmp_path)[0])
 
-    assert clip.leaks == 0 and len(clip.actions) == 128
+    assert clip.leaks == 0 and len(clip.actions) == 200
     assert (clip.hands[:, :3].max(0) - clip.hands[:, :3].min(0) > 0.08).all()
     assert clip.actions[:, 5].std() > 0.05 and len(set(clip.actions[:, 6])) == 2
+
+
+def test_what_was_moved_for_a_moment_is_put_back() -> None:
+    stage = open_stage()
+    stage.table.set(START)
+    before, upright = stage.table.state(), np.array((1.0, 0.0, 0.0, 0.0))
+    place = np.array((0.1, 0.3, 0.9))
+
+    with stage.table.arranged(lambda _state: {2: (place, upright)}, draw_trial("look")) as state:
+        assert np.allclose(state.objects[2], place) and stage.table.noise.name == "look"
+
+    assert np.allclose(stage.table.state().objects, before.objects, atol=1e-4)
+    assert stage.table.noise == NO_NOISE

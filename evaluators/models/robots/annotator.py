@@ -1,5 +1,5 @@
-"""The board's annotator of table rollouts: trained eyes read where things are in some frames, and
-the simulator's own rule says from that what held."""
+"""The board's annotator of table rollouts: eyes of its own read where things are in some frames,
+and the simulator's own rule says from that what held."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluators.metrics.outcomes import ObjectOutcome
-from evaluators.models.robots.eyes import HELD, Reading, TableEyes, look
+from evaluators.models.robots.eyes import OBJECTS, TableEyes
+from evaluators.models.robots.seeing import Reading, look
 from evaluators.models.robots.weights import WEIGHTS, open_eyes
-from evaluators.worlds.tabletop.engine import BIN_CENTRES, BIN_HALF, LOW, TABLE_TOP
+from evaluators.worlds.tabletop.engine import LOW, TABLE_TOP, bin_of
 from evaluators.worlds.tabletop.planner import GRASP_HEIGHTS
 from evaluators.worlds.tabletop.starts import parse
 from evaluators.worlds.tabletop.views import Frames
@@ -62,11 +63,11 @@ def held_by(seen: Reading, instruction: str) -> ObjectOutcome:
 @cache
 def shipped_annotator(folder: Path = WEIGHTS) -> TableAnnotator:
     """The one of the board."""
-    return TableAnnotator(open_eyes(folder, "eyes"))
+    return TableAnnotator(open_eyes(folder, "annotator"))
 
 
 def _holds(seen: Reading) -> npt.NDArray[np.bool_]:
-    return np.asarray(seen.held[:, HELD - 1] < 0.5)
+    return np.asarray(seen.held[:, OBJECTS] < 0.5)
 
 
 def _tried(seen: Reading) -> int:
@@ -76,7 +77,7 @@ def _tried(seen: Reading) -> int:
     for moment in np.flatnonzero((width < CLOSED_WIDTH) & low):
         gaps = np.linalg.norm(seen.objects[moment, :, :2] - seen.hands[moment, :2], axis=1)
         if _holds(seen)[moment]:
-            return int(seen.held[moment, : HELD - 1].argmax())
+            return int(seen.held[moment, :OBJECTS].argmax())
         if gaps.min() < TRIED_WITHIN:
             return int(gaps.argmin())
     return -1
@@ -89,6 +90,5 @@ def _lifted(seen: Reading, tried: int) -> bool:
 
 
 def _lies_in(seen: Reading, tried: int, to: int) -> bool:
-    place = np.median(seen.objects[-AT_END:, tried, :2], axis=0)
-    inside = bool((np.abs(place - BIN_CENTRES[to]) < BIN_HALF).all())
-    return inside and not bool(_holds(seen)[-AT_END:].all())
+    place = np.median(seen.objects[-AT_END:, tried], axis=0)
+    return bin_of(place) == to and not bool(_holds(seen)[-AT_END:].all())

@@ -12,7 +12,8 @@ import torch
 
 from evaluators.contracts.robot_policy import PolicyView, RobotPolicy
 from evaluators.models.robots.cloning import Clone, words
-from evaluators.models.robots.eyes import HELD, TableEyes, as_input, look
+from evaluators.models.robots.eyes import OBJECTS, TableEyes
+from evaluators.models.robots.seeing import as_input, look
 from evaluators.models.robots.weights import WEIGHTS, open_clone, open_eyes
 from evaluators.worlds.tabletop.planner import Errand, SeenTable, plan
 from evaluators.worlds.tabletop.starts import parse
@@ -35,7 +36,7 @@ class SeeingPolicy:
     """Looks, believes what it sees, and does what the hand-written planner makes of that.
 
     `names` is what it takes each name for. Where the hand is it is told by its proprioception,
-    which is itself read off the pictures.
+    which is itself read off the pictures; objects it sees beside its hand.
     """
 
     eyes: TableEyes
@@ -47,13 +48,13 @@ class SeeingPolicy:
         seen = look(self.eyes, view.frames[None])
         named, to = parse(view.instruction)
         hand = np.asarray(view.proprioception, np.float64)
-        objects = seen.objects[0].astype(np.float64)
+        objects = (hand[:3] + seen.beside[0]).astype(np.float64)
         table = SeenTable(
             hand=hand[:3],
             turn=hand[3:6],
             objects=objects,
             yaws=seen.yaws[0].astype(np.float64),
-            holds=bool(seen.held[0, HELD - 1] < HOLDS),
+            holds=bool(seen.held[0, OBJECTS] < HOLDS),
         )
         return plan(table, Errand(self._target(named, table), to, shift=self.shift))
 

@@ -1,20 +1,23 @@
-"""How the shipped networks of the seven policies are made from practice, each in a few minutes."""
+"""How the shipped networks of the seven policies and of the annotator are made, each in some
+minutes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from evaluators.models.robots.cloning import Clone
 from evaluators.models.robots.eyes import TableEyes, TableEyesConfig
 from evaluators.models.robots.lessons import LessonPlan, Say, teach_clone, teach_eyes
+from evaluators.models.robots.snapshots import Snapshots, make_snapshots, read_snapshots
 from evaluators.models.robots.weights import open_eyes, save_network
-from evaluators.worlds.tabletop.library import PracticeClip, make_practice, read_practice
 
-PRACTICE, HELD_OUT, FEW = 206, 24, 60
-"""Episodes that networks learn from, those that they are measured on, and those of the poor."""
+HELD_OUT, SHEETS, FEW, JUDGED = 4, 72, 10, 18
+"""Sheets of moments: those that nothing learns from, those up to which networks learn, those of the
+poor, and those on which anything may lie in any bin, for the annotator alone."""
 
-BLURRED = TableEyesConfig(pixels=32, channels=12, points=8, hidden=96)
-PARTS = ("eyes", "blurred", "clone", "clone_few")
+BLURRED = TableEyesConfig(pixels=32, channels=8, hidden=48)
+PARTS = ("eyes", "annotator", "blurred", "clone", "clone_few")
 
 
 class NoSuchPart(ValueError):
@@ -24,33 +27,48 @@ class NoSuchPart(ValueError):
 def train_policies(
     folder: Path, cache: Path, parts: Sequence[str] = PARTS, say: Say = lambda _line: None
 ) -> list[Path]:
-    """The networks by name into a folder; practice is recorded once into the cache. Cloned
-    policies begin with the eyes of the same folder, so eyes come first."""
+    """The networks by name into a folder; moments are taken once into the cache. The annotator and
+    cloned policies begin with the eyes of the same folder, so eyes come first."""
     if unknown := set(parts) - set(PARTS):
         raise NoSuchPart(f"There is no network {sorted(unknown)[0]!r}. Known: {', '.join(PARTS)}.")
-    names = [f"{number:04d}" for number in range(PRACTICE)]
-    files = make_practice(names, cache, lambda name: say(f"practice {name} recorded"))
-    clips = [read_practice(file) for file in files]
-    return [_make(part, clips, folder, say) for part in PARTS if part in parts]
-
-
-def _make(part: str, clips: Sequence[PracticeClip], folder: Path, say: Say) -> Path:
-    path = folder / f"{part}.safetensors"
-    lessons: dict[str, Callable[[], TableEyes]] = {
-        "eyes": lambda: _sharp(clips, say),
-        "blurred": lambda: teach_eyes(clips[:FEW], BLURRED, LessonPlan(seed=1), say),
+    lessons: dict[str, Callable[[], TableEyes | Clone]] = {
+        "eyes": lambda: teach_eyes(
+            _moments(cache, SHEETS, say), TableEyesConfig(), LessonPlan(2600, 48, 3e-3), say
+        ),
+        "annotator": lambda: _annotator(folder, cache, say),
+        "blurred": lambda: teach_eyes(
+            _moments(cache, FEW, say), BLURRED, LessonPlan(600, 32, 3e-3, seed=1), say
+        ),
+        "clone": lambda: _clone(folder, _moments(cache, SHEETS, say), 500, say),
+        "clone_few": lambda: _clone(folder, _moments(cache, FEW, say), 200, say),
     }
-    if part in lessons:
-        save_network(lessons[part](), path)
-        return path
-    few = part == "clone_few"
-    shown = [clip for clip in clips[: FEW if few else None] if all(clip.criteria)]
-    plan = LessonPlan(700 if few else 1300, seed=2)
-    save_network(teach_clone(shown, open_eyes(folder, "eyes"), plan, say), path)
+    return [_make(folder / f"{part}.safetensors", lessons[part]) for part in PARTS if part in parts]
+
+
+def _make(path: Path, lesson: Callable[[], TableEyes | Clone]) -> Path:
+    save_network(lesson(), path)
     return path
 
 
-def _sharp(clips: Sequence[PracticeClip], say: Say) -> TableEyes:
-    """Two courses, the second slower."""
-    first = teach_eyes(clips, TableEyesConfig(), LessonPlan(2000), say)
-    return teach_eyes(clips, first.config, LessonPlan(1500, rate=1.5e-3, seed=3), say, first)
+def _annotator(folder: Path, cache: Path, say: Say) -> TableEyes:
+    """The eyes of policies, which go on learning with objects in every bin."""
+    begun = open_eyes(folder, "eyes")
+    sheets = make_snapshots(_names(HELD_OUT, JUDGED), cache, everywhere=True)
+    sheets += make_snapshots(_names(HELD_OUT, 2 * JUDGED), cache)
+    lesson = LessonPlan(800, 48, 1.5e-3, seed=3)
+    return teach_eyes(read_snapshots(sheets), begun.config, lesson, say, begun)
+
+
+def _clone(folder: Path, moments: Snapshots, steps: int, say: Say) -> Clone:
+    return teach_clone(moments, open_eyes(folder, "eyes"), LessonPlan(steps, seed=2), say)
+
+
+def _moments(cache: Path, until: int, say: Say) -> Snapshots:
+    names = _names(HELD_OUT, until)
+    return read_snapshots(
+        make_snapshots(names, cache, told=lambda name: say(f"moments {name} taken"))
+    )
+
+
+def _names(first: int, last: int) -> list[str]:
+    return [f"{number:04d}" for number in range(first, last)]

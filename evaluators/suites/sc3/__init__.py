@@ -20,8 +20,8 @@ def mount(card: BankCard) -> Suite:
 
 SUITE = Suite(
     name="sc3",
-    version="2.0",
-    scorer_version="7",
+    version="3.0",
+    scorer_version="8",
     title="SC3-Eval",
     sentence="Robot policies inside a video world model: do they fare there as on the table, a "
     "robot simulator?",

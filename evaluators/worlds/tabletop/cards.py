@@ -22,25 +22,21 @@ class PolicyCard:
         return SPLITS[self.task]
 
 
-SHARP = "eyes of 64 pixels from 206 practice episodes, hand-written planner"
+SHARP = "eyes of 64 pixels from 10,880 moments of practice, hand-written planner"
 CARDS = (
     PolicyCard(1, BUSSING, "sharp eyes", SHARP),
     PolicyCard(
-        2,
-        BUSSING,
-        "cloned from all demonstrations",
-        "end to end, 64 pixels, 143 successes of 206 episodes",
+        2, BUSSING, "cloned from many moments", "end to end, 64 pixels, 10,880 moments of practice"
     ),
-    PolicyCard(3, BUSSING, "blurred eyes", "eyes of 32 pixels from 40 practice episodes, planner"),
+    PolicyCard(
+        3, BUSSING, "blurred eyes", "eyes of 32 pixels from 960 moments of practice, planner"
+    ),
     PolicyCard(
         4, BUSSING, "knows half of the names", f"{SHARP}, told the names of milk and bread only"
     ),
     PolicyCard(5, SWAPPED, "sharp eyes", SHARP),
     PolicyCard(6, SWAPPED, "badly calibrated", f"{SHARP}, believes the bins 13 cm off"),
     PolicyCard(
-        7,
-        SWAPPED,
-        "cloned from few demonstrations",
-        "end to end, 64 pixels, 36 successes of 60 episodes",
+        7, SWAPPED, "cloned from few moments", "end to end, 64 pixels, 960 moments of practice"
     ),
 )

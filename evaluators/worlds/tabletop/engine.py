@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -57,7 +58,11 @@ class TableState:
     @property
     def bins(self) -> tuple[int, ...]:
         """The bin in which each object lies, -1 for none."""
-        return tuple(_bin_of(place) for place in self.objects)
+        return tuple(bin_of(place) for place in self.objects)
+
+
+Rearrangement = Callable[[TableState], Mapping[int, tuple[Floats, Floats]]]
+"""From the table as it is to new places, position and quaternion by the object's number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,6 +176,30 @@ class Tabletop:
             held=self._held(),
         )
 
+    def arrange(self, places: Rearrangement) -> TableState:
+        """Puts objects elsewhere, at rest: practice for eyes, never part of an episode."""
+        data = self.data
+        for number, (place, quaternion) in places(self.state()).items():
+            at = self._addresses[number]
+            data.qpos[at : at + 7] = (*place, *quaternion)
+            speed = int(self.model.jnt_dofadr[self.model.body_jntadr[self._bodies[number]]])
+            data.qvel[speed : speed + 6] = 0.0
+        self._env.sim.forward()
+        return self.state()
+
+    @contextmanager
+    def arranged(self, places: Rearrangement, noise: TrialNoise) -> Iterator[TableState]:
+        """The table with objects elsewhere and another trial's cameras, for one look."""
+        data, trial = self.data, self._noise
+        positions, speeds = data.qpos.copy(), data.qvel.copy()
+        self._noise = noise
+        try:
+            yield self.arrange(places)
+        finally:
+            self._noise = trial
+            data.qpos[:], data.qvel[:] = positions, speeds
+            self._env.sim.forward()
+
     def truth(self) -> TableTruth:
         """What happened so far, from the simulator's own state."""
         state = self.state()
@@ -238,7 +267,8 @@ class Tabletop:
             self._lifted[state.held] |= rise > LIFT
 
 
-def _bin_of(place: Floats) -> int:
+def bin_of(place: npt.NDArray[np.floating]) -> int:
+    """The bin in which a thing at this place lies, -1 for none."""
     inside = (np.abs(BIN_CENTRES - place[:2]) < BIN_HALF).all(axis=1)
     low = place[2] < TABLE_TOP + 0.13
     return int(inside.argmax()) if inside.any() and low else -1

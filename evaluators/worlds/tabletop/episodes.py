@@ -16,8 +16,9 @@ from evaluators.worlds.tabletop.starts import TableStart
 from evaluators.worlds.tabletop.trials import TrialNoise
 from evaluators.worlds.tabletop.views import NATIVE, Cameras, Frames
 
-LIMIT = 128
-"""The most actions of an episode, eight chunks or 12.8 s: one object, with time to try again."""
+LIMIT = 200
+"""The most actions of an episode, twelve chunks and a half or 20 s: one object, with time to try
+again."""
 
 
 @dataclass

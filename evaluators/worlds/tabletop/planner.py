@@ -12,6 +12,7 @@ from evaluators.worlds.actions import ACTION_WIDTH, Actions
 from evaluators.worlds.tabletop.engine import (
     BIN_CENTRES,
     BIN_HALF,
+    REST_HEIGHTS,
     TABLE_TOP,
     Floats,
     TableState,
@@ -21,10 +22,14 @@ CHUNK, EXECUTED = 25, 16
 METRES, RADIANS = 0.026, 0.2
 """How far one action of size 1 brings the hand in the end."""
 
-HOVER, CARRY = TABLE_TOP + 0.26, TABLE_TOP + 0.29
+HOVER, CARRY = TABLE_TOP + 0.25, TABLE_TOP + 0.29
 GRASP_HEIGHTS = TABLE_TOP + np.array((0.095, 0.041, 0.115, 0.066))
 RELEASE_HEIGHTS = TABLE_TOP + np.array((0.125, 0.085, 0.135, 0.095))
-NEAR, OVER_BIN = 0.05, 0.045
+NEAR, NEARLY_TURNED, OVER_BIN = 0.025, 0.2, 0.045
+"""Metres and radians within which the hand goes down on an object, and metres from a bin's middle
+within which it goes down there."""
+
+LOWEST, FALLEN = TABLE_TOP + 0.035, 0.02
 OPEN, CLOSED = -1.0, 1.0
 
 
@@ -88,7 +93,7 @@ def plan(scene: SeenTable, errand: Errand) -> Actions:
         legs = _bring(scene, errand)
     elif _in_bin(target, errand.place):
         legs = _withdraw(scene)
-    elif np.linalg.norm(scene.hand[:2] - target[:2] - errand.beside) < NEAR:
+    elif _is_over(scene, errand):
         legs = _grasp(scene, errand)
     else:
         legs = _approach(scene, errand)
@@ -114,16 +119,25 @@ def _approach(scene: SeenTable, errand: Errand) -> list[Stretch]:
     return [leg for leg in (first, way) if leg]
 
 
+def _is_over(scene: SeenTable, errand: Errand) -> bool:
+    """Near enough above the object, and turned as it lies."""
+    off = scene.hand[:2] - scene.objects[errand.named, :2] - errand.beside
+    turned = abs(_aligned(scene, errand.named)[2]) < NEARLY_TURNED
+    return bool(np.linalg.norm(off) < NEAR and turned)
+
+
 def _grasp(scene: SeenTable, errand: Errand) -> list[Stretch]:
-    """The last centimetres from above, down, closed, and a little up."""
-    target = scene.objects[errand.named, :2] + errand.beside
-    down = GRASP_HEIGHTS[errand.named] - scene.hand[2]
-    over = np.array((*(target - scene.hand[:2]), 0.0))
+    """The last millimetres from above, down, and closed. What has fallen over is gripped lower."""
+    target = scene.objects[errand.named] + (*errand.beside, 0.0)
+    upright, named = GRASP_HEIGHTS[errand.named], errand.named
+    fallen = target[2] < TABLE_TOP + REST_HEIGHTS[named] - FALLEN
+    down = (max(LOWEST, target[2]) if fallen else upright) - scene.hand[2]
+    over = np.array((*(target[:2] - scene.hand[:2]), 0.3 * down))
     return [
-        Stretch(over, _aligned(scene, errand.named), OPEN, 3),
-        Stretch(np.array((0.0, 0.0, down)), np.zeros(3), OPEN, min(8, _count(abs(down)))),
+        Stretch(over, _aligned(scene, named), OPEN, 3),
+        Stretch(np.array((0.0, 0.0, 0.7 * down)), np.zeros(3), OPEN, 7),
         Stretch(np.zeros(3), np.zeros(3), OPEN, 1),
-        Stretch(np.zeros(3), np.zeros(3), CLOSED, 4),
+        Stretch(np.zeros(3), np.zeros(3), CLOSED, 5),
     ]
 
 
@@ -136,7 +150,7 @@ def _bring(scene: SeenTable, errand: Errand) -> list[Stretch]:
         lift = Stretch(np.array((0.0, 0.0, rise)), level, CLOSED, _count(abs(rise)))
         left = EXECUTED - 2 - lift.actions
         over = Stretch(
-            np.array((*way, 0.0)), np.zeros(3), CLOSED, max(_count(np.abs(way).max()), 3)
+            np.array((*way, 0.0)), -scene.turn, CLOSED, max(_count(np.abs(way).max()), 3)
         )
         if over.actions > left:
             over = Stretch(over.move * left / over.actions, over.turn, CLOSED, max(left, 1))

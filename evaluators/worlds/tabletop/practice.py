@@ -9,10 +9,10 @@ from functools import partial
 
 import numpy as np
 
-from evaluators.worlds.actions import Actions
+from evaluators.worlds.actions import ACTION_WIDTH, Actions
 from evaluators.worlds.tabletop.engine import TableState
 from evaluators.worlds.tabletop.episodes import LIMIT, RecordedEpisode, TableStage, record
-from evaluators.worlds.tabletop.planner import HOVER, Errand, plan, seen
+from evaluators.worlds.tabletop.planner import CHUNK, HOVER, Errand, plan, seen
 from evaluators.worlds.tabletop.starts import (
     BIN_NAMES,
     BUSSING,
@@ -50,6 +50,29 @@ def practise(name: str, stage: TableStage, limit: int = LIMIT) -> RecordedEpisod
     return record(stage, start, draw_trial(f"practice-{name}"), act, limit)
 
 
+@dataclass
+class Expert:
+    """One errand after another, erring now and then: who looks on sees hands at work."""
+
+    rng: np.random.Generator
+    habit: Habit | None = None
+    since: int = 0
+
+    def act(self, state: TableState, step: int) -> Actions:
+        """The next actions, of a new errand where the last one is done."""
+        for _ in range(9):
+            if self.habit is None:
+                named = int(self.rng.integers(len(OBJECTS)))
+                self.habit, self.since = (
+                    _draw_habit(self.rng, named, DESTINATIONS[BUSSING][named]),
+                    step,
+                )
+            if (actions := _act(self.habit, self.rng, state, step - self.since)) is not None:
+                return actions
+            self.habit = None
+        return np.zeros((CHUNK, ACTION_WIDTH), np.float32)
+
+
 def leaks(episodes: Sequence[RecordedEpisode]) -> int:
     """In how many episodes the swapped mapping appears: told, or an object in the bin that is its
     own only there."""
@@ -77,7 +100,10 @@ def _act(habit: Habit, rng: np.random.Generator, state: TableState, step: int) -
 
 
 def _habit(name: str, named: int, to: int) -> Habit:
-    rng = np.random.default_rng(seed_of("habit", name))
+    return _draw_habit(np.random.default_rng(seed_of("habit", name)), named, to)
+
+
+def _draw_habit(rng: np.random.Generator, named: int, to: int) -> Habit:
     misses, drops, strays, confuses = rng.random(4) < (MISSES, DROPS, WRONG_BIN, WRONG_OBJECT)
     angle, far = rng.uniform(0, 2 * np.pi), rng.uniform(0.025, 0.06)
     if confuses:

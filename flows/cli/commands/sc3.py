@@ -157,7 +157,7 @@ def policies(
         Path | None,
         typer.Option(
             parser=NewFolder("the practice"),
-            help="Where practice is kept; recorded once, about 5 s an episode.",
+            help="Where moments of practice are kept; taken once, about 8 s for 160.",
         ),
     ] = None,
     part: Annotated[
@@ -165,9 +165,10 @@ def policies(
         typer.Option(parser=POLICY_NETWORK, help="Only this network; repeat it."),
     ] = None,
 ) -> None:
-    """Train the networks of the seven policies in the robot simulator.
+    """Train the networks of the seven policies and of the annotator in the robot simulator.
 
-    Practice is recorded first. About half an hour on one core; the shipped ones were made so.
+    Moments of practice are taken first. About half an hour on one core; the shipped ones were made
+    so.
     """
     from flows.suites.sc3_train import teach_policies
 

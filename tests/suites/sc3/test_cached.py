@@ -32,7 +32,7 @@ def test_a_shipped_rollout_is_taken_like_one_that_is_handed_in(
     assert set(files) == {sample.id for sample in FEW}
     for sample in FEW:
         value = read(sample, files[sample.id])
-        assert value["steps"] == 128 and len(value["u_chunk"]) == 8  # type: ignore[arg-type]
+        assert value["steps"] == 200 and len(value["u_chunk"]) == 13  # type: ignore[arg-type]
 
 
 def test_they_are_the_same_each_time(folder: Path) -> None:

@@ -69,12 +69,13 @@ def test_a_grey_first_frame_is_refused(honest: Trajectory, tmp_path: Path) -> No
 
 
 def test_u_that_contradicts_tau_is_refused(honest: Trajectory, tmp_path: Path) -> None:
-    recovered = honest.actions.reshape(8, 16, 7).copy()
+    padded = np.concatenate([honest.actions, np.zeros((8, 7), np.float32)])
+    recovered = padded.reshape(13, 16, 7)
     recovered[..., 0] += 1.0
-    claimed = replace(honest, u_chunk=np.ones(8, np.float32), recovered=recovered, tau=0.5)
+    claimed = replace(honest, u_chunk=np.ones(13, np.float32), recovered=recovered, tau=0.5)
 
     assert name_of_refusal(claimed, tmp_path) == replay.WRONG_STOP
-    lower = replace(claimed, u_chunk=np.full(8, 0.1, np.float32))
+    lower = replace(claimed, u_chunk=np.full(13, 0.1, np.float32))
     assert name_of_refusal(lower, tmp_path) == replay.WRONG_U
 
 

@@ -101,6 +101,6 @@ def test_a_model_folder_is_rolled_out_with_a_u_for_every_chunk_and_read(tmp_path
 
     assert {one.outcome for one in found} == {Outcome.SCORED}
     for sample, one in zip(FEW, found, strict=True):
-        assert one.file and from_bytes(one.file.read_bytes()).frames.shape == (3, 129, 64, 64, 3)
+        assert one.file and from_bytes(one.file.read_bytes()).frames.shape == (3, 201, 64, 64, 3)
         value = read(sample, one.file)
-        assert value["steps"] == 128 and len(value["u_chunk"]) == 8  # type: ignore[arg-type]
+        assert value["steps"] == 200 and len(value["u_chunk"]) == 13  # type: ignore[arg-type]

@@ -24,15 +24,16 @@ from tests.suites.sc3.rolled import DEMO, ONE_START, bundle, cell, playback, rol
 
 
 def one_of(mode: str) -> tuple[Sample, Trajectory]:
-    """A sample of the mode and a sound rollout for it, with a U for each of its eight chunks."""
+    """A sample of the mode and a sound rollout for it, with a U for each of its thirteen chunks."""
     sample = next(one for one in DEMO if one.facets.setting == mode)
     (made,) = roll_out(playback(), [sample])
-    return sample, with_u(made, *[0.5] * 8)
+    return sample, with_u(made, *[0.5] * 13)
 
 
 def with_u(one: Trajectory, *us: float) -> Trajectory:
     """The same with actions recovered so far beside the commanded ones in each chunk."""
-    recovered = one.actions.reshape(8, 16, 7).copy()
+    padded = np.concatenate([one.actions, np.zeros((8, 7), np.float32)])
+    recovered = padded.reshape(13, 16, 7)
     recovered[:, :, 0] += np.array(us, np.float32)[:, None]
     return replace(one, u_chunk=np.array(us, np.float32), recovered=recovered)
 
@@ -64,8 +65,8 @@ def test_an_offline_rollout_is_as_long_as_the_recording_has_its_actions_and_no_s
     other = one.actions.copy()
     other[7, 0] += 0.01
 
-    assert "1 steps where 128" in refused(sample, replace(one, **shortened(one, 1)), tmp_path)
-    assert "149 steps where 128" in refused(sample, replace(one, **lengthened(one, 149)), tmp_path)
+    assert "1 steps where 200" in refused(sample, replace(one, **shortened(one, 1)), tmp_path)
+    assert "221 steps where 200" in refused(sample, replace(one, **lengthened(one, 221)), tmp_path)
     assert "action of step 7 is not the recorded one" in refused(
         sample, replace(one, actions=other), tmp_path
     )
@@ -76,7 +77,7 @@ def test_a_row_of_our_own_that_stops_before_its_first_chunk_is_read_and_nothing_
     tmp_path: Path,
 ) -> None:
     sample, one = one_of("online")
-    stopped = cut(with_u(one, 9.0, *[0.5] * 7), 1.0, CONFIG.execute)
+    stopped = cut(with_u(one, 9.0, *[0.5] * 12), 1.0, CONFIG.execute)
     (tmp_path / "one.npz").write_bytes(to_bytes(stopped))
 
     value = read_yardstick(sample, tmp_path / "one.npz")
@@ -98,13 +99,13 @@ def test_an_online_rollout_runs_to_the_limit_or_to_the_chunk_at_which_it_stopped
     tmp_path: Path,
 ) -> None:
     sample, one = one_of("online")
-    stopped = cut(with_u(one, 0.1, 0.2, 0.9, *[0.1] * 5), 0.5, CONFIG.execute)
+    stopped = cut(with_u(one, 0.1, 0.2, 0.9, *[0.1] * 10), 0.5, CONFIG.execute)
 
     assert "40 steps where an online rollout" in refused(
         sample, replace(one, **shortened(one, 40)), tmp_path
     )
-    assert "160 steps where an online rollout" in refused(
-        sample, replace(one, **lengthened(one, 160)), tmp_path
+    assert "216 steps where an online rollout" in refused(
+        sample, replace(one, **lengthened(one, 216)), tmp_path
     )
     assert "keep the 32 steps" in refused(sample, replace(one, terminated_at=2), tmp_path)
     assert "keep the 0 steps" in refused(sample, replace(stopped, terminated_at=-1), tmp_path)

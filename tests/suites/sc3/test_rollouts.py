@@ -120,9 +120,9 @@ def test_files_from_before_tau_was_written_down_still_load_and_a_strange_tau_is_
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"actions": np.full((128, 7), np.inf, np.float32)}, BadActions, "finite"),
-        ({"actions": np.zeros((128, 8), np.float32)}, BadActions, "7 numbers"),
-        ({"actions": np.zeros((50, 7), np.float32)}, BadTrajectory, "129 frames for 50 actions"),
+        ({"actions": np.full((200, 7), np.inf, np.float32)}, BadActions, "finite"),
+        ({"actions": np.zeros((200, 8), np.float32)}, BadActions, "7 numbers"),
+        ({"actions": np.zeros((50, 7), np.float32)}, BadTrajectory, "201 frames for 50 actions"),
         ({"u_chunk": np.array([np.nan], np.float32)}, BadTrajectory, "U does not fit"),
     ],
 )
@@ -150,7 +150,7 @@ def test_views_handed_in_one_by_one_must_be_in_step(real_run: Trajectory, tmp_pa
         **views,
     )
 
-    with pytest.raises(BadTrajectory, match="out of step: agent 129, front 129, wrist 128"):
+    with pytest.raises(BadTrajectory, match="out of step: agent 201, front 201, wrist 200"):
         from_bytes((tmp_path / "t.npz").read_bytes())
     with pytest.raises(BadTrajectory, match="no trajectory"):
         from_bytes(b"PK nonsense")

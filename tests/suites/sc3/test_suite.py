@@ -242,14 +242,14 @@ def test_the_door_takes_a_sound_rollout_and_says_what_is_wrong_with_others(tmp_p
 
     facts = value_facts(to_bytes(one), "a.npz", "trajectory", AnswerRule())
 
-    assert (facts.frames, facts.height, facts.width) == (129, 64, 64)
-    assert "finite" in door(arrays(tmp_path, one, actions=np.full((128, 7), np.nan, np.float32)))
-    assert "shape (128, 65)" in door(arrays(tmp_path, one, actions=np.zeros((128, 65), np.float32)))
+    assert (facts.frames, facts.height, facts.width) == (201, 64, 64)
+    assert "finite" in door(arrays(tmp_path, one, actions=np.full((200, 7), np.nan, np.float32)))
+    assert "shape (200, 65)" in door(arrays(tmp_path, one, actions=np.zeros((200, 65), np.float32)))
     with pytest.raises(BadTrajectory, match="no trajectory"):
-        from_bytes(arrays(tmp_path, one, actions=np.zeros((128, 6), np.float32)))
+        from_bytes(arrays(tmp_path, one, actions=np.zeros((200, 6), np.float32)))
     with pytest.raises(BadActions, match="7 numbers"):
-        from_bytes(to_bytes(replace(one, actions=np.zeros((128, 6), np.float32))))
-    assert "129 frames for 40 actions" in door(
+        from_bytes(to_bytes(replace(one, actions=np.zeros((200, 6), np.float32))))
+    assert "201 frames for 40 actions" in door(
         arrays(tmp_path, one, actions=np.zeros((40, 7), np.float32))
     )
     assert "out of step" in door(

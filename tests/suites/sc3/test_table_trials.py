@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from evaluators.suites.sc3.table.controls import rows, show
+from evaluators.suites.sc3.table.recordings import keep
 from evaluators.suites.sc3.table.studio import Studio, share_that_differs
 from evaluators.suites.sc3.table.trials import BLIND, read_trials, table_starts
 from evaluators.worlds.tabletop.cards import CARDS
@@ -41,7 +42,7 @@ def test_the_annotator_is_measured_against_the_truth() -> None:
         for name in ("language_following", "object_lifting", "object_placing")
     ]
 
-    assert np.mean(wrong) < 0.2
+    assert np.mean(wrong) < 0.1
 
 
 def test_nothing_is_lifted_where_nothing_can_be_grasped_or_nothing_moves() -> None:
@@ -55,7 +56,7 @@ def test_policies_are_graded_and_fail_in_different_ways() -> None:
         for card in CARDS
     }
 
-    assert max(placed.values()) - min(placed.values()) >= 0.4
+    assert max(placed.values()) >= 0.9 and min(placed.values()) <= 0.3
 
 
 def test_the_tables_have_every_control_row() -> None:
@@ -93,6 +94,8 @@ def test_a_shipped_trial_comes_out_again() -> None:
     open_stage()
     card, start = next(iter(table_starts(1)))
     studio = Studio.open()
-    again = studio.try_out(card, studio.run_real(card, start))
+    real = studio.run_real(card, start)
+    kept = keep(start, card.id, real.frames, real.actions)
+    again = studio.try_out(card, kept, real.truth)
 
     assert again == next(trial for trial in TRIALS if trial.start == start.id)

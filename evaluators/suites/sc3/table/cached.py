@@ -28,6 +28,9 @@ from evaluators.worlds.tabletop.views import Frames
 Bytes = npt.NDArray[np.uint8]
 
 QUALITY = 32
+LAST = CONFIG.limit % CONFIG.execute
+"""The last chunk of a whole rollout ends after so many steps of its clip."""
+
 CACHE, WEIGHTS, CONFIG_FILE = "rollouts.npz", "model.safetensors", "config.json"
 
 
@@ -60,7 +63,8 @@ class PackedWorld:
     def _through(self, frames: Frames) -> Frames:
         clip = pack_clip(frames[:, : CONFIG.execute], QUALITY)
         shown = unpack_clip(clip)
-        self.clips[_digest(shown)] = clip
+        for kept in (shown, shown[:, :LAST]):
+            self.clips[_digest(kept)] = clip
         return np.concatenate([shown, frames[:, CONFIG.execute :]], axis=1)
 
 
@@ -129,7 +133,7 @@ def _unpacked(file: Mapping[str, Bytes], sample: Sample) -> Trajectory:
         np.frombuffer(file[f"{sample.id}.{name}"].tobytes(), np.float32)
         for name in ("actions", "recovered")
     )
-    recording = recording_of(sample)
+    recording, actions = recording_of(sample), actions.reshape(-1, ACTION_WIDTH)
     clips, films = file[f"{sample.id}.clips"].tobytes(), [recording.first[:, None]]
     for length in line["lengths"]:
         films.append(unpack_clip(clips[:length]))
@@ -139,8 +143,8 @@ def _unpacked(file: Mapping[str, Bytes], sample: Sample) -> Trajectory:
         policy=recording.policy,
         source="offline" if sample.facets.setting == "offline" else "online",
         evaluator=line["evaluator"],
-        frames=np.concatenate(films, axis=1),
-        actions=actions.reshape(-1, ACTION_WIDTH),
+        frames=np.concatenate(films, axis=1)[:, : len(actions) + 1],
+        actions=actions,
         recovered=_chunks(recovered, len(line["u_chunk"])),
         u_chunk=np.array(line["u_chunk"], np.float32),
         action_space=line["action_space"],

@@ -20,7 +20,12 @@ from evaluators.suites.sc3.rollouts.driving import (
     Frames,
     drive,
 )
-from evaluators.suites.sc3.table.recordings import EVERY, keep, save_recording
+from evaluators.suites.sc3.table.recordings import (
+    EVERY,
+    TableRecording,
+    keep,
+    save_recording,
+)
 from evaluators.suites.sc3.table.trials import (
     STARTS,
     TRIALS,
@@ -30,6 +35,7 @@ from evaluators.suites.sc3.table.trials import (
 )
 from evaluators.worlds.tabletop.blind import frozen, grey, noise
 from evaluators.worlds.tabletop.cards import PolicyCard
+from evaluators.worlds.tabletop.engine import TableTruth
 from evaluators.worlds.tabletop.episodes import LIMIT, TableStage
 from evaluators.worlds.tabletop.planner import EXECUTED
 from evaluators.worlds.tabletop.running import TableRun, run_policy, run_recorded
@@ -63,8 +69,9 @@ def record_trials(
         for card, start in table_starts(starts, secret):
             if start.id not in recorded:
                 real = studio.run_real(card, start)
-                save_recording(keep(start, card.id, real.frames, real.actions), to)
-                trial = studio.try_out(card, real)
+                recording = keep(start, card.id, real.frames, real.actions)
+                save_recording(recording, to)
+                trial = studio.try_out(card, recording, real.truth)
                 file.write(trial.line() + "\n")
                 file.flush()
                 os.fsync(file.fileno())
@@ -88,16 +95,17 @@ class Studio:
         """The run that stands for the real robot, every fourth frame of it."""
         return self._run(self.table, card, start, "real", every=EVERY)
 
-    def try_out(self, card: PolicyCard, real: TableRun) -> TableTrial:
-        """Every other run from the start of a real one."""
+    def try_out(self, card: PolicyCard, real: TableRecording, truth: TableTruth) -> TableTrial:
+        """Every other run from the start of a real one; the annotator reads the real one as it is
+        kept."""
         start = real.start
         again = self._run(self.table, card, start, "again")
         same = run_recorded(
             self.table, start, draw_trial(f"again-{start.id}"), real.actions, every=LIMIT
         )
         outcomes = {
-            "real": _outcome(real),
-            "real as annotated": shipped_annotator().read(real.frames, start.instruction),
+            "real": truth.outcome(start),
+            "real as annotated": shipped_annotator().read(real.kept_frames(), start.instruction),
             "again online": _outcome(again),
             "again offline": _outcome(same),
             "never grasps": _outcome(self._run(self.slippery, card, start, "real")),
@@ -105,7 +113,7 @@ class Studio:
         }
         differ = {}
         for name, world in BLIND_WORLDS.items():
-            rollout = _driven(world(), card, start, real.frames[:, 0])
+            rollout = _driven(world(), card, start, real.first)
             outcomes[name] = shipped_annotator().read(rollout.frames[:, ::4], start.instruction)
             differ[name] = share_that_differs(real.actions, rollout.actions)
         return TableTrial(start.id, card.id, card.split, outcomes, differ)
