@@ -10,6 +10,8 @@ from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.painter import ViewLinear
 
 DROPPED = 0.1
+LEAST = 1e-6
+"""Added to every variance: where nothing changes there are no patterns to be found."""
 
 
 class ViewSight(nn.Module):
@@ -46,9 +48,11 @@ class ViewSight(nn.Module):
     def begin(self, changes: Tensor) -> None:
         """The glance begins as the principal components of changes [views, n, numbers], all of one
         size."""
-        values, vectors = torch.linalg.eigh(changes.transpose(1, 2) @ changes / changes.shape[1])
+        together = changes.transpose(1, 2).double() @ changes.double() / changes.shape[1]
+        damped = together + LEAST * torch.eye(together.shape[-1], device=changes.device)
+        values, vectors = torch.linalg.eigh(damped)
         count = min(self.glance.weight.shape[1:])
-        scale = values[:, None, -count:].clamp(min=1e-6).sqrt()
+        scale = values[:, None, -count:].sqrt()
         self.glance.weight[:, :count] = (vectors[..., -count:] / scale).transpose(1, 2)
 
     def _code(self, glances: Tensor, newest: Tensor) -> Tensor:
