@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.lessons import Recording
+from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.table_course import (
     LeakedPractice,
     TableCourse,
@@ -18,9 +20,12 @@ from evaluators.models.video_world.table_course import (
     usual_u,
     with_modes,
 )
-from evaluators.models.video_world.training import VideoPlan, train_world
+from evaluators.models.video_world.training import train_world
 from evaluators.models.video_world.world import open_world
 from evaluators.worlds.tabletop.library import PracticeClip
+from tests.bench.sc3_shipped import make_shipped
+
+SHORT = VideoPlan(steps=2, batch=2, motion_steps=2, sight_steps=2)
 
 
 def clip(name: str, leaks: int = 0) -> PracticeClip:
@@ -54,13 +59,27 @@ def test_practice_that_shows_swapped_bins_is_refused() -> None:
 def test_tau_is_what_few_chunks_of_held_out_practice_exceed(tmp_path: Path) -> None:
     config = VideoWorldConfig(latent=4, hidden=16, depth=1, heads=2, motion=8, steps=1)
     parted = part_practice([clip("0000"), clip("0007")])
-    train_world(parted.learned, config, VideoPlan(steps=2, batch=2, motion_steps=2), tmp_path)
+    train_world(parted.learned, config, SHORT, tmp_path)
     world = open_world(tmp_path)
 
     us = usual_u(world, parted.held_out)
 
     assert len(us) == 2 and min(us) > 0
     assert min(us) < usual_tau(world, parted.held_out) <= max(us)
+
+
+def test_what_is_shipped_comes_with_its_gates_and_the_tau_of_practice_it_never_saw(
+    tmp_path: Path,
+) -> None:
+    config = VideoWorldConfig(latent=4, hidden=16, depth=1, heads=2, motion=8, steps=2)
+    parted, plan = part_practice([clip("0000"), clip("0007")]), replace(SHORT, steps=3)
+
+    words = make_shipped(parted, TableCourse(config=config), plan, tmp_path, clips=4)
+
+    stored = json.loads((tmp_path / "gates.json").read_text("utf-8"))
+    world = open_world(tmp_path)
+    assert words.startswith(stored["verdict"]) and stored["clips"] == 4
+    assert world.card.tau == pytest.approx(usual_tau(world, parted.held_out))
 
 
 def test_a_variant_differs_in_modes_horizon_and_seed_alone() -> None:

@@ -19,25 +19,34 @@ from evaluators.contracts.world_model import (
     recover,
 )
 from evaluators.models.video_world.codec import (
+    PIXELS,
     VideoCodec,
     decode_film,
     encode_film,
     teach_codec,
 )
 from evaluators.models.video_world.config import SHARES, VideoWorldConfig, from_json
-from evaluators.models.video_world.flow import draw_modes, instance_losses, noise_like, sample
+from evaluators.models.video_world.flow import (
+    LossRecipe,
+    draw_modes,
+    instance_losses,
+    noise_like,
+    sample,
+)
 from evaluators.models.video_world.gates import GateReport, measure_gates
 from evaluators.models.video_world.lessons import Recording, VideoLessons
 from evaluators.models.video_world.motion import FLOW, film_flow, picture_flow
-from evaluators.models.video_world.network import VideoClip, VideoNetwork
-from evaluators.models.video_world.training import VideoPlan, shares_of, train_world
+from evaluators.models.video_world.network import VideoClip, VideoNetwork, ViewsNetwork, network_of
+from evaluators.models.video_world.plan import VideoPlan
+from evaluators.models.video_world.training import shares_of, train_world
 from evaluators.models.video_world.world import VideoWorld, open_world
 
 TINY = VideoWorldConfig(
     views=("left", "right"), height=32, width=32, action_dim=3, latent=4, context=2,
-    horizon=6, group=2, motion=8, hidden=16, depth=1, heads=2, steps=2,
+    horizon=6, group=2, motion=8, hidden=16, depth=1, heads=2, warp=4, glance=8, code=8, paint=16,
+    steps=2,
 )  # fmt: skip
-PLAN = VideoPlan(steps=4, motion_steps=5, batch=2, warm_up=1, keep_every=2)
+PLAN = VideoPlan(steps=4, motion_steps=5, sight_steps=5, batch=2, warm_up=1, keep_every=2)
 
 
 def recordings(count: int, views: int = 2, steps: int = 16) -> list[Recording]:
@@ -140,18 +149,23 @@ def clip(count: int = 4) -> VideoClip:
     )
 
 
-def awake(seed: int = 0) -> VideoNetwork:
+def awake(config: VideoWorldConfig = TINY) -> VideoNetwork:
     """A network whose last layers, which begin at zero, say something."""
-    torch.manual_seed(seed)
-    network = VideoNetwork(TINY).eval()
+    torch.manual_seed(0)
+    codec = VideoCodec(config)
+    codec.basis.copy_(torch.eye(PIXELS)[: config.latent])
+    network = network_of(config, codec).eval()
     for layer in (network.video_out, network.action_out, network.moved, network.modulate):
         torch.nn.init.normal_(layer.weight, std=0.2)
+    if isinstance(network, ViewsNetwork):
+        torch.nn.init.normal_(network.painter.added.weight, std=0.2)
     return network
 
 
+@pytest.mark.parametrize("warp", [4, 0])
 @pytest.mark.parametrize("mode", ["forward", "inverse"])
-def test_what_is_to_be_found_is_hidden_and_what_is_given_counts(mode: str) -> None:
-    network, shown = awake(), clip()
+def test_what_is_to_be_found_is_hidden_and_what_is_given_counts(mode: str, warp: int) -> None:
+    network, shown = awake(replace(TINY, warp=warp)), clip()
     clean = torch.zeros(4, 3, dtype=torch.bool)
     clean[:, -1] = mode == "forward"
     clean[:, :-1] = mode == "inverse"
@@ -171,13 +185,12 @@ def test_what_is_to_be_found_is_hidden_and_what_is_given_counts(mode: str) -> No
     assert not torch.allclose(getattr(made, found), getattr(given, found))
 
 
-@pytest.mark.parametrize("weighed", [True, False])
+@pytest.mark.parametrize(("weighed", "warp"), [(True, 4), (True, 0), (False, 0)])
 def test_pure_noise_tells_a_weighed_network_nothing_and_what_is_known_still_counts(
-    weighed: bool,
+    weighed: bool, warp: int
 ) -> None:
     shown, clean = clip(), torch.tensor([[True, False, True]]).expand(4, -1)
-    network, zero = awake(), torch.zeros(4)
-    network.config = replace(TINY, weighed=weighed)
+    network, zero = awake(replace(TINY, weighed=weighed, warp=warp)), torch.zeros(4)
     noised, other = (
         replace(shown, video=shown.video.clone(), actions=shown.actions.clone()) for _ in range(2)
     )
@@ -192,10 +205,11 @@ def test_pure_noise_tells_a_weighed_network_nothing_and_what_is_known_still_coun
 
 
 def test_a_folder_that_does_not_say_how_noise_comes_in_is_read_as_it_was_trained() -> None:
-    said = TINY.as_json()
-    unsaid = {name: value for name, value in said.items() if name != "weighed"}
+    said, later = TINY.as_json(), ("weighed", "warp", "shift")
+    unsaid = {name: value for name, value in said.items() if name not in later}
 
-    assert from_json(said).weighed and not from_json(unsaid).weighed
+    assert from_json(said) == TINY
+    assert from_json(unsaid) == replace(TINY, weighed=False, warp=0, shift=1.0)
 
 
 def test_several_sampling_steps_differ_from_one() -> None:
@@ -212,12 +226,13 @@ def test_every_instance_counts_alike_whatever_its_mode() -> None:
     shown = clip(64)
 
     def wrong(
-        noised: VideoClip, _time: torch.Tensor, _clean: torch.Tensor
+        _noised: VideoClip, _time: torch.Tensor, _clean: torch.Tensor, asked: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
-        return shown.video + 1, shown.actions + 3
+        assert len(asked) == 4
+        return shown.video[:, :, TINY.context :][:, :, asked] + 1, shown.actions + 3
 
-    generator = torch.Generator().manual_seed(0)
-    losses = instance_losses(wrong, shown, TINY.context, SHARES, generator, torch.device("cpu"))
+    generator, recipe = torch.Generator().manual_seed(0), LossRecipe(SHARES, TINY.context, 4.0, 4)
+    losses = instance_losses(wrong, shown, recipe, generator, torch.device("cpu"))
 
     expected = torch.where(losses.inverse, 9.0, 1.0)
     torch.testing.assert_close(losses.each, expected)
@@ -230,7 +245,7 @@ def test_modes_have_their_shares_of_instances() -> None:
     inverse, cross = ~clean[:, -1], clean[:, -1] & clean[:, :-1].any(1)
 
     assert abs(inverse.float().mean() - 0.1) < 0.02
-    assert abs(cross.float().mean() - 0.1) < 0.02
+    assert abs(cross.float().mean() - 0.25) < 0.02
     assert (clean[cross, :-1].sum(1) == 1).all()
 
 

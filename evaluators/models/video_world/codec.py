@@ -32,7 +32,11 @@ class VideoCodec(nn.Module):
 
     def encode(self, frames: Tensor) -> Tensor:
         """uint8 [n, views, height, width, RGB] to latents [n, views, squares, numbers]."""
-        cells = torch.einsum("nvrcp,vlp->nvrcl", self.cells(frames), self.basis)
+        return self.latents(frames.float() / 255)
+
+    def latents(self, pictures: Tensor) -> Tensor:
+        """The same of pictures from 0 to 1."""
+        cells = torch.einsum("nvrcp,vlp->nvrcl", self.cells(pictures), self.basis)
         cells = cells / self.spread[:, None, None, None]
         side, (count, views, rows, columns, latent) = self.config.patch // CELL, cells.shape
         grid = cells.view(count, views, rows // side, side, columns // side, side, latent)
@@ -55,9 +59,9 @@ class VideoCodec(nn.Module):
         pictures = blocks.transpose(3, 4).reshape(count, views, config.height, config.width, 3)
         return pictures + self.mean
 
-    def cells(self, frames: Tensor) -> Tensor:
+    def cells(self, pictures: Tensor) -> Tensor:
         """What differs from the mean, [n, views, rows, columns, pixels of a cell]."""
-        off = frames.float() / 255 - self.mean
+        off = pictures - self.mean
         count, views, height, width, _ = off.shape
         grid = off.view(count, views, height // CELL, CELL, width // CELL, CELL, 3)
         return grid.transpose(3, 4).flatten(4)
@@ -71,8 +75,8 @@ def teach_codec(codec: VideoCodec, frames: Frames, part: int = 64) -> None:
     together = torch.zeros(len(codec.config.views), PIXELS, PIXELS, dtype=torch.float64)
     count = 0
     for first in range(0, len(frames), part):
-        cells = codec.cells(torch.from_numpy(frames[first : first + part])).transpose(0, 1)
-        flat = cells.flatten(1, 3).double()
+        pictures = torch.from_numpy(frames[first : first + part]).float() / 255
+        flat = codec.cells(pictures).transpose(0, 1).flatten(1, 3).double()
         together += flat.transpose(1, 2) @ flat
         count += flat.shape[1]
     values, vectors = torch.linalg.eigh(together / count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import torch
 from torch import Tensor
@@ -12,7 +13,7 @@ from torch import Tensor
 from evaluators.models.video_world.config import Mode
 from evaluators.models.video_world.network import VideoClip, VideoNetwork
 
-Predict = Callable[[VideoClip, Tensor, Tensor], tuple[Tensor, Tensor]]
+Predict = Callable[[VideoClip, Tensor, Tensor, Tensor], tuple[Tensor, Tensor]]
 FROM_NOISE = 0.4
 """The share of instances at pure noise, where sampling begins: with some of the truth the rest is
 easy."""
@@ -31,28 +32,53 @@ class InstanceLosses:
         return self.each.mean()
 
 
+@dataclass(frozen=True, slots=True)
+class LossRecipe:
+    """Which modes are drawn how often, after how many known frames, at which times (`shifted`), and
+    in how many frames of a clip, drawn anew each time, what is painted is looked at; 0: in all."""
+
+    shares: Mapping[Mode, float]
+    context: int
+    shift: float = 1.0
+    painted: int = 0
+
+
 def instance_losses(
     network: Predict,
     clip: VideoClip,
-    context: int,
-    shares: Mapping[Mode, float],
+    recipe: LossRecipe,
     generator: torch.Generator,
     device: torch.device,
 ) -> InstanceLosses:
     """The squared error of the predicted clean tokens, over those that were noised. Chance is drawn
     on the CPU, so that it is the same wherever the network runs."""
+    context = recipe.context
     count, views = clip.video.shape[:2]
-    clean = draw_modes(count, views, shares, generator)
+    clean = draw_modes(count, views, recipe.shares, generator)
     begins = torch.rand(count, generator=generator) < FROM_NOISE
-    time = torch.where(begins, 0.0, torch.rand(count, generator=generator))
+    time = torch.where(begins, 0.0, shifted(torch.rand(count, generator=generator), recipe.shift))
+    ahead = clip.video.shape[2] - context
+    asked = torch.randperm(ahead, generator=generator)[: recipe.painted or ahead].sort().values
     noised = _mix(clip, noise_like(clip, generator), time, clean, context)
     clip, clean = clip.to(device), clean.to(device)
-    video, actions = network(noised.to(device), time.to(device), clean)
+    asked = asked.to(device)
+    video, actions = network(noised.to(device), time.to(device), clean, asked)
     hidden = (~clean).float()
-    off_video = (video - clip.video)[:, :, context:].square().mean((2, 3, 4)) * hidden[:, :-1]
+    true = clip.video[:, :, context:][:, :, asked]
+    off_video = (video - true).square().mean((2, 3, 4)) * hidden[:, :-1]
     off_actions = (actions - clip.actions)[:, context:].square().mean((1, 2)) * hidden[:, -1]
     each = (off_video.sum(1) + off_actions) / hidden.sum(1)
     return InstanceLosses(each, ~clean[:, -1])
+
+
+def shifted(time: Tensor, shift: float) -> Tensor:
+    """Times from noise 0 to data 1, drawn towards noise: frames are so alike that a little of each
+    tells most of a film. A shift of 1 leaves them.
+
+    >>> shifted(torch.tensor([0.0, 0.5, 1.0]), 4.0).tolist()
+    [0.0, 0.20000000298023224, 1.0]
+    """
+    return time / (time + shift * (1 - time))
 
 
 def draw_modes(
@@ -87,10 +113,11 @@ def sample(
     """Makes what is not clean, from the noise given, in so many steps from noise to data."""
     context, zero = network.config.context, torch.zeros(len(clip.video), device=clip.video.device)
     current = _mix(clip, noise, zero, clean, context)
-    for number in range(steps):
-        time, after = zero + number / steps, (number + 1) / steps
-        video, actions = network(current, time, clean)
-        share = (after - number / steps) / (1 - number / steps)
+    times = shifted(torch.linspace(0, 1, steps + 1), network.config.shift).tolist()
+    for now, after in pairwise(times):
+        ahead, actions = network(current, zero + now, clean)
+        video = torch.cat([clip.video[:, :, :context], ahead], dim=2)
+        share = (after - now) / (1 - now)
         moved = replace(
             clip,
             video=torch.lerp(current.video, video, share),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from evaluators.models.video_world.codec import VideoCodec
 from evaluators.models.video_world.config import VideoWorldConfig, from_json
-from evaluators.models.video_world.network import VideoNetwork
+from evaluators.models.video_world.network import VideoNetwork, network_of
 
 WEIGHTS, CONFIG = "model.safetensors", "config.json"
 
@@ -46,7 +46,8 @@ def load_model(folder: Path) -> TrainedWorld:
     """The model of a folder; ValueError or an error of safetensors says what is wrong with it."""
     config = from_json(json.loads((folder / CONFIG).read_text("utf-8")))
     tensors = load_file(folder / WEIGHTS)
-    codec, network = VideoCodec(config), VideoNetwork(config)
+    codec = VideoCodec(config)
+    network = network_of(config, codec)
     for part, module in (("codec.", codec), ("network.", network)):
         module.load_state_dict(
             {

@@ -18,6 +18,9 @@ from evaluators.models.video_world.network import VideoClip
 SHORT_CONTEXT = 0.4
 """The share of clips that begin as an episode does, with one known frame."""
 
+ONWARD = 0.7
+"""The share of pairs of moments that run with time."""
+
 LEAST_SCALE = 0.1
 """Of the largest deviation of a number of an action."""
 
@@ -71,6 +74,20 @@ class VideoLessons:
         cuts = [self._cut(int(rng.choice(long)), config, horizon, pace, rng) for _ in range(count)]
         video, actions, flow = (torch.stack(parts) for parts in zip(*cuts, strict=True))
         return VideoClip(video, actions, torch.full((count,), pace), flow)
+
+    def pairs(self, count: int, apart: int, rng: np.random.Generator) -> tuple[Tensor, Tensor]:
+        """Latents [n, views, squares, numbers] of moments of one recording and of others up to so
+        many frames after them or, more rarely, before them."""
+        befores, afters = [], []
+        for _ in range(count):
+            film = self.latents[int(rng.integers(len(self.latents)))]
+            between = int(rng.integers(1, min(apart, film.shape[1] - 1) + 1))
+            first = int(rng.integers(film.shape[1] - between))
+            ends = (first, first + between)
+            before, after = ends if rng.random() < ONWARD else ends[::-1]
+            befores.append(film[:, before])
+            afters.append(film[:, after])
+        return torch.stack(befores), torch.stack(afters)
 
     def _cut(
         self,

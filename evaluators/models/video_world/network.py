@@ -2,8 +2,8 @@
 dynamics, by which tokens are clean.
 
 Actions enter as tokens and, where they are given, through the time path of every block. The network
-predicts clean tokens, video as a change to the newest frame of the context; the velocity of the
-flow follows from that.
+predicts clean tokens, video from the newest frame of the context: its squares changed, or the
+picture pushed about; the velocity of the flow follows from that.
 """
 
 from __future__ import annotations
@@ -15,8 +15,11 @@ from diffusers.models.embeddings import get_timestep_embedding
 from torch import Tensor, nn
 from torch.nn import functional
 
+from evaluators.models.video_world.codec import VideoCodec
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.motion import FLOW
+from evaluators.models.video_world.painter import WarpPainter
+from evaluators.models.video_world.sight import ViewSight
 
 TIME = 32
 
@@ -37,6 +40,17 @@ class VideoClip:
         """The same where the network is."""
         parts = (self.video, self.actions, self.pace, self.flow)
         return VideoClip(*(part.to(device) for part in parts))
+
+
+@dataclass(frozen=True, slots=True)
+class SeenVideo:
+    """What tokens see [n, groups, views * tokens, numbers], the latents of the newest known frame
+    [n, views, squares, numbers], and what else a painter goes by."""
+
+    tokens: Tensor
+    newest: Tensor
+    code: Tensor | None = None
+    told: Tensor | None = None
 
 
 class WorldBlock(nn.Module):
@@ -71,15 +85,15 @@ class WorldBlock(nn.Module):
 
 
 class VideoNetwork(nn.Module):
-    """Tokens are squares of each view over a group of frames, and groups of actions."""
+    """Tokens are what each view shows over a group of frames, and groups of actions."""
 
-    def __init__(self, config: VideoWorldConfig) -> None:
+    def __init__(self, config: VideoWorldConfig, tokens: int, numbers: int) -> None:
+        """So many tokens a view at a moment, and numbers of each in one frame."""
         super().__init__()
-        self.config = config
-        width, frame, act = config.hidden, config.numbers, config.action_dim * config.group
-        views = len(config.views)
-        self.video_in = nn.Linear(frame * (config.group + 1), width)
-        self.video_out = nn.Linear(width, frame * config.group)
+        self.config, self.tokens = config, tokens
+        width, act, views = config.hidden, config.action_dim * config.group, len(config.views)
+        self.video_in = nn.Linear(numbers * (config.group + 1), width)
+        self.video_out = nn.Linear(width, numbers * config.group)
         self.watch = nn.Sequential(
             nn.Linear(3 * views * FLOW, config.motion),
             nn.SiLU(),
@@ -96,19 +110,21 @@ class VideoNetwork(nn.Module):
         self.time_path = nn.Sequential(nn.Linear(TIME, width), nn.SiLU(), nn.Linear(width, width))
         self.pace = nn.Parameter(torch.zeros(max(config.paces) + 1, width))
         self.modulate = nn.Linear(width, 6 * width)
-        self.place = nn.Parameter(torch.randn(views * config.squares + 1, width) * 0.1)
+        self.place = nn.Parameter(torch.randn(views * tokens + 1, width) * 0.1)
         self.moment = nn.Parameter(torch.randn(config.groups, width) * 0.1)
         self.flag = nn.Parameter(torch.randn(2, width) * 0.1)
         self.blocks = nn.ModuleList(WorldBlock(width, config.heads) for _ in range(config.depth))
         self.last = nn.LayerNorm(width)
-        for layer in (self.video_out, self.action_out, self.moved, self.modulate):
+        for layer in (self.action_out, self.moved, self.modulate):
             nn.init.zeros_(layer.weight)
             nn.init.zeros_(layer.bias)
 
-    def forward(self, clip: VideoClip, time: Tensor, clean: Tensor) -> tuple[Tensor, Tensor]:
-        """Clean video and actions from noised ones. `time` [n] runs from noise 0 to data 1; `clean`
-        [n, views + 1] says which views, and whether the actions, are given clean after the
-        context."""
+    def forward(
+        self, clip: VideoClip, time: Tensor, clean: Tensor, asked: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Clean video after the context, and actions, from noised ones. `time` [n] runs from noise
+        0 to data 1; `clean` [n, views + 1] says which views, and whether the actions, are given
+        clean after the context; `asked` are the frames after it that are wanted, or all."""
         config = self.config
         groups = clip.video.shape[2] // config.group
         flags = self._flags(clean, groups)
@@ -118,7 +134,8 @@ class VideoNetwork(nn.Module):
         motion = self._motion(clip.flow, flags)
         grouped = torch.unflatten(motion, 1, (groups, -1)).flatten(2)
         action = self.action_in(torch.cat([acts, grouped], 2))
-        tokens = torch.cat([self._squares(clip.video), action[:, :, None]], 2)
+        seen = self.see(clip.video, clean[:, :-1])
+        tokens = torch.cat([self.video_in(seen.tokens), action[:, :, None]], 2)
         tokens = tokens + self.place + self.moment[:groups, None]
         each = self._each(flags)
         tokens = tokens + self.flag[each.long()]
@@ -128,7 +145,33 @@ class VideoNetwork(nn.Module):
         for block in self.blocks:
             flat = block(flat, chosen)
         hidden = self.last(flat).view(tokens.shape)
-        return self._paint(hidden[:, :, :-1], clip.video), self._read(hidden[:, :, -1], motion)
+        after = config.context // config.group
+        ahead = self._ungrouped(self.video_out(hidden[:, after:, :-1]))
+        asked = torch.arange(ahead.shape[2], device=ahead.device) if asked is None else asked
+        return self.paint(ahead[:, :, asked], seen, asked), self._read(hidden[:, :, -1], motion)
+
+    def see(self, video: Tensor, known: Tensor) -> SeenVideo:
+        """What the network is shown of video; views that are `known` [n, views] go to the end."""
+        raise NotImplementedError
+
+    def paint(self, ahead: Tensor, seen: SeenVideo, asked: Tensor) -> Tensor:
+        """Latents [n, views, frames, squares, numbers] of what was made of the tokens, [n, views,
+        frames, tokens, numbers] of the frames asked for."""
+        raise NotImplementedError
+
+    def _grouped(self, rows: Tensor) -> Tensor:
+        """[n, views, frames, tokens, numbers] as what tokens see, [n, groups, views * tokens,
+        numbers]: their frames, and the newest known one."""
+        config = self.config
+        grouped = torch.unflatten(rows, 2, (-1, config.group)).permute(0, 2, 1, 4, 3, 5).flatten(4)
+        newest = rows[:, :, config.context - 1][:, None].expand(-1, grouped.shape[1], -1, -1, -1)
+        return torch.cat([grouped, newest], dim=-1).flatten(2, 3)
+
+    def _ungrouped(self, rows: Tensor) -> Tensor:
+        """[n, groups, views * tokens, numbers of a group] as rows of each view and frame."""
+        shape = (len(self.config.views), self.tokens, self.config.group, -1)
+        parts = rows.view(*rows.shape[:2], *shape).permute(0, 2, 1, 4, 3, 5)
+        return parts.flatten(2, 3)
 
     def _motion(self, flow: Tensor, flags: Tensor) -> Tensor:
         """What is to be seen of the motion at each step [n, frames, numbers]: the flow between
@@ -152,17 +195,9 @@ class VideoNetwork(nn.Module):
         return clean[:, None] | in_context[None, :, None]
 
     def _each(self, flags: Tensor) -> Tensor:
-        """The flag of every token [n, groups, views * squares + 1]."""
-        views = flags[:, :, :-1].repeat_interleave(self.config.squares, dim=2)
+        """The flag of every token [n, groups, views * tokens + 1]."""
+        views = flags[:, :, :-1].repeat_interleave(self.tokens, dim=2)
         return torch.cat([views, flags[:, :, -1:]], dim=2)
-
-    def _squares(self, video: Tensor) -> Tensor:
-        """Video tokens [n, groups, views * squares, width], each beside the newest known frame."""
-        config = self.config
-        grouped = torch.unflatten(video, 2, (-1, config.group)).permute(0, 2, 1, 4, 3, 5).flatten(4)
-        newest = video[:, :, config.context - 1][:, None].expand(-1, grouped.shape[1], -1, -1, -1)
-        embedded: Tensor = self.video_in(torch.cat([grouped, newest], dim=-1)).flatten(2, 3)
-        return embedded
 
     def _acts(self, actions: Tensor, given: Tensor) -> Tensor:
         """Actions in groups beside their sums since the context, which only given actions have:
@@ -182,19 +217,61 @@ class VideoNetwork(nn.Module):
         modulation: Tensor = self.modulate(functional.silu(rows + commanded[:, :, None]))
         return modulation
 
-    def _paint(self, hidden: Tensor, video: Tensor) -> Tensor:
-        config, count = self.config, len(hidden)
-        change = self.video_out(hidden).view(
-            count, -1, len(config.views), config.squares, config.group, config.numbers
-        )
-        change = change.permute(0, 2, 1, 4, 3, 5).flatten(2, 3)
-        painted: Tensor = change + video[:, :, config.context - 1][:, :, None]
-        return painted
-
     def _read(self, hidden: Tensor, motion: Tensor) -> Tensor:
         """The actions, of which the motion seen at each step alone tells a part."""
         rows = torch.unflatten(self.action_out(hidden), 2, (self.config.group, -1)).flatten(1, 2)
         return torch.as_tensor(rows + self.moved(motion))
+
+
+class SquaresNetwork(VideoNetwork):
+    """Each square of a picture is a token, and each of its numbers is changed alone."""
+
+    def __init__(self, config: VideoWorldConfig) -> None:
+        super().__init__(config, config.squares, config.numbers)
+        nn.init.zeros_(self.video_out.weight)
+        nn.init.zeros_(self.video_out.bias)
+
+    def see(self, video: Tensor, _known: Tensor) -> SeenVideo:
+        """The latents themselves."""
+        return SeenVideo(self._grouped(video), video[:, :, self.config.context - 1])
+
+    def paint(self, ahead: Tensor, seen: SeenVideo, _asked: Tensor) -> Tensor:
+        """The newest known frame, changed."""
+        return ahead + seen.newest[:, :, None]
+
+
+class ViewsNetwork(VideoNetwork):
+    """Each view is one token, by the code of what it shows; pictures are painted from codes."""
+
+    def __init__(self, config: VideoWorldConfig, codec: VideoCodec) -> None:
+        super().__init__(config, 1, config.code)
+        self.sight, self.painter = ViewSight(config), WarpPainter(config, codec)
+
+    def see(self, video: Tensor, known: Tensor) -> SeenVideo:
+        """Codes, and what those of known views tell of the others frame by frame."""
+        context = self.config.context
+        codes, newest = self.sight(video, video[:, :, context - 1])
+        told = self.sight.tell(codes[:, :, context:], known)
+        grouped = self._grouped(codes[:, :, :, None])
+        return SeenVideo(grouped, video[:, :, context - 1], newest, told)
+
+    def paint(self, ahead: Tensor, seen: SeenVideo, asked: Tensor) -> Tensor:
+        """Pictures from codes."""
+        assert seen.code is not None and seen.told is not None
+        codes = ahead[:, :, :, 0] + seen.told[:, :, asked]
+        return torch.as_tensor(self.painter(codes, seen.code, seen.newest))
+
+    def fill_in(self, before: Tensor, after: Tensor, known: Tensor) -> Tensor:
+        """All views [n, views, squares, numbers] at a moment, from their pictures at another one
+        and those views that are known."""
+        codes, newest = self.sight(after[:, :, None], before)
+        painted: Tensor = self.painter(self.sight.tell(codes, known), newest, before)
+        return painted[:, :, 0]
+
+
+def network_of(config: VideoWorldConfig, codec: VideoCodec) -> VideoNetwork:
+    """The network that a config asks for; one that paints pictures shares the codec."""
+    return ViewsNetwork(config, codec) if config.warp else SquaresNetwork(config)
 
 
 def neighbours(rows: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from evaluators.contracts.world_model import ForwardRequest, InverseRequest, ima
 from evaluators.metrics.uncertainty import ActionChunk, chunk_uncertainty
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.lessons import Recording
-from evaluators.models.video_world.training import VideoPlan
+from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.world import VideoWorld
 from evaluators.worlds.tabletop.library import PLAYED, PracticeClip, make_practice, read_practice
 
@@ -25,6 +25,11 @@ MOTION = tuple(range(6))
 
 CHUNK, SURE = 16, 0.95
 
+SHIPPED = VideoPlan(
+    steps=5000, batch=8, rate=4e-4, second_pace=0.1, sight_steps=5000, keep_every=500, half=True
+)
+"""How the shipped model was trained; the experiment's are trained for less."""
+
 
 class LeakedPractice(ValueError):
     """Practice shows what only the swapped task shows; nothing may learn from it."""
@@ -35,11 +40,13 @@ class TableCourse:
     """So many errands of an expert that errs, so many episodes of play, and how to learn from
     them."""
 
-    errands: int = 64
-    plays: int = 32
+    errands: int = 128
+    plays: int = 64
     config: VideoWorldConfig = field(default_factory=VideoWorldConfig)
     plan: VideoPlan = field(
-        default_factory=lambda: VideoPlan(steps=900, batch=4, rate=3e-3, half=True)
+        default_factory=lambda: VideoPlan(
+            steps=1500, batch=6, rate=5e-4, second_pace=0.1, sight_steps=1500, half=True
+        )
     )
 
     @property

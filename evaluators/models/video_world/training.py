@@ -13,38 +13,18 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 from torch import Tensor
-from torch.nn import functional
 
+from evaluators.models.video_world.beginning import begin
 from evaluators.models.video_world.codec import VideoCodec, teach_codec
 from evaluators.models.video_world.config import SHARES, Mode, VideoWorldConfig
-from evaluators.models.video_world.flow import instance_losses
+from evaluators.models.video_world.flow import LossRecipe, instance_losses
 from evaluators.models.video_world.folder import TrainedWorld, save_model, write_tensors
 from evaluators.models.video_world.lessons import Recording, VideoLessons, action_statistics
-from evaluators.models.video_world.network import VideoNetwork, neighbours
+from evaluators.models.video_world.network import VideoNetwork, network_of
+from evaluators.models.video_world.plan import VideoPlan
 
 STATE = "training.safetensors"
-MOTION_RATE, MOTION_BATCH = 2e-3, 64
 Say = Callable[[int, float], None]
-
-
-@dataclass(frozen=True, slots=True)
-class VideoPlan:
-    """How to train; the defaults are a small model's. `second_pace` is the share of minibatches at
-    the other paces, `short` of those that look only two thirds as far ahead. `half` multiplies in
-    bfloat16, which is faster where the processor has it."""
-
-    steps: int = 4000
-    batch: int = 16
-    rate: float = 1e-3
-    decay: float = 0.05
-    warm_up: int = 100
-    average: float = 0.995
-    second_pace: float = 0.2
-    short: float = 0.5
-    seed: int = 0
-    keep_every: int = 250
-    motion_steps: int = 1500
-    half: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +70,7 @@ def train_on(
     """The same from recordings that are prepared already, by a config that sees alike."""
     mean, scale = prepared.action_mean, prepared.action_scale
     config = replace(config, action_mean=mean, action_scale=scale).checked()
-    network = train_network(prepared.lessons, config, plan, folder, say)
+    network = train_network(prepared, config, plan, folder, say)
     model = TrainedWorld(config, prepared.codec, network)
     save_model(model, folder)
     (folder / STATE).unlink(missing_ok=True)
@@ -98,16 +78,15 @@ def train_on(
 
 
 def train_network(
-    lessons: VideoLessons, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
+    prepared: PreparedLessons, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
 ) -> VideoNetwork:
     """The network, from where the folder stands; every draw follows from the seed and the step."""
     from accelerate import Accelerator
     from diffusers.optimization import get_cosine_schedule_with_warmup
 
     torch.manual_seed(plan.seed)
-    model, shadow = VideoNetwork(config), VideoNetwork(config)
-    begin_motion(model, lessons, config, plan)
-    shadow.load_state_dict(model.state_dict())
+    lessons = prepared.lessons
+    model, shadow = (network_of(config, prepared.codec) for _ in range(2))
     accelerator = Accelerator(
         cpu=not torch.cuda.is_available(), mixed_precision="bf16" if plan.half else "no"
     )
@@ -116,19 +95,23 @@ def train_network(
     )
     slower = get_cosine_schedule_with_warmup(optimiser, plan.warm_up, plan.steps)
     first_step = _resume(folder, plan, model, shadow, optimiser)
+    if not first_step:
+        begin(model, lessons, config, plan)
+        shadow.load_state_dict(model.state_dict())
     for _ in range(first_step):
         slower.step()
     network, optimiser = accelerator.prepare(model, optimiser)
     shadow.to(accelerator.device)
-    shares = shares_of(config)
+    prepared.codec.to(accelerator.device)
+    recipe = LossRecipe(shares_of(config), config.context, config.shift, plan.painted)
+    network.train()
     for step in range(first_step, plan.steps):
         draw = (plan.seed * 1_000_003 + step) * accelerator.num_processes
         rng = np.random.default_rng(draw + accelerator.process_index)
+        torch.manual_seed(draw + accelerator.process_index)
         clip = _minibatch(lessons, config, plan, rng)
         generator = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        losses = instance_losses(
-            network, clip, config.context, shares, generator, accelerator.device
-        )
+        losses = instance_losses(network, clip, recipe, generator, accelerator.device)
         optimiser.zero_grad()
         accelerator.backward(losses.mean)
         accelerator.clip_grad_norm_(network.parameters(), 1.0)
@@ -140,28 +123,6 @@ def train_network(
             _keep(folder, plan, step + 1, model, shadow, optimiser)
     accelerator.wait_for_everyone()
     return shadow.eval()
-
-
-def begin_motion(
-    network: VideoNetwork, lessons: VideoLessons, config: VideoWorldConfig, plan: VideoPlan
-) -> None:
-    """A short course before all else: the numbers of the motion begin as those from which actions
-    can be read, step by step."""
-    flows = lessons.flows[config.paces[0]]
-    rows = torch.cat([neighbours(flow[None, 1:].flatten(2))[0] for flow in flows])
-    actions = torch.cat(lessons.actions)
-    learned = [*network.watch.parameters(), *network.moved.parameters()]
-    optimiser = torch.optim.AdamW(learned, MOTION_RATE, weight_decay=0.1)
-    slower = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.01, max(plan.motion_steps, 1))
-    rng = np.random.default_rng(plan.seed)
-    for _ in range(plan.motion_steps):
-        chosen = rng.integers(0, len(rows), MOTION_BATCH)
-        shown = functional.dropout(network.watch(rows[chosen]), 0.2)
-        loss = (network.moved(shown) - actions[chosen]).square().mean()
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.step()
-        slower.step()
 
 
 def shares_of(config: VideoWorldConfig) -> dict[Mode, float]:

@@ -124,11 +124,12 @@ def model_folder(folder: Path, **config: Any) -> Path:
     from evaluators.models.video_world.codec import VideoCodec
     from evaluators.models.video_world.config import VideoWorldConfig
     from evaluators.models.video_world.folder import TrainedWorld, save_model
-    from evaluators.models.video_world.network import VideoNetwork
+    from evaluators.models.video_world.network import network_of
 
     torch.manual_seed(0)
     sizes: dict[str, Any] = {"hidden": 16, "depth": 1, "heads": 2, "steps": 1, "latent": 4}
     scale = {"action_mean": (0.0,) * 7, "action_scale": (1.0,) * 7}
     made = VideoWorldConfig(**{**sizes, **scale, **config}).checked()
-    save_model(TrainedWorld(made, VideoCodec(made), VideoNetwork(made)), folder)
+    codec = VideoCodec(made)
+    save_model(TrainedWorld(made, codec, network_of(made, codec)), folder)
     return folder

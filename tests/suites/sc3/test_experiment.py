@@ -9,6 +9,7 @@ from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from rich.console import Console
@@ -16,12 +17,14 @@ from rich.console import Console
 from evaluators.models.robots.annotator import shipped_annotator
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.gates import GateReport
+from evaluators.models.video_world.lessons import Recording
+from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.table_course import (
     TableCourse,
     TablePractice,
     part_practice,
 )
-from evaluators.models.video_world.training import VideoPlan
+from evaluators.models.video_world.world import open_world
 from evaluators.suites.sc3.samples import recording_of, samples
 from evaluators.worlds.tabletop.library import make_practice, read_practice
 from tests.bench import sc3_models
@@ -30,7 +33,8 @@ from tests.bench.sc3_lines import Line
 from tests.bench.sc3_models import FULL, VARIANTS, Effort
 from tests.bench.sc3_rolled import RolledStart
 from tests.bench.sc3_tables import tables
-from tests.bench.sc3_views import Pairs, explained, patterns_of
+from tests.bench.sc3_views import ROLLED, Pairs, explained, patterns_of, rollout_table
+from tests.suites.sc3.rolled import model_folder
 from tests.worlds.stages import open_stage
 
 pytestmark = pytest.mark.xdist_group("sc3 experiment")
@@ -38,7 +42,7 @@ pytestmark = pytest.mark.xdist_group("sc3 experiment")
 SHORT = Effort(
     course=TableCourse(
         config=VideoWorldConfig(latent=8, hidden=32, depth=1, heads=2, motion=16, steps=2),
-        plan=VideoPlan(steps=6, batch=2, motion_steps=20, warm_up=2),
+        plan=VideoPlan(steps=6, batch=2, motion_steps=20, sight_steps=5, warm_up=2),
     ),
     starts=1,
     seeds=(0,),
@@ -182,3 +186,19 @@ def test_a_known_view_explains_another_that_follows_from_it_and_a_shuffled_one_n
     )
 
     assert abs(alone) < 0.1 and abs(useless) < 0.1 and told > 0.5
+
+
+def test_rollouts_with_a_view_known_throughout_stand_beside_those_with_nothing_known(
+    tmp_path: Path,
+) -> None:
+    world, rng = open_world(model_folder(tmp_path / "small")), np.random.default_rng(0)
+    frames = rng.integers(0, 255, (3, ROLLED + 1, 64, 64, 3), dtype=np.uint8)
+    film = Recording(frames, rng.uniform(-1, 1, (ROLLED, 7)).astype(np.float32))
+
+    shown = rollout_table(world, [film])
+
+    views, known = (list(column.cells) for column in shown.columns[:2])
+    assert [known[row] for row, view in enumerate(views) if view == "front"] == [
+        "nothing", "agent", "wrist", "the first frame for ever",
+    ]  # fmt: skip
+    assert all(0 < float(str(cell)) < 60 for cell in shown.columns[-1].cells)

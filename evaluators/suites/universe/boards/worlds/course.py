@@ -46,6 +46,8 @@ def small_config() -> VideoWorldConfig:
         steps=3,
         paces=(1,),
         modes=("forward",),
+        warp=0,
+        shift=1.0,
     )
 
 
@@ -70,7 +72,8 @@ def train_small(
     on_step: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> None:
     """Train a world on takes; a killed run goes on from its folder."""
-    from evaluators.models.video_world.training import VideoPlan, train_world
+    from evaluators.models.video_world.plan import VideoPlan
+    from evaluators.models.video_world.training import train_world
 
     if not recordings:
         raise TooLittlePractice("The kit has no practice. Write one with --practice 400 or more.")
