@@ -8,18 +8,21 @@ import numpy as np
 import pytest
 import torch
 
+from evaluators.media import sha256_file
 from evaluators.models.robots.annotator import shipped_annotator
 from evaluators.models.robots.cloning import words
 from evaluators.models.robots.eyes import TableEyesConfig
 from evaluators.models.robots.lessons import LessonPlan, demonstrate, teach_clone, teach_eyes
 from evaluators.models.robots.policies import load_policies
-from evaluators.models.robots.roster import NoSuchPart, train_policies
+from evaluators.models.robots.roster import PARTS, NoSuchPart, train_policies
 from evaluators.models.robots.seeing import look, pose_targets
 from evaluators.models.robots.sights import from_wrist, meeting, shown_at_wrist, shown_in_room
 from evaluators.models.robots.snapshots import Snapshots, leaks, take_snapshots
-from evaluators.models.robots.weights import open_clone, open_eyes, save_network
+from evaluators.models.robots.weights import WEIGHTS, open_clone, open_eyes, save_network
+from evaluators.suites.sc3.reading import card
 from evaluators.worlds.tabletop.cards import CARDS
 from evaluators.worlds.tabletop.starts import BUSSING, DESTINATIONS, SWAPPED, say
+from flows.cli.parameters.names import _policy_networks
 from flows.suites.sc3_train import CannotTeach, teach_policies
 from tests.worlds.stages import open_stage
 
@@ -107,6 +110,16 @@ def test_the_annotator_sees_nothing_placed_where_there_is_nothing_to_see(level: 
     frames = np.full((3, 201, 64, 64, 3), level, np.uint8)
 
     assert not shipped_annotator().annotate(frames, say(0, 0)).object_placing
+
+
+def test_the_annotator_s_card_names_the_weights_it_reads_with() -> None:
+    weights = WEIGHTS / "annotator.safetensors"
+
+    assert card().revision == sha256_file(weights) != sha256_file(WEIGHTS / "eyes.safetensors")
+
+
+def test_every_network_can_be_named_on_the_command_line() -> None:
+    assert tuple(_policy_networks()) == PARTS
 
 
 def test_a_network_that_does_not_exist_is_refused_by_name(tmp_path: Path) -> None:

@@ -39,7 +39,7 @@ ANNOTATED = "the annotator's, from shipped trials"
 """Whose labels they are: not what an annotator is called, since a submitter may call theirs as they
 like."""
 
-EYES = Path(__file__).parents[2] / "models" / "robots" / "data" / "eyes.safetensors"
+EYES = Path(__file__).parents[2] / "models" / "robots" / "data" / "annotator.safetensors"
 SAME_ACTION = 1e-4
 """How far an offline rollout's actions may lie from the recorded ones: they may have been rounded
 on their way."""
@@ -54,9 +54,9 @@ def card() -> JudgeCard:
         revision=sha256_file(EYES),
         prompt_sha256="",
         decoding="every fourth frame is read by itself; a fixed rule on what was read",
-        frames="33 of up to 129, three views of 64 pixels",
+        frames="51 of up to 201, three views of 64 pixels",
         precision="float32",
-        code="sc3-reading-4",
+        code="sc3-reading-5",
         note=_note(),
     )
 
@@ -65,9 +65,9 @@ def _note() -> str:
     """What stands on the annotator's card: whose labels count, and how far its own are off."""
     return (
         f"Against the truth of the shipped real runs: {confusion_words(read_trials())}. What a "
-        "world model paints it has not seen, and four of the seven policies see with the same "
-        "eyes. Labels that come with a rollout are shown beside and count for nothing: they are "
-        "the submitter's own."
+        "world model paints it has not seen, and its eyes began as those of four of the seven "
+        "policies. Labels that come with a rollout are shown beside and count for nothing: they "
+        "are the submitter's own."
     )
 
 

@@ -189,7 +189,7 @@ def _rollout_subsets() -> Iterable[str]:
 
 
 def _policy_networks() -> Iterable[str]:
-    return ("eyes", "blurred", "clone", "clone_few")
+    return ("eyes", "annotator", "blurred", "clone", "clone_few")
 
 
 def _training_modes() -> Iterable[str]:
