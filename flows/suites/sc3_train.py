@@ -35,9 +35,8 @@ class WorldTrainingPlan:
 
 def train_here(plan: WorldTrainingPlan, on_step: Callable[[int, float], None]) -> None:
     """Train a video world model on a kit's practice, or go on training."""
-    from evaluators.models.video_world.config import VideoWorldConfig
+    from evaluators.models.video_world.config import VideoPlan, VideoWorldConfig
     from evaluators.models.video_world.lessons import Recording
-    from evaluators.models.video_world.plan import VideoPlan
     from evaluators.models.video_world.training import train_world
     from evaluators.suites.sc3.kit import KIT, PRACTICE
     from evaluators.worlds.lerobot.layout import BadDataset

@@ -28,7 +28,7 @@ from evaluators.suites.sc3.yardsticks import SHIPPED_WORLD
 FOLDER = Path(".armillary/bench/sc3")
 PRACTICE = Path(".armillary/bench/sc3_practice")
 CODE = (
-    "evaluators/models/video_world/*.py",
+    "evaluators/models/video_world/**/*.py",
     "evaluators/worlds/tabletop/*.py",
     "evaluators/suites/sc3/**/*.py",
     "tests/bench/sc3*.py",

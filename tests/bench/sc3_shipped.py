@@ -12,9 +12,9 @@ from time import process_time
 
 import torch
 
+from evaluators.models.video_world.config import VideoPlan
 from evaluators.models.video_world.folder import TrainedWorld, load_model, save_model
 from evaluators.models.video_world.gates import measure_gates
-from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.table_course import (
     MOTION,
     SHIPPED,

@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.config import VideoPlan, VideoWorldConfig
 from evaluators.models.video_world.lessons import Recording
-from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.table_course import (
     LeakedPractice,
     TableCourse,

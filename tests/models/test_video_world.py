@@ -25,7 +25,7 @@ from evaluators.models.video_world.codec import (
     encode_film,
     teach_codec,
 )
-from evaluators.models.video_world.config import SHARES, VideoWorldConfig, from_json
+from evaluators.models.video_world.config import SHARES, VideoPlan, VideoWorldConfig, from_json
 from evaluators.models.video_world.flow import (
     LossRecipe,
     draw_modes,
@@ -37,7 +37,6 @@ from evaluators.models.video_world.gates import GateReport, measure_gates
 from evaluators.models.video_world.lessons import Recording, VideoLessons
 from evaluators.models.video_world.motion import FLOW, film_flow, picture_flow
 from evaluators.models.video_world.network import VideoClip, VideoNetwork, ViewsNetwork, network_of
-from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.training import shares_of, train_world
 from evaluators.models.video_world.world import VideoWorld, open_world
 

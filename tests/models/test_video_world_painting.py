@@ -11,10 +11,10 @@ from torch import Tensor
 
 from evaluators.models.video_world.beginning import begin_sight
 from evaluators.models.video_world.codec import PIXELS, VideoCodec
+from evaluators.models.video_world.config import VideoPlan
 from evaluators.models.video_world.network import ViewsNetwork
-from evaluators.models.video_world.painter import FINER, REACH, WarpPainter
-from evaluators.models.video_world.plan import VideoPlan
-from evaluators.models.video_world.sight import ViewSight
+from evaluators.models.video_world.painting.painter import FINER, REACH, WarpPainter
+from evaluators.models.video_world.painting.sight import ViewSight
 from evaluators.models.video_world.training import prepare
 from tests.models.test_video_world import TINY, recordings
 

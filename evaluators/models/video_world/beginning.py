@@ -7,10 +7,9 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.config import VideoPlan, VideoWorldConfig
 from evaluators.models.video_world.lessons import VideoLessons
 from evaluators.models.video_world.network import VideoNetwork, ViewsNetwork, neighbours
-from evaluators.models.video_world.plan import VideoPlan
 
 MOTION_RATE, MOTION_BATCH = 2e-3, 64
 SIGHT_BATCH, SIGHT_PAIRS, SIGHT_WARM_UP = 20, 3000, 50

@@ -18,8 +18,8 @@ from torch.nn import functional
 from evaluators.models.video_world.codec import VideoCodec
 from evaluators.models.video_world.config import VideoWorldConfig
 from evaluators.models.video_world.motion import FLOW
-from evaluators.models.video_world.painter import WarpPainter
-from evaluators.models.video_world.sight import ViewSight
+from evaluators.models.video_world.painting.painter import WarpPainter
+from evaluators.models.video_world.painting.sight import ViewSight
 
 TIME = 32
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from evaluators.contracts.world_model import ForwardRequest, InverseRequest, imagine, recover
 from evaluators.metrics.uncertainty import ActionChunk, chunk_uncertainty
-from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.config import VideoPlan, VideoWorldConfig
 from evaluators.models.video_world.lessons import Recording
-from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.world import VideoWorld
 from evaluators.worlds.tabletop.library import PLAYED, PracticeClip, make_practice, read_practice
 

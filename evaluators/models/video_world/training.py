@@ -16,12 +16,11 @@ from torch import Tensor
 
 from evaluators.models.video_world.beginning import begin
 from evaluators.models.video_world.codec import VideoCodec, teach_codec
-from evaluators.models.video_world.config import SHARES, Mode, VideoWorldConfig
+from evaluators.models.video_world.config import SHARES, Mode, VideoPlan, VideoWorldConfig
 from evaluators.models.video_world.flow import LossRecipe, instance_losses
 from evaluators.models.video_world.folder import TrainedWorld, save_model, write_tensors
 from evaluators.models.video_world.lessons import Recording, VideoLessons, action_statistics
 from evaluators.models.video_world.network import VideoNetwork, network_of
-from evaluators.models.video_world.plan import VideoPlan
 
 STATE = "training.safetensors"
 Say = Callable[[int, float], None]

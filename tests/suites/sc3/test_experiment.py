@@ -15,10 +15,9 @@ import torch
 from rich.console import Console
 
 from evaluators.models.robots.annotator import shipped_annotator
-from evaluators.models.video_world.config import VideoWorldConfig
+from evaluators.models.video_world.config import VideoPlan, VideoWorldConfig
 from evaluators.models.video_world.gates import GateReport
 from evaluators.models.video_world.lessons import Recording
-from evaluators.models.video_world.plan import VideoPlan
 from evaluators.models.video_world.table_course import (
     TableCourse,
     TablePractice,

@@ -72,7 +72,7 @@ def train_small(
     on_step: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> None:
     """Train a world on takes; a killed run goes on from its folder."""
-    from evaluators.models.video_world.plan import VideoPlan
+    from evaluators.models.video_world.config import VideoPlan
     from evaluators.models.video_world.training import train_world
 
     if not recordings:

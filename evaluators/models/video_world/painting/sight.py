@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from evaluators.models.video_world.config import VideoWorldConfig
-from evaluators.models.video_world.painter import ViewLinear
+from evaluators.models.video_world.painting.painter import ViewLinear
 
 DROPPED = 0.1
 LEAST = 1e-6
