@@ -18,10 +18,10 @@ from flows.durable.lease import Busy, LeaseLost
 from flows.operate.backups import CannotRestore
 from flows.run.case import NoSuchSubmission, Stopped
 from flows.run.quota_turn import Waits
+from flows.suites.judges.baselines import NoClip
 from flows.suites.judges.bases import CannotAdapt
 from flows.suites.sc3_rollouts import CannotRollOut
 from flows.suites.sc3_train import CannotTeach, CannotTrain
-from flows.suites.universe_baselines import NoClip
 from flows.workers.agents import UnknownAgent
 from flows.workers.dask_cluster import NoCluster
 from flows.workers.judges import UnknownJudge

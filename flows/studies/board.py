@@ -25,10 +25,10 @@ from flows.run.board_keys import board_key
 from flows.run.catalogue import judge_row
 from flows.run.score_rows import store_results
 from flows.run.verdict_rows import reply_key
+from flows.studies.against_people.judges import judges_and_people
+from flows.studies.against_people.other_metrics import others_and_people
 from flows.studies.agreement import agreement
 from flows.studies.create import move
-from flows.studies.judges import judges_and_people
-from flows.studies.others import others_and_people
 from flows.studies.people import People, people_of
 from flows.studies.protocols import rating_of
 from flows.studies.ratings import care, ratings

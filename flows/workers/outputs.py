@@ -18,8 +18,8 @@ from flows.durable.progress import advance_progress
 from flows.durable.shard_results import ShardResult, compute_once, inputs_sha256
 from flows.workers.agents import open_agent
 from flows.workers.apis import StoreLedger, open_api, open_video_api
-from flows.workers.bundle_cache import declared_base, open_bundle, put_member, unpack_model
-from flows.workers.cache_room import in_use, tidy
+from flows.workers.cache.bundles import declared_base, open_bundle, put_member, unpack_model
+from flows.workers.cache.room import in_use, tidy
 from flows.workers.confined.child import keep_stderr
 from flows.workers.confined.model import confined
 from flows.workers.confined.video import confined_video

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from flows.workers.cache_room import in_use, make_room, tidy
+from flows.workers.cache.room import in_use, make_room, tidy
 
 SIZE = 1000
 

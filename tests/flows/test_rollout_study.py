@@ -28,8 +28,8 @@ from evaluators.suites.universe.boards.worlds.rolling import write_rollout
 from flows.cli.game.worlds import pack_game
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
+from flows.studies.against_people.other_metrics import others_and_people
 from flows.studies.create import invite, move
-from flows.studies.others import others_and_people
 from flows.studies.people import people_of
 from flows.studies.ratings import ratings
 from flows.workers.judges import open_judge

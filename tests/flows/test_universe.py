@@ -30,6 +30,7 @@ from flows.evaluate.door import receive
 from flows.evaluate.flow import evaluate
 from flows.run.catalogue import from_code
 from flows.suites import universe_adapt_flow
+from flows.suites.judges.baselines import hand_in_baselines
 from flows.suites.judges.bases import CannotAdapt, find_base
 from flows.suites.judges.exam import examine_folder, sit_exam
 from flows.suites.universe_adapt import (
@@ -39,7 +40,6 @@ from flows.suites.universe_adapt import (
     adapt,
     lessons_of,
 )
-from flows.suites.universe_baselines import hand_in_baselines
 from flows.workers.judges import JudgeOptions, open_judge
 from infra import tables
 from infra.db import session

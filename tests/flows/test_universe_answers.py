@@ -16,7 +16,7 @@ from evaluators.models.vlm.adapter import packaged_base
 from evaluators.suites import suite_named
 from evaluators.suites.universe.bank import in_demo
 from flows.run.catalogue import from_code
-from flows.suites.universe_answers import ask
+from flows.suites.judges.answers import ask
 from infra.settings import Settings
 from submissions.bundle.check import check
 from submissions.tools.import_answers import import_answers
@@ -51,7 +51,7 @@ def test_answers_go_on_where_they_stopped_and_become_a_bundle(
 ) -> None:
     first, second = FarModel(fails=lambda question: question.id == DEMO[0]), FarModel()
     models = iter([first, second])
-    monkeypatch.setattr("flows.suites.universe_answers.open_judge", lambda *_given: next(models))
+    monkeypatch.setattr("flows.suites.judges.answers.open_judge", lambda *_given: next(models))
     file = tmp_path / "answers.jsonl"
 
     before = ask(file, "http:m@1", "demo", Settings())

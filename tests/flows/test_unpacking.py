@@ -7,7 +7,7 @@ import hashlib
 import json
 from pathlib import Path
 
-from flows.workers.bundle_cache import declared_base, unpack_model
+from flows.workers.cache.bundles import declared_base, unpack_model
 from infra.store import bundle_key, open_store
 from submissions.bundle.pack import pack_model
 from tests.bundles import declaration

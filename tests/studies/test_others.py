@@ -12,7 +12,7 @@ from evaluators.contracts import Json, Outcome, Output, Score
 from evaluators.metrics.image import frechet
 from evaluators.models.fidelity.likeness import NO_WEIGHTS, _text
 from evaluators.suites.universe.boards.worlds.bank import samples
-from flows.studies.others import NOT_TOLD, SEVERAL, others_and_people
+from flows.studies.against_people.other_metrics import NOT_TOLD, SEVERAL, others_and_people
 from flows.studies.people import People
 from infra import tables
 from leaderboard.studies.correlating import absences, entry_rows, printed_rows, rows

@@ -69,7 +69,7 @@ def answers(
     Its answers become a file for `armillary universe import`.
     """
     from flows.durable.progress import advance_progress, start_progress
-    from flows.suites.universe_answers import ask
+    from flows.suites.judges.answers import ask
 
     def tick_clips(clips: int) -> None:
         for _ in range(clips):
@@ -97,7 +97,7 @@ def baselines(
 
     Chance, the majority class, CLIPScore and the unadapted model.
     """
-    from flows.suites.universe_baselines import hand_in_baselines
+    from flows.suites.judges.baselines import hand_in_baselines
 
     with reporting_errors() as settings:
         for name, submission_id in hand_in_baselines(settings, subset, clip):

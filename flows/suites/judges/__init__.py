@@ -1,1 +1,2 @@
-"""How an adapted judge of UNIVERSE finds its base and sits its exam."""
+"""Judges of UNIVERSE: how one finds its base, sits its exam, answers behind an API, and what it is
+compared with."""

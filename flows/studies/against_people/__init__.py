@@ -1,0 +1,2 @@
+"""Judges and other metrics held against what people said in a study. May import evaluate and
+below."""
