@@ -7,7 +7,12 @@ from collections import Counter
 import pytest
 
 from evaluators.suites.tailor.bank import samples
-from evaluators.suites.tailor.upkeep.drawing import SampleReading, readings, stratified
+from evaluators.suites.tailor.upkeep.drawing import (
+    SampleReading,
+    read_twice,
+    readings,
+    stratified,
+)
 from evaluators.suites.tailor.upkeep.records import CATEGORIES, WHO
 
 
@@ -44,3 +49,21 @@ def test_what_was_found_in_a_sample_lies_in_the_sample_of_its_seed(reading: Samp
     assert set(reading.material) <= set(reading.faulty)
     low, high = reading.interval
     assert low <= len(reading.material) / reading.prompts <= high
+
+
+def _read(seed: str, *material: str) -> SampleReading:
+    return SampleReading(seed, "1.0", "person", 10, 10, material, material, Counter())
+
+
+def test_two_readings_of_one_sample_are_compared_and_those_of_two_samples_are_not() -> None:
+    (sample,) = read_twice([_read("s", "a", "b"), _read("s", "b", "c"), _read("t", "a")])
+
+    assert (sample.seed, sample.each, sample.both, sample.either) == ("s", (2, 2), 1, 3)
+    assert sample.kappa == pytest.approx((0.8 - 0.68) / (1 - 0.68))
+    assert sample.interval[0] < 0.1 < sample.interval[1]
+
+
+def test_two_who_find_nothing_agree_and_have_no_kappa() -> None:
+    (sample,) = read_twice([_read("s"), _read("s")])
+
+    assert (sample.both, sample.either, sample.kappa) == (0, 0, None)

@@ -8,10 +8,12 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from scipy.stats import binomtest
 
 from evaluators.contracts import Sample
+from evaluators.statistics.agreement import cohen_kappa
 from evaluators.suites.tailor.bank import DATA, Row
 
 
@@ -42,6 +44,51 @@ def readings() -> tuple[SampleReading, ...]:
     """The fresh samples of the open bank that were read, in their order."""
     lines = (DATA / "samples.jsonl").read_text("utf-8").splitlines()
     return tuple(_reading(json.loads(line)) for line in lines)
+
+
+@dataclass(frozen=True, slots=True)
+class SampleReadTwice:
+    """What two readers, who did not see each other's notes, found in the same fresh sample: prompts
+    with a material fault to both and to either, the 95 % interval (Wilson) of the share to both,
+    and kappa over all prompts."""
+
+    seed: str
+    bank: str
+    prompts: int
+    each: tuple[int, int]
+    both: int
+    either: int
+    kappa: float | None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        bounds = binomtest(self.both, self.prompts).proportion_ci(method="wilson")
+        return float(bounds.low), float(bounds.high)
+
+
+def read_twice(found: Sequence[SampleReading]) -> tuple[SampleReadTwice, ...]:
+    """The samples that two have read whole, in their order."""
+    return tuple(
+        _compared(first, second)
+        for first, second in pairwise(found)
+        if first.seed == second.seed and first.prompts == second.prompts
+    )
+
+
+def _compared(first: SampleReading, second: SampleReading) -> SampleReadTwice:
+    one, other = set(first.material), set(second.material)
+    sound = first.prompts - len(one | other)
+    answers = [(item in one, item in other) for item in one | other] + [(False, False)] * sound
+    labels = [[("sound", "fault")[answer[side]] for answer in answers] for side in (0, 1)]
+    return SampleReadTwice(
+        seed=first.seed,
+        bank=first.bank,
+        prompts=first.prompts,
+        each=(len(one), len(other)),
+        both=len(one & other),
+        either=len(one | other),
+        kappa=cohen_kappa(labels[0], labels[1], ("sound", "fault")).value,
+    )
 
 
 def _reading(row: Row) -> SampleReading:

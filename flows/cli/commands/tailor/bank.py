@@ -11,7 +11,7 @@ from flows.cli.parameters.names import BANK_TASK
 from flows.cli.terminal import AsJson, plain, reporting_errors, say, show_rows
 
 if TYPE_CHECKING:
-    from evaluators.suites.tailor.upkeep.drawing import SampleReading
+    from evaluators.suites.tailor.upkeep.drawing import SampleReading, SampleReadTwice
     from evaluators.suites.tailor.upkeep.items import ItemStatistic
     from evaluators.suites.tailor.upkeep.reading import ReviewReport
 
@@ -52,7 +52,7 @@ def check_bank(
 
 def review_report(as_json: AsJson = False) -> None:
     """Show how far the readers of the open bank agree, by category, and what was settled."""
-    from evaluators.suites.tailor.upkeep.drawing import readings
+    from evaluators.suites.tailor.upkeep.drawing import read_twice, readings
     from evaluators.suites.tailor.upkeep.reading import report
     from evaluators.suites.tailor.upkeep.records import records
 
@@ -68,6 +68,19 @@ def review_report(as_json: AsJson = False) -> None:
     )
     for reading in samples_read:
         say(_sample_line(reading), err=as_json)
+    for sample in read_twice(samples_read):
+        say(_twice_line(sample), err=as_json)
+
+
+def _twice_line(sample: SampleReadTwice) -> str:
+    low, high = sample.interval
+    kappa = "none" if sample.kappa is None else f"{sample.kappa:.2f}"
+    return (
+        f"Sample {plain(sample.seed[:8])} of bank {plain(sample.bank)}, read whole by two: a "
+        f"material fault to the one in {sample.each[0]}, to the other in {sample.each[1]}, to both "
+        f"in {sample.both} of {sample.prompts} prompts ({low:.1%} to {high:.1%}), to either in "
+        f"{sample.either}; kappa {kappa}."
+    )
 
 
 def _sample_line(reading: SampleReading) -> str:
