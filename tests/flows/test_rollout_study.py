@@ -19,9 +19,9 @@ from sqlmodel import col, select
 from evaluators.contracts import Question, Request
 from evaluators.judges.scripted import ScriptedJudge
 from evaluators.media import read_frames
-from evaluators.models.fidelity.likeness import FOLDER
 from evaluators.statistics.opinions import opinions
 from evaluators.suites import suite_named
+from evaluators.suites.likeness import FOLDER
 from evaluators.suites.universe.boards.worlds.bank import start_of
 from evaluators.suites.universe.boards.worlds.rating import agree
 from evaluators.suites.universe.boards.worlds.rolling import write_rollout

@@ -10,7 +10,7 @@ import pytest
 
 from evaluators.contracts import Json, Outcome, Output, Score
 from evaluators.metrics.image import frechet
-from evaluators.models.fidelity.likeness import NO_WEIGHTS, _text
+from evaluators.suites.likeness import NO_WEIGHTS, _text
 from evaluators.suites.universe.boards.worlds.bank import samples
 from flows.studies.against_people.other_metrics import NOT_TOLD, SEVERAL, others_and_people
 from flows.studies.people import People

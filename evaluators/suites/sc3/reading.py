@@ -14,7 +14,7 @@ from evaluators.media import sha256_file
 from evaluators.metrics.image import psnr
 from evaluators.metrics.outcomes import ObjectOutcome
 from evaluators.metrics.structure import ssim
-from evaluators.models.fidelity.likeness import fidelity
+from evaluators.suites.likeness import fidelity
 from evaluators.suites.sc3.rollouts.driving import DriveConfig
 from evaluators.suites.sc3.rollouts.replay import check_by_replay
 from evaluators.suites.sc3.rollouts.trajectories import BadTrajectory, Trajectory, from_bytes

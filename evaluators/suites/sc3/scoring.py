@@ -20,7 +20,7 @@ from evaluators.contracts import (
 )
 from evaluators.metrics.means import mean
 from evaluators.metrics.outcomes import ObjectOutcome, categorise
-from evaluators.models.fidelity.likeness import FILMS, LPIPS, NO_WEIGHTS, fvd
+from evaluators.suites.likeness import FILMS, LPIPS, NO_WEIGHTS, fvd
 from evaluators.suites.sc3.agreement import EvaluatorAgreement, Match, agree
 from evaluators.suites.sc3.reading import ANNOTATED, MADE_UP, OWN, SIMULATED
 from evaluators.suites.sc3.resampling import Draws, draw, ends, ends_around

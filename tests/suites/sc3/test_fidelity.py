@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from evaluators.contracts import ALL, Cell, Json, Outcome, Output, Score
-from evaluators.models.fidelity.likeness import FOLDER, NO_WEIGHTS, BadFidelity
+from evaluators.suites.likeness import FOLDER, NO_WEIGHTS, BadFidelity
 from evaluators.suites.sc3.reading import likeness
 from evaluators.suites.sc3.samples import criteria_of, recording_of, truth_of
 from evaluators.suites.sc3.scoring import score, tabulate

@@ -11,7 +11,7 @@ import numpy as np
 
 from evaluators.contracts import Json, Output, Part, Pieces, Question, Sample
 from evaluators.media import Pixels, read_frames, write_mp4
-from evaluators.models.fidelity.likeness import fidelity
+from evaluators.suites.likeness import fidelity
 from evaluators.suites.universe.boards.worlds.bank import PROMPT, start_of, take_of
 from evaluators.suites.universe.boards.worlds.fidelity import fidelity_of
 from evaluators.suites.universe.boards.worlds.probe import packaged_probe

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from evaluators.contracts import Json, OtherMetric, OtherMetrics, Output, Published
-from evaluators.models.fidelity.likeness import FILMS, LPIPS, NO_WEIGHTS, film_distance, fvd
+from evaluators.suites.likeness import FILMS, LPIPS, NO_WEIGHTS, film_distance, fvd
 from evaluators.suites.universe.published import published
 
 PRINTED = "pearson_fvd"
