@@ -182,6 +182,7 @@ RIGHT_TEXT: dict[type[Any], str] = {
 }
 RIGHT: dict[Any, Callable[[Home], str]] = {
     names.SUITE: lambda _: "tailor",
+    names.JUDGE: lambda _: "http:model@2026-01-01",
     names.SUBMISSION: lambda home: home.submission,
     names.SUBMISSION_OR_RECEIPT: lambda home: home.submission,
     names.RUN: lambda home: home.run,

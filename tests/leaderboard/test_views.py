@@ -153,7 +153,7 @@ def test_one_sample_shows_prompt_questions_answers_and_raw_reply(at_board: Setti
     page = opened("samples", run="run-aurora-auto", sample="cut_garden_twine.0.predictive.image")
 
     answers = page.dataframe[0].value
-    assert "Brown jute twine" in words_of(page)
+    assert "Thick brown jute twine" in words_of(page)
     assert list(answers.columns[:4]) == ["Part", "Question", "Dice judge", "Reason of Dice judge"]
     assert "Three people" in answers.columns
     assert "entity_1: " in words_of(page)
