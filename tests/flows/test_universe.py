@@ -229,7 +229,7 @@ def test_the_whole_path_from_the_command_line(tmp_path: Path) -> None:
     )
     machine.run("submit", "--model", str(adapter))
 
-    assert "12,416 of" in told and "action_recognition, open_ended" in told
+    assert "16,512 of" in told and "action_recognition, open_ended" in told
     assert "no annotations.jsonl" in machine.run(
         "universe", "adapt", str(adapter), "--data", str(tmp_path), status=2
     )
