@@ -12,13 +12,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluators.models.video_world.table_course import TableCourse
 from evaluators.worlds.actions import BadActions, check_actions
 from evaluators.worlds.tabletop import engine
 from evaluators.worlds.tabletop.engine import NoSimulator, TableTruth
 from evaluators.worlds.tabletop.episodes import RecordedEpisode, TableStage, record
 from evaluators.worlds.tabletop.library import make_practice, read_practice
 from evaluators.worlds.tabletop.planner import Errand, plan, seen
-from evaluators.worlds.tabletop.practice import leaks, practise
+from evaluators.worlds.tabletop.practice import leaks, practise, without_leak
 from evaluators.worlds.tabletop.starts import (
     BUSSING,
     DESTINATIONS,
@@ -191,6 +192,25 @@ def test_an_episode_with_swapped_bins_is_counted_as_a_leak() -> None:
 
     assert leaks([told]) == 1 and leaks([silent]) == 1
     assert leaks([practise("0003", stage, 16)]) == 0
+
+
+def test_practice_in_which_an_object_falls_into_its_swapped_bin_is_drawn_again() -> None:
+    stage = open_stage()
+    swapped, sound = fetched(stage, draw_start("x7", SWAPPED)), practise("0003", stage, 16)
+    drawn = {"odd": swapped, "odd+1": swapped, "odd+2": sound}
+
+    assert without_leak("odd", drawn.__getitem__) is sound
+    assert leaks([practise("0009", stage)]) == 0
+
+
+@pytest.mark.long
+@pytest.mark.timeout(3600)
+def test_no_practice_episode_shows_the_swapped_bins(tmp_path: Path) -> None:
+    open_stage()
+    names = TableCourse().names
+    clips = [read_practice(path) for path in make_practice(names, tmp_path)]
+
+    assert len(clips) == 192 and sum(clip.leaks for clip in clips) == 0
 
 
 def test_actions_that_are_no_numbers_are_refused() -> None:

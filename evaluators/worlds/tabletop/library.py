@@ -16,7 +16,7 @@ from evaluators.worlds.tabletop.play import play
 from evaluators.worlds.tabletop.practice import leaks, practise
 from evaluators.worlds.tabletop.views import Frames, shrink
 
-VERSION = "2"
+VERSION = "3"
 """Raised whenever engine, cameras, planner or practice change what an episode looks like."""
 
 PIXELS = 64

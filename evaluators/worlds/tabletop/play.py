@@ -11,6 +11,7 @@ from evaluators.worlds.actions import Actions
 from evaluators.worlds.tabletop.engine import TABLE_TOP, Floats, TableState
 from evaluators.worlds.tabletop.episodes import LIMIT, RecordedEpisode, TableStage, record
 from evaluators.worlds.tabletop.planner import CHUNK, CLOSED, EXECUTED, METRES, OPEN, RADIANS
+from evaluators.worlds.tabletop.practice import without_leak
 from evaluators.worlds.tabletop.starts import BUSSING, draw_start, seed_of
 from evaluators.worlds.tabletop.trials import draw_trial
 
@@ -69,6 +70,10 @@ class Wandering:
 def play(name: str, stage: TableStage, limit: int = LIMIT) -> RecordedEpisode:
     """The episode of that name: the same name is the same episode. Nothing is asked for, so
     what it is told does not matter."""
+    return without_leak(name, lambda drawn: _wander(drawn, stage, limit))
+
+
+def _wander(name: str, stage: TableStage, limit: int) -> RecordedEpisode:
     wandering = Wandering(np.random.default_rng(seed_of("play", name)))
     start = draw_start(f"practice-{name}", BUSSING)
     return record(stage, start, draw_trial(f"practice-{name}"), wandering.act, limit)

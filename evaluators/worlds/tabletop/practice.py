@@ -3,7 +3,7 @@ with swapped bins."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -43,11 +43,17 @@ class Habit:
 
 def practise(name: str, stage: TableStage, limit: int = LIMIT) -> RecordedEpisode:
     """The practice episode of that name: the same name is the same episode."""
-    start = draw_start(f"practice-{name}", BUSSING)
-    habit = _habit(name, start.named, start.bin)
-    rng = np.random.default_rng(seed_of("sloppy", name))
-    act = partial(_act, habit, rng)
-    return record(stage, start, draw_trial(f"practice-{name}"), act, limit)
+    return without_leak(name, lambda drawn: _errand(drawn, stage, limit))
+
+
+def without_leak(name: str, draw: Callable[[str], RecordedEpisode]) -> RecordedEpisode:
+    """The episode of that name; where an object fell into the bin that only the swapped task gives
+    it, one drawn anew."""
+    episode, again = draw(name), 0
+    while leaks([episode]):
+        again += 1
+        episode = draw(f"{name}+{again}")
+    return episode
 
 
 @dataclass
@@ -97,6 +103,14 @@ def _act(habit: Habit, rng: np.random.Generator, state: TableState, step: int) -
     held = replace(errand, named=state.held) if state.held >= 0 else errand
     sloppy = scene.objects + rng.normal(0.0, SLOPPINESS, scene.objects.shape)
     return plan(replace(scene, objects=sloppy), held)
+
+
+def _errand(name: str, stage: TableStage, limit: int) -> RecordedEpisode:
+    start = draw_start(f"practice-{name}", BUSSING)
+    habit = _habit(name, start.named, start.bin)
+    rng = np.random.default_rng(seed_of("sloppy", name))
+    act = partial(_act, habit, rng)
+    return record(stage, start, draw_trial(f"practice-{name}"), act, limit)
 
 
 def _habit(name: str, named: int, to: int) -> Habit:
