@@ -332,7 +332,10 @@ class Settings(BaseSettings):
         0.98, ge=0, le=1, description="agreement on the anchors under which a board is frozen"
     )
     deadline_hours: float = Field(
-        72, gt=0, description="a submission that is not through by then fails, by our fault"
+        72,
+        gt=0,
+        description="a submission that is not through by then fails, by our fault; a model at work "
+        "has its GPU time besides",
     )
 
     @property

@@ -22,6 +22,9 @@ FIXED_JOB = {
     "variables": {"type": "object", "properties": {}, "additionalProperties": False},
 }
 """What Prefect calls a job template: this one has nothing that a run could fill in."""
+GPU_SLOTS = 4
+"""Evaluations at once in a new GPU pool: with one, a slow model would hold the whole board. A
+worker takes no more of them than its own limit."""
 RUN_COMMAND: tuple[str, ...] = (sys.executable, "-m", "flows.operate.run_main")
 """What every run is started by; it finds its flow in our table, not on the server."""
 RETIRED = ("intake/intake", "publish/publish", "watchdog/watchdog")
@@ -86,7 +89,7 @@ def flow_of(name: str) -> Any:
 
 def register(settings: Settings, gpu_slots: int | None, say: Callable[[str], None]) -> None:
     """Make the pools and deployments, or bring them up to date; running it again changes nothing.
-    Without a number of slots the GPU pool keeps the one it has, and a new one has one."""
+    Without a number of slots the GPU pool keeps the one it has, and a new one has four."""
     from prefect.client.orchestration import get_client
 
     with get_client(sync_client=True) as client:
@@ -112,7 +115,7 @@ def _make_pool(client: Any, name: Pool, gpu_slots: int | None) -> None:
     from prefect.client.schemas.actions import WorkPoolCreate, WorkPoolUpdate
     from prefect.exceptions import ObjectAlreadyExists
 
-    slots = (gpu_slots or 1) if name == "gpu" else None
+    slots = (gpu_slots or GPU_SLOTS) if name == "gpu" else None
     try:
         client.create_work_pool(
             WorkPoolCreate(

@@ -24,6 +24,7 @@ from infra.settings import Settings
 from infra.tables import Submission, now
 from infra.tables.operations import LEASE_EXPIRED, Lease
 from submissions.teams.lifecycle import PATH, State, advance, record, timeline
+from submissions.teams.quotas import gpu_seconds
 
 log = logging.getLogger("armillary")
 IN_WORK = PATH[1:-1]
@@ -148,14 +149,31 @@ def _give_up(settings: Settings, report: Round) -> None:
 
 def _is_late(db: Session, settings: Settings, submission_id: str, came: datetime) -> bool:
     """The clock starts when it was received or taken up again; who waits for the team's own quota
-    is not late."""
+    is not late, nor is a model at work."""
     limit = leases.clock(db) - timedelta(hours=settings.deadline_hours)
     if came > limit:
         return False
     past = timeline(db, submission_id)
     if past and past[-1].kind == WAITING:
         return False
-    return not any(event.kind == State.RECEIVED and event.at > limit for event in past)
+    if any(event.kind == State.RECEIVED and event.at > limit for event in past):
+        return False
+    return not _is_model_at_work(db, settings, submission_id, limit)
+
+
+def _is_model_at_work(db: Session, settings: Settings, submission_id: str, limit: datetime) -> bool:
+    """Whether a worker has a model in hands whose own GPU time is to end it, by its submitter's
+    fault, and not the hours for which it waited behind others. It has that time and then the
+    deadline, so that a judge or a cluster that never answers ends it by ours."""
+    at_work = (
+        select(Lease.acquired_at, Submission.subset)
+        .join(Submission, col(Submission.id) == col(Lease.subject))
+        .where(Lease.subject == submission_id, Lease.state == leases.HELD)
+        .where(Submission.kind == "model")
+    )
+    for taken_up, subset in db.exec(at_work):
+        return taken_up + timedelta(seconds=gpu_seconds(settings, subset)) > limit
+    return False
 
 
 def _tired(db: Session, settings: Settings, subjects: set[str]) -> list[str]:

@@ -21,7 +21,7 @@ from submissions.format.layout import BundleLimits
 from submissions.format.manifest import File, Manifest
 from submissions.media.decoder_pool import Decoders, Job, shared
 from submissions.media.facts import Looked, MediaFacts, Refused, for_clips
-from submissions.model_files.model_folder import DeclaredModel, read_model
+from submissions.model_files.model_folder import DeclaredModel, pipeline_of, read_model
 
 MOST_REPEATED = 0.05
 AS_IT_IS = ("RGB", "L", "YUV", *SUFFIXES)
@@ -190,7 +190,7 @@ def _model_warnings(manifest: Manifest, archive: Archive) -> list[Problem]:
 
 
 def _model_problems(manifest: Manifest, archive: Archive) -> Iterator[Problem]:
-    yield from sampling_problems(manifest)
+    yield from sampling_problems(manifest, pipeline_of(archive))
     declared_model = DeclaredModel(manifest.model.base, tuple(manifest.modalities))
     for file, actual, problems in read_model(manifest.files, archive, declared_model):
         if actual != file.sha256 and all(problem.code.startswith("W_") for problem in problems):

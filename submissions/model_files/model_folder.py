@@ -45,6 +45,8 @@ MOST_FIELDS = 4_000_000
 more."""
 RANKS = re.compile(rb"(?:[A-Za-z0-9+/]{1,400}={0,2} [0-9]{1,7}\n)+")
 TOP = "model"
+INDEX = f"{TOP}/model_index.json"
+MOST_INDEX = 1 << 20
 ADAPTER = "adapter_config.json"
 UNLOADABLE = frozenset({"E_ARCHITECTURE", "E_QUANTISED", "E_WEIGHTS_INDEX"})
 
@@ -97,6 +99,20 @@ def read_model(
             continue
         yield file, digest.hexdigest(), problems
     yield files[0], files[0].sha256, [*folder.shapes.problems(), *_whole_problems(folder)]
+
+
+def pipeline_of(archive: Archive) -> str:
+    """The class of pipeline as which a folder runs; empty for an adapter, which runs as its base,
+    and where no index says one."""
+    index = archive.members.get(INDEX)
+    if index is None or index.file_size > MOST_INDEX or f"{TOP}/{ADAPTER}" in archive.members:
+        return ""
+    try:
+        value = strict_json.read(archive.read(INDEX, MOST_INDEX))
+    except (BadJson, IntakeError):
+        return ""
+    name = value.get("_class_name") if isinstance(value, dict) else None
+    return name if isinstance(name, str) else ""
 
 
 def _read(path: str, archive: Archive, digest: Any, folder: ModelFolder) -> list[Problem]:
@@ -192,7 +208,7 @@ def _adapter_problems(path: str, config: dict[str, Any], folder: ModelFolder) ->
 
 def _whole_problems(folder: ModelFolder) -> Iterator[Problem]:
     """Whether the folder is a pipeline, a model or an adapter, with weights."""
-    has_index = f"{TOP}/model_index.json" in folder.names
+    has_index = INDEX in folder.names
     adapters = {path: names for path, names in folder.top_tensors.items() if layout_of(names)}
     if f"{TOP}/{ADAPTER}" in folder.names or has_index:
         pass

@@ -24,13 +24,14 @@ from submissions.tools.client import Server
 from tests.submissions.bad.case import bundle, pictures
 from tests.submissions.bad.costly import heavy_bundle, slow_bundle
 
-from .conftest import Desk
+from .conftest import ON_BOTH, Desk
 from .handing_in import hand_in
 from .served import served
 
 BOUNDS = {"intake_cpu_seconds": 0.5, "intake_memory": 512 << 20, "intake_wall_seconds": 60.0}
 
 
+@ON_BOTH
 def test_bundles_beyond_the_bounds_are_refused_and_the_next_is_taken(
     desk: Desk, tmp_path: Path
 ) -> None:

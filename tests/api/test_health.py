@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
 from infra import leases
-from infra.db import session
+from infra.db import migrate, session
 from infra.settings import Settings
 from infra.tables import Shard
 from infra.tables.operations import Night
@@ -14,10 +15,20 @@ from leaderboard.api.app import create
 from submissions.teams.lifecycle import record
 
 
-def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
+@pytest.fixture(params=["embedded", "PostgreSQL"])
+def board(request: pytest.FixtureRequest, ready: Settings) -> Settings:
+    """A board with nothing on it, over each of the databases."""
+    if request.param == "embedded":
+        return ready
+    url = request.getfixturevalue("postgres_server").fresh_database()
+    migrate(url)
+    return ready.model_copy(update={"database_url": url})
+
+
+def test_metrics_say_what_the_rows_say(board: Settings) -> None:
     from datetime import date
 
-    with session(ready.database) as db:
+    with session(board.database) as db:
         db.add(
             Shard(
                 owner="o",
@@ -33,7 +44,7 @@ def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
         leases.acquire(db, "sub-1", "evaluate", "other:1:1:x", -1)
         record(db, "sub-1", "lease_expired", "gone")
 
-    found = TestClient(create(ready), client=("127.0.0.1", 1)).get("/metrics")
+    found = TestClient(create(board), client=("127.0.0.1", 1)).get("/metrics")
 
     lines = found.text.splitlines()
     assert found.headers["content-type"].startswith("text/plain")
@@ -44,9 +55,9 @@ def test_metrics_say_what_the_rows_say(ready: Settings) -> None:
     assert "armillary_boards_frozen 0.0" in lines
 
 
-def test_ready_names_what_does_not_answer(ready: Settings) -> None:
-    good = TestClient(create(ready)).get("/health/ready")
-    away = ready.model_copy(
+def test_ready_names_what_does_not_answer(board: Settings) -> None:
+    good = TestClient(create(board)).get("/health/ready")
+    away = board.model_copy(
         update={"database_url": "postgresql+psycopg://nobody:none@127.0.0.1:1/none"}
     )
     bad = TestClient(create(away)).get("/health/ready")
@@ -60,14 +71,14 @@ def test_ready_names_what_does_not_answer(ready: Settings) -> None:
     assert TestClient(create(away)).get("/health/live").status_code == 200
 
 
-def test_metrics_are_for_operators_only(ready: Settings) -> None:
+def test_metrics_are_for_operators_only(board: Settings) -> None:
     asked = {
-        "outside": TestClient(create(ready)).get("/metrics"),
-        "behind a proxy here": TestClient(create(ready), client=("127.0.0.1", 1)).get(
+        "outside": TestClient(create(board)).get("/metrics"),
+        "behind a proxy here": TestClient(create(board), client=("127.0.0.1", 1)).get(
             "/metrics", headers={"X-Forwarded-For": "192.0.2.1"}
         ),
     }
-    locked = ready.model_copy(update={"metrics_token": SecretStr("instruments")})
+    locked = board.model_copy(update={"metrics_token": SecretStr("instruments")})
     client = TestClient(create(locked), client=("127.0.0.1", 1))
     asked["no token"] = client.get("/metrics")
     asked["wrong token"] = client.get("/metrics", headers={"Authorization": "Bearer x"})

@@ -20,9 +20,10 @@ from tests.bundles import declaration
 from tests.servers.hub import serve
 from tests.submissions.bad.models import folder
 
-from .conftest import TEAM, Desk
+from .conftest import ON_BOTH, TEAM, Desk
 from .served import served
 
+pytestmark = ON_BOTH
 MODEL, REVISION = "owls/painter", "a" * 40
 FILES = {name.removeprefix("model/"): data for name, data in folder().items()}
 

@@ -20,7 +20,7 @@ from submissions.tools.client import Server
 from tests.servers.flaky import Fault, flaky
 from tests.submissions.bad.case import bundle, pictures
 
-from .conftest import Desk
+from .conftest import ON_BOTH, Desk
 from .handing_in import create, promise, send
 from .served import served
 
@@ -38,11 +38,14 @@ def rows(settings: Settings) -> list[str]:
         return list(db.exec(select(Submission.id).where(Submission.trust != "C")))
 
 
-def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(
-    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("desk", "count"), [("machine", 300), ("machine_on_postgres", 60)], indirect=["desk"]
+)
+def test_submissions_whose_first_replies_are_all_lost_are_as_many_rows(
+    desk: Desk, count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(client, "PAUSE", 0.001)
-    made = bundles(tmp_path, 300)
+    made = bundles(tmp_path, count)
 
     def all_of(line: int) -> list[str]:
         """One client after the other on a line of its own, so that every first reply is lost and
@@ -55,11 +58,12 @@ def test_300_submissions_whose_first_replies_are_all_lost_are_300_rows(
     with served(desk.settings) as address, ThreadPoolExecutor(LINES) as threads:
         ids = list(itertools.chain.from_iterable(threads.map(all_of, range(LINES))))
 
-    assert len(set(ids)) == 300 and sorted(rows(desk.settings)) == sorted(ids)
+    assert len(set(ids)) == count and sorted(rows(desk.settings)) == sorted(ids)
     with session(desk.settings.database) as db:
-        assert len(db.exec(select(Upload)).all()) == 300
+        assert len(db.exec(select(Upload)).all()) == count
 
 
+@ON_BOTH
 def test_100_at_once_none_lost(desk: Desk, tmp_path: Path) -> None:
     made = bundles(tmp_path, 100)
 

@@ -19,9 +19,11 @@ from submissions.tools.client import Server
 from tests.servers.s3 import S3Server
 from tests.submissions.bad.case import bundle, pictures
 
-from .conftest import TEAM, Desk
+from .conftest import ON_BOTH, TEAM, Desk
 from .handing_in import create, finish, promise
 from .served import served
+
+pytestmark = ON_BOTH
 
 
 @pytest.fixture

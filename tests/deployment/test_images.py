@@ -89,10 +89,10 @@ def composed(tmp_path: Path) -> Iterator[tuple[Composed, Places]]:
         composed = Composed(tmp_path, _addresses(found, port), _secrets(found), _built(tmp_path))
         make_databases(found, COMPOSE.with_name("databases.sh"), tmp_path)
         told = {
-            name: composed._here(str(value)).replace("${PREFECT_DATABASE_PASSWORD:?}", "")
+            name: composed._here(str(value)).replace("$$", "$")
             for name, value in composed.services["prefect"]["environment"].items()
         }
-        told["PREFECT_SERVER_DATABASE_CONNECTION_URL"] = _prefects_database(found)
+        told["PREFECT_SERVER_DATABASE_PASSWORD"] = PASSWORDS["prefect"]
         told["PREFECT_SERVER_API_AUTH_STRING"] = AUTH
         with prefect(found, tmp_path, told):
             yield composed, found
@@ -107,11 +107,6 @@ def _addresses(found: Places, scheduler: int) -> dict[str, str]:
         "prefect:4200": f"127.0.0.1:{found.prefect_port}",
         "scheduler:8786": f"127.0.0.1:{scheduler}",
     }
-
-
-def _prefects_database(found: Places) -> str:
-    address = found.database.rpartition("@")[2].partition("/")[0]
-    return f"postgresql+asyncpg://prefect:{PASSWORDS['prefect']}@{address}/prefect"
 
 
 def _secrets(found: Places) -> dict[str, str]:

@@ -3,7 +3,9 @@ never a pile of them."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +18,7 @@ from flows.operate.watchdog import look
 from infra import leases
 from infra.db import session
 from infra.settings import Settings
+from infra.tables import Submission, now
 from infra.tables.operations import Lease
 from submissions.teams.lifecycle import State, advance
 from tests.bundles import drawn_outputs
@@ -56,6 +59,51 @@ def test_what_waits_in_a_long_queue_is_asked_for_once_and_again_when_its_run_die
 
     assert asked == [[submission], [], [submission]]
     assert len(to_come(submission)) == 1 and to_come(submission) != [first]
+
+
+def enter(settings: Settings, names: str, state: State = State.RECEIVED) -> None:
+    """Submissions in the order in which they came; the first letter of a name is its team."""
+    empty = ("organisation", "suite_version", "subset", "kind", "trust", "bundle_sha256")
+    with session(settings.database) as db:
+        for place, name in enumerate(names.split()):
+            fields: dict[str, Any] = {
+                **dict.fromkeys(empty, ""),
+                **{"id": name, "team": name[0], "model": name, "suite": "tailor"},
+                **{"state": state, "created_at": now() + timedelta(seconds=place), "manifest": {}},
+            }
+            db.add(Submission(**fields))
+
+
+@pytest.mark.parametrize(
+    ("judged", "requested", "slots", "asked"),
+    [
+        ("", "", 1, "A0 B0"),
+        ("", "", 2, "A0 B0 A1"),
+        ("A7", "A7", 1, "B0"),
+        ("", "A0", 1, "B0"),
+        ("A7 B7", "A7 B7", 4, "A0 B0 A1"),
+        ("A7 A8", "A7 A8", 1, ""),
+    ],
+)
+def test_a_team_that_came_first_with_much_leaves_the_next_place_to_another(
+    ready: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    judged: str,
+    requested: str,
+    slots: int,
+    asked: str,
+) -> None:
+    """A has three waiting, B one that came later; some of the others are in work."""
+    started: dict[str, str] = {}
+    monkeypatch.setattr(prefect_runs, "evaluations", lambda _states: {*requested.split()})
+    monkeypatch.setattr(prefect_runs, "slots", lambda _pool: slots)
+    monkeypatch.setattr(
+        prefect_runs, "start", lambda _flow, told, key: started.update({key: told["submission_id"]})
+    )
+    enter(ready, judged, State.JUDGING)
+    enter(ready, "A0 A1 A2 B0")
+
+    assert queue.ask(ready) == [*started.values()] == asked.split()
 
 
 def test_a_run_that_died_before_it_took_its_lease_is_an_attempt_and_another_is_started(

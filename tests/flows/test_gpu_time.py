@@ -133,6 +133,9 @@ def _seconds_of_work(folder: Path) -> float:
         (["video"], {"steps": 50, "height": 8192}, "width"),
         (["video"], {"steps": 150}, "steps"),
         (["video"], {"steps": 50, "height": 1088, "width": 1920, "frames": 400}, "frames"),
+        (["video"], {"frames": 1000}, "frames"),
+        (["video"], {"frames": 1000, "steps": 100}, "frames"),
+        (["image", "video"], {"frames": 600, "height": 480}, "frames"),
     ],
 )
 def test_a_model_asks_no_more_than_models_of_its_kind_do(
@@ -142,6 +145,39 @@ def test_a_model_asks_no_more_than_models_of_its_kind_do(
 
     assert (problem.code, problem.where) == ("E_SAMPLING", f"manifest.sampling.{field}")
     assert "hand in outputs made elsewhere" in problem.hint
+
+
+def test_a_refusal_says_which_numbers_nobody_declared() -> None:
+    clip = declared("model", ["video"], {"frames": 1000})
+
+    (problem,) = sampling_problems(clip, "LTXPipeline")
+
+    said = "1000 frames of 704x512 pixels (its pipeline's own width, height)."
+    assert problem.message == f"{said} At most 276480000 are taken from a model that we run."
+
+
+WIDE = {"height": 4096, "width": 4096}
+TWENTY_SECONDS = {"height": 704, "width": 1280, "frames": 481}
+
+
+@pytest.mark.parametrize(
+    ("modality", "sampling", "family", "others"),
+    [
+        ("image", WIDE, "SanaPipeline", "StableDiffusionXLPipeline"),
+        ("video", TWENTY_SECONDS, "LTX2Pipeline", "LTXPipeline"),
+        ("video", {"frames": 600}, "LTX2Pipeline", "HunyuanVideoPipeline"),
+        ("video", {"frames": 257}, "LTXPipeline", ""),
+        ("image", {"height": 4000}, "SanaPipeline", "HunyuanImagePipeline"),
+    ],
+)
+def test_bounds_and_what_is_left_open_are_the_family_s(
+    modality: str, sampling: dict[str, int], family: str, others: str
+) -> None:
+    asked = declared("model", [modality], sampling)
+
+    assert list(sampling_problems(asked, family)) == []
+    if others:
+        assert [problem.code for problem in sampling_problems(asked, others)] == ["E_SAMPLING"]
 
 
 @pytest.mark.parametrize(

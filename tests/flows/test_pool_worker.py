@@ -119,18 +119,19 @@ def unfinished(client: Any, runs: list[Any]) -> list[Any]:
 
 @pytest.mark.timeout(300)
 @pytest.mark.xdist_group("servers")
-def test_deploying_again_keeps_the_number_of_slots_and_removes_retired_schedules(
+def test_deploying_makes_several_slots_keeps_their_number_and_removes_retired_schedules(
     tmp_path: Path,
 ) -> None:
     with needs(prefect.serve()) as server, client_of(server.api_url) as client:
         machine = Machine(tmp_path / "home", server.environment)
-        machine.run("operate", "deploy", "--gpu-slots", "4")
+        machine.run("operate", "deploy")
+        fresh = {name: client.read_work_pool(name).concurrency_limit for name in ("cpu", "gpu")}
         ours = client.read_deployment_by_name("evaluate/evaluate")
         client.create_deployment(flow_id=ours.flow_id, name="evaluate-old")
-        machine.run("operate", "deploy")
-        pools = {name: client.read_work_pool(name).concurrency_limit for name in ("cpu", "gpu")}
         machine.run("operate", "deploy", "--gpu-slots", "2")
         lowered = client.read_work_pool("gpu").concurrency_limit
+        machine.run("operate", "deploy")
+        kept = client.read_work_pool("gpu").concurrency_limit
 
-    assert pools == {"cpu": None, "gpu": 4}
-    assert lowered == 2
+    assert fresh == {"cpu": None, "gpu": 4}
+    assert (lowered, kept) == (2, 2)

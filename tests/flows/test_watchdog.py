@@ -127,17 +127,21 @@ def test_what_ended_too_many_workers_fails_by_our_fault(ready: Settings, submiss
     assert (row.state, row.code, row.fault) == (State.FAILED, "E_ATTEMPTS", "ours")
 
 
+def received(settings: Settings, submission: str, hours: float, kind: str = "outputs") -> None:
+    """As if it had come so long ago."""
+    then = now() - timedelta(hours=hours)
+    with session(settings.database) as db:
+        row = db.get_one(Submission, submission)
+        row.created_at, row.kind = then, kind
+        for event in db.exec(select(Event).where(Event.subject == submission)):
+            event.at = then
+
+
 def test_past_its_deadline_a_submission_fails_by_our_fault_whether_it_waits_or_runs(
     ready: Settings, submission: str
 ) -> None:
     put_in_work(ready, submission, seconds=600)
-    long_ago = now() - timedelta(hours=100)
-    with session(ready.database) as db:
-        row = db.get(Submission, submission)
-        assert row is not None
-        row.created_at = long_ago
-        for event in db.exec(select(Event).where(Event.subject == submission)):
-            event.at = long_ago
+    received(ready, submission, 100)
 
     done, _ = looked(ready)
 
@@ -147,6 +151,51 @@ def test_past_its_deadline_a_submission_fails_by_our_fault_whether_it_waits_or_r
     with session(ready.database) as db:
         lease = db.get(Lease, submission)
     assert lease is not None and lease.state == "free"
+
+
+@pytest.mark.parametrize(
+    ("lease_seconds", "at_work", "came", "ended"),
+    [
+        (600, 47, 25 + 47 + 1, False),
+        (600, 47, 71 + 47, False),
+        (600, 48 + 72 + 1, 150, True),
+        (0.01, 47, 25 + 47 + 1, True),
+        (None, 0, 73, True),
+    ],
+    ids=["waited a day", "waited three days", "waits at work", "lost its worker", "never began"],
+)
+def test_a_model_at_work_is_ended_by_its_own_time_and_not_by_what_it_waited(
+    ready: Settings,
+    submission: str,
+    lease_seconds: float | None,
+    at_work: float,
+    came: float,
+    ended: bool,
+) -> None:
+    """Of 48 hours of GPU time and 72 to the deadline."""
+    if lease_seconds is not None:
+        put_in_work(ready, submission, lease_seconds)
+        with session(ready.database) as db:
+            db.get_one(Lease, submission).acquired_at = now() - timedelta(hours=at_work)
+    received(ready, submission, came, kind="model")
+
+    done, _ = looked(ready, quota_free="")
+
+    row = the_row(ready, submission)
+    assert done.given_up == [submission] * ended
+    assert (row.code, row.fault) == (("E_DEADLINE", "ours") if ended else ("", ""))
+
+
+def test_a_model_whose_try_is_free_has_less_time_before_the_deadline_counts(
+    ready: Settings, submission: str
+) -> None:
+    put_in_work(ready, submission, 600)
+    with session(ready.database) as db:
+        db.get_one(Lease, submission).acquired_at = now() - timedelta(hours=75)
+    received(ready, submission, 76, kind="model")
+
+    assert looked(ready, quota_free="")[0].given_up == []
+    assert looked(ready)[0].given_up == [submission]
 
 
 def test_a_passing_fault_of_ours_is_tried_again_after_its_wait(

@@ -15,7 +15,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from flows.operate.deployments import POOLS, deployments
+from flows.operate.deployments import GPU_SLOTS, POOLS, deployments
 from infra import memory
 from infra.settings import Settings
 from submissions.media.decoder_pool import MEMORY as DECODER
@@ -355,9 +355,15 @@ def test_what_a_process_is_told_as_shipped_makes_settings(
     assert settings.store == "s3://armillary/board" or name == "scheduler"
 
 
+def test_as_many_evaluations_as_a_new_pool_takes_have_a_place_on_the_workers() -> None:
+    command = services()["evaluations"]["command"]
+
+    assert 1 < GPU_SLOTS <= int(command[command.index("--limit") + 1])
+
+
 def test_the_example_names_every_variable_that_compose_asks_for() -> None:
     text = (DEPLOY / "compose.yaml").read_text()
-    asked = set(re.findall(r"\$\{(\w+)[:}]", text)) | set(
+    asked = set(re.findall(r"(?<!\$)\$\{(\w+)[:}]", text)) | set(
         re.findall(r"\{ environment: (\w+) \}", text)
     )
     example = (DEPLOY / "env.example").read_text()

@@ -58,7 +58,7 @@ def deploy(
         typer.Option(
             min=1,
             max=10_000,
-            help="Evaluations at once, over all GPU workers; left out: as it is, 1 when new.",
+            help="Evaluations at once, over all GPU workers; left out: as it is, 4 when new.",
         ),
     ] = None,
 ) -> None:
