@@ -33,12 +33,9 @@ from evaluators.models.cosmos.lessons import (
     pack,
 )
 from evaluators.models.cosmos.world import CosmosWorld, open_cosmos
-from evaluators.worlds.lerobot.layout import RobotEpisode
-from evaluators.worlds.lerobot.reading import RobotDataset, open_dataset
-from evaluators.worlds.lerobot.writing import DatasetCard, write_dataset
-from tests.models.small_cosmos import small_cosmos
+from evaluators.worlds.lerobot.reading import RobotDataset
+from tests.models.small_cosmos import SETTINGS, noisy_practice, small_cosmos
 
-SETTINGS = CosmosSettings(height=32, width=32, steps=2, chunk=8)
 NONE = np.zeros((0, 7), np.float32)
 CHANCE = np.random.default_rng(0)
 FIRST = CHANCE.integers(0, 255, (3, 1, 32, 32, 3)).astype(np.uint8)
@@ -56,19 +53,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory: pytest.TempPathFactory) -> RobotDataset:
-    """Two short episodes whose states follow the actions."""
-    episodes = []
-    for number in range(2):
-        rng = np.random.default_rng(number)
-        actions = rng.normal(size=(20, 7)).astype(np.float32) * 0.3
-        moves = np.concatenate([np.zeros((1, 6)), actions[:, :6].cumsum(0)]) * 0.05
-        state = np.concatenate([moves, np.zeros((21, 2))], axis=1).astype(np.float32)
-        cameras = {
-            view: rng.integers(0, 255, (21, 32, 32, 3)).astype(np.uint8) for view in SETTINGS.views
-        }
-        episodes.append(RobotEpisode(cameras, actions, state, "put the can into the bin"))
-    card = DatasetCard("arm", 10, tuple("xyzabcg"), tuple(f"s{n}" for n in range(8)))
-    return open_dataset(write_dataset(tmp_path_factory.mktemp("kit") / "practice", card, episodes))
+    return noisy_practice(tmp_path_factory.mktemp("kit") / "practice")
 
 
 def request(actions: np.ndarray, seed: int = 1) -> ForwardRequest:
