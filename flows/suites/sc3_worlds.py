@@ -140,7 +140,10 @@ def is_cosmos(folder: Path) -> bool:
 def tune_cosmos(
     base: Path, kit: Path, to: Path, plan: CosmosTuning, on_step: Callable[[int, float], None]
 ) -> tuple[float, ...]:
-    """Fine-tune the Cosmos 3 pipeline in a folder on a kit's practice."""
+    """Fine-tune the Cosmos 3 pipeline in a folder on a kit's practice; each process of one run on
+    a card of its own."""
+    from evaluators.models.adapt.checkpoint import AnotherRun
+    from evaluators.models.adapt.processes import launched
     from evaluators.models.cosmos.embodiment import CosmosSettings
     from evaluators.models.cosmos.finetune import CosmosPlan, finetune
     from evaluators.models.cosmos.world import open_cosmos
@@ -155,8 +158,11 @@ def tune_cosmos(
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CannotRollOut(f"{kit} is no kit with practice ({error}). Write one first.") from error
     wished = CosmosPlan(plan.steps, plan.batch, plan.rate, plan.steps // 10, plan.rank)
-    pipeline = open_cosmos(base, plan.device).pipeline
-    return finetune(pipeline, dataset, to, settings, replace(wished, seed=plan.seed), on_step)
+    pipeline = open_cosmos(base, launched().device(plan.device)).pipeline
+    try:
+        return finetune(pipeline, dataset, to, settings, replace(wished, seed=plan.seed), on_step)
+    except AnotherRun as error:
+        raise CannotRollOut(str(error)) from None
 
 
 def make_kit(

@@ -11,6 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evaluators.contracts.world_model import ForwardRequest, WorldFault, imagine
+from evaluators.models.cosmos.embodiment import CosmosSettings, write_settings
+from evaluators.models.cosmos.world import CosmosWorld
 from evaluators.models.video_world import training
 from evaluators.suites.sc3.kit import KIT, PRACTICE
 from evaluators.suites.sc3.reading import read
@@ -19,8 +22,17 @@ from evaluators.worlds.lerobot.layout import RobotEpisode
 from evaluators.worlds.lerobot.writing import DatasetCard, write_dataset
 from flows.suites.sc3_rollouts import CannotRollOut, pack, read_servers
 from flows.suites.sc3_train import CannotTrain, WorldTrainingPlan, train_here
-from flows.suites.sc3_worlds import WorldRollouts, roll_out_in, serve_policy
+from flows.suites.sc3_worlds import (
+    CosmosTuning,
+    WorldRollouts,
+    check_world,
+    open_world,
+    roll_out_in,
+    serve_policy,
+    tune_cosmos,
+)
 from tests.command import Machine
+from tests.models.small_cosmos import small_cosmos
 from tests.suites.sc3.rolled import model_folder, said
 
 
@@ -176,3 +188,63 @@ def test_a_folder_that_is_no_kit_is_refused(tmp_path: Path) -> None:
         train_here(
             WorldTrainingPlan(tmp_path, tmp_path / "made", None, 1, 1, (), 0), lambda *_told: None
         )
+
+
+@pytest.fixture(scope="module")
+def cosmos(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Cosmos 3 pipeline with sizes reduced, as it is published."""
+    folder = tmp_path_factory.mktemp("published") / "cosmos"
+    small_cosmos().save_pretrained(folder)
+    return folder
+
+
+def test_the_folder_of_a_cosmos_pipeline_is_opened_as_a_world(cosmos: Path) -> None:
+    check_world(str(cosmos))
+
+    world = open_world(str(cosmos), "cpu")
+
+    assert isinstance(world, CosmosWorld)
+    assert (world.card.chunk, world.card.modes) == (24, ("forward", "inverse"))
+    assert world.card.views == ("agent", "front", "wrist")
+
+
+@pytest.mark.parametrize("rank", [0, 2])
+def test_cosmos_is_tuned_on_a_kit_and_opened_as_a_world_of_its_robot(
+    cosmos: Path, kit: Path, tmp_path: Path, rank: int
+) -> None:
+    told, to = list[int](), tmp_path / "tuned"
+    plan = CosmosTuning(steps=2, batch=1, rate=1e-3, rank=rank, seed=0, device="cpu")
+
+    losses = tune_cosmos(cosmos, kit, to, plan, lambda step, _loss: told.append(step))
+    check_world(str(to))
+    world = open_world(str(to), "cpu")
+
+    assert len(losses) == 2 and told == [1, 2] and isinstance(world, CosmosWorld)
+    card = world.card
+    assert (card.views, card.height, card.width) == (("agent", "wrist"), 32, 32)
+    assert len(card.action_scale) == 7
+    assert card.revision != open_world(str(cosmos), "cpu").card.revision
+    first, none = np.zeros((2, 1, 32, 32, 3), np.uint8), np.zeros((0, 7), np.float32)
+    request = ForwardRequest("start", 1, "do it", first, none, np.ones((4, 7), np.float32))
+    assert imagine(world, [request])[0].shape == (2, 4, 32, 32, 3)
+
+
+def test_what_cannot_be_tuned_or_opened_as_cosmos_is_refused_in_words(
+    cosmos: Path, kit: Path, tmp_path: Path
+) -> None:
+    def heard(base: Path, learned: Path, to: Path) -> str:
+        with pytest.raises(CannotRollOut) as error:
+            tune_cosmos(base, learned, to, plan, lambda *_told: None)
+        return str(error.value)
+
+    plan = CosmosTuning(steps=1, batch=1, rate=1e-3, rank=2, seed=0, device="cpu")
+    begun = tmp_path / "begun" / "checkpoint"
+    begun.mkdir(parents=True)
+    (begun / "run.json").write_text(json.dumps({"run": "{}", "losses": []}))
+    write_settings(CosmosSettings(base=str(tmp_path / "gone")), tmp_path / "lora")
+
+    assert "is no Cosmos 3 pipeline" in heard(kit, kit, tmp_path / "to")
+    assert "is no kit with practice" in heard(cosmos, tmp_path, tmp_path / "to")
+    assert "run with other settings" in heard(cosmos, kit, tmp_path / "begun")
+    with pytest.raises(WorldFault, match="cannot be opened as a Cosmos 3 pipeline"):
+        open_world(str(tmp_path / "lora"), "cpu")

@@ -1,15 +1,23 @@
-"""Cosmos 3's pipeline with sizes reduced and random weights, from its own classes and config."""
+"""Cosmos 3's pipeline with sizes reduced and random weights, from its own classes and config, and
+practice that it can learn from."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import diffusers
+import numpy as np
 import torch
 
+from evaluators.models.cosmos.embodiment import CosmosSettings
+from evaluators.worlds.lerobot.layout import RobotEpisode
+from evaluators.worlds.lerobot.reading import RobotDataset, open_dataset
+from evaluators.worlds.lerobot.writing import DatasetCard, write_dataset
 from tests.models.pipelines import parts
 
 lib: Any = diffusers
+SETTINGS = CosmosSettings(height=32, width=32, steps=2, chunk=8)
 TEMPLATE = (
     "{% for message in messages %}<|im_start|>{{ message['role'] }}\n{{ message['content'] }}"
     "<end_of_utterance>\n{% endfor %}"
@@ -62,3 +70,19 @@ def small_cosmos(seed: int = 0) -> Any:
     )
     pipeline.set_progress_bar_config(disable=True)
     return pipeline
+
+
+def noisy_practice(folder: Path) -> RobotDataset:
+    """Two short episodes of noise whose states follow the actions."""
+    episodes = []
+    for number in range(2):
+        rng = np.random.default_rng(number)
+        actions = rng.normal(size=(20, 7)).astype(np.float32) * 0.3
+        moves = np.concatenate([np.zeros((1, 6)), actions[:, :6].cumsum(0)]) * 0.05
+        state = np.concatenate([moves, np.zeros((21, 2))], axis=1).astype(np.float32)
+        cameras = {
+            view: rng.integers(0, 255, (21, 32, 32, 3)).astype(np.uint8) for view in SETTINGS.views
+        }
+        episodes.append(RobotEpisode(cameras, actions, state, "put the can into the bin"))
+    card = DatasetCard("arm", 10, tuple("xyzabcg"), tuple(f"s{n}" for n in range(8)))
+    return open_dataset(write_dataset(folder, card, episodes))

@@ -3,6 +3,7 @@ published size on the meta device."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
@@ -12,8 +13,16 @@ import diffusers
 import numpy as np
 import pytest
 import torch
+from diffusers.pipelines.cosmos.pipeline_cosmos3_omni import CosmosActionCondition
 
-from evaluators.contracts.world_model import ForwardRequest, InverseRequest, imagine, recover
+from evaluators.contracts.robot_policy import PolicyView
+from evaluators.contracts.world_model import (
+    ForwardRequest,
+    FunctionWorld,
+    InverseRequest,
+    imagine,
+    recover,
+)
 from evaluators.models.cosmos.embodiment import (
     CosmosSettings,
     from_cosmos,
@@ -33,12 +42,10 @@ from evaluators.models.cosmos.lessons import (
     pack,
 )
 from evaluators.models.cosmos.world import CosmosWorld, open_cosmos
-from evaluators.worlds.lerobot.layout import RobotEpisode
-from evaluators.worlds.lerobot.reading import RobotDataset, open_dataset
-from evaluators.worlds.lerobot.writing import DatasetCard, write_dataset
-from tests.models.small_cosmos import small_cosmos
+from evaluators.suites.sc3.rollouts.driving import DriveConfig, DrivenEpisode, drive
+from evaluators.worlds.lerobot.reading import RobotDataset
+from tests.models.small_cosmos import SETTINGS, noisy_practice, small_cosmos
 
-SETTINGS = CosmosSettings(height=32, width=32, steps=2, chunk=8)
 NONE = np.zeros((0, 7), np.float32)
 CHANCE = np.random.default_rng(0)
 FIRST = CHANCE.integers(0, 255, (3, 1, 32, 32, 3)).astype(np.uint8)
@@ -56,19 +63,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def practice(tmp_path_factory: pytest.TempPathFactory) -> RobotDataset:
-    """Two short episodes whose states follow the actions."""
-    episodes = []
-    for number in range(2):
-        rng = np.random.default_rng(number)
-        actions = rng.normal(size=(20, 7)).astype(np.float32) * 0.3
-        moves = np.concatenate([np.zeros((1, 6)), actions[:, :6].cumsum(0)]) * 0.05
-        state = np.concatenate([moves, np.zeros((21, 2))], axis=1).astype(np.float32)
-        cameras = {
-            view: rng.integers(0, 255, (21, 32, 32, 3)).astype(np.uint8) for view in SETTINGS.views
-        }
-        episodes.append(RobotEpisode(cameras, actions, state, "put the can into the bin"))
-    card = DatasetCard("arm", 10, tuple("xyzabcg"), tuple(f"s{n}" for n in range(8)))
-    return open_dataset(write_dataset(tmp_path_factory.mktemp("kit") / "practice", card, episodes))
+    return noisy_practice(tmp_path_factory.mktemp("kit") / "practice")
 
 
 def request(actions: np.ndarray, seed: int = 1) -> ForwardRequest:
@@ -103,6 +98,66 @@ def test_a_folder_is_a_world_that_follows_actions_and_its_seed(folder: Path) -> 
     assert frames.shape == (3, 8, 32, 32, 3) and (frames == again).all()
     assert (frames != other).any() and (frames != seeded).any()
     assert recovered.shape == (8, 7) and world.card.chunk == 8 and len(world.card.revision) == 16
+
+
+class NewPlans:
+    """A policy that proposes other actions each time, and remembers them."""
+
+    def __init__(self) -> None:
+        self.proposed: list[np.ndarray] = []
+
+    def act(self, view: PolicyView) -> np.ndarray:
+        rng = np.random.default_rng(view.step)
+        self.proposed.append((rng.normal(size=(25, 7)) * 0.3).astype(np.float32))
+        return self.proposed[-1]
+
+
+def test_a_policy_acts_in_chunks_of_24_with_16_kept_and_u_from_the_inverse_mode(
+    folder: Path,
+) -> None:
+    settings = CosmosSettings(height=32, width=32, steps=2, action_scale=(0.5,) * 7)
+    pipeline, ran = open_cosmos(folder).pipeline, list[tuple[str, int]]()
+
+    def run(action: CosmosActionCondition, **how: Any) -> Any:
+        ran.append((action.mode, action.chunk_size))
+        return pipeline(action=action, **how)
+
+    world = CosmosWorld(run, settings, "cosmos", "1")
+    imagined: list[tuple[ForwardRequest, np.ndarray]] = []
+    read: list[tuple[InverseRequest, np.ndarray]] = []
+
+    def forward(requests: Sequence[ForwardRequest]) -> list[np.ndarray]:
+        answers = world.forward(requests)
+        imagined.extend(zip(requests, answers, strict=True))
+        return answers
+
+    def inverse(requests: Sequence[InverseRequest]) -> list[np.ndarray]:
+        answers = world.inverse(requests)
+        read.extend(zip(requests, answers, strict=True))
+        return answers
+
+    policy, arm = NewPlans(), np.zeros(8, np.float32)
+    episode = DrivenEpisode("start", 1, "put the can into the bin", 5, FIRST[:, 0], arm)
+
+    (rollout,) = drive(
+        FunctionWorld(world.card, forward, inverse),
+        {1: policy},
+        [episode],
+        lambda *_what: arm,
+        DriveConfig(limit=40),
+    )
+
+    kept = (slice(0, 16), slice(0, 16), slice(0, 8))
+    assert ran == [("forward_dynamics", 24), ("inverse_dynamics", 16)] * 3
+    assert [made.shape[1] for _, made in imagined] == [24, 24, 24]
+    plans = [plan[part] for plan, part in zip(policy.proposed, kept, strict=True)]
+    films = [made[:, part] for (_, made), part in zip(imagined, kept, strict=True)]
+    assert (rollout.actions == np.concatenate(plans)).all()
+    assert (rollout.frames[:, 1:] == np.concatenate(films, axis=1)).all()
+    assert (read[1][0].frames == rollout.frames[:, 16:33]).all()
+    moved = [found[part] for (_, found), part in zip(read, kept, strict=True)]
+    off = [np.linalg.norm((a - b) / 0.5, axis=1).mean() for a, b in zip(plans, moved, strict=True)]
+    assert rollout.u_chunk == pytest.approx(off, rel=1e-5)
 
 
 def test_three_modes_differ_in_what_is_clean_and_each_has_gradients() -> None:

@@ -4,10 +4,6 @@ prints, a run that was cut off goes on."""
 from __future__ import annotations
 
 import json
-import os
-import socket
-import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +25,7 @@ from evaluators.suites.universe.segments import (
 )
 from flows.suites.judges.exam import examine_folder
 from tests.models import two_processes
+from tests.models.launched import launch_two
 
 SPACE = AnswerSpace(("jump", "walk"), ("cup", "dog"))
 
@@ -61,22 +58,7 @@ def drawn_data(folder: Path, clips: int = 6) -> Path:
 def together(paligemma: Path, tmp_path_factory: pytest.TempPathFactory) -> RanTogether:
     to = tmp_path_factory.mktemp("together")
     data = drawn_data(to / "data")
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
-    told = {"WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
-    command = [sys.executable, "-m", "tests.models.two_processes", *map(str, (paligemma, data, to))]
-    both = [
-        subprocess.Popen(
-            command,
-            env={**os.environ, **told, "RANK": str(rank), "LOCAL_RANK": str(rank)},
-            stderr=subprocess.PIPE,
-        )
-        for rank in range(2)
-    ]
-    for process in both:
-        complaint = process.communicate(timeout=900)[1].decode()
-        assert process.returncode == 0, complaint[-3000:]
+    launch_two("tests.models.two_processes", *map(str, (paligemma, data, to)))
     seen = tuple(json.loads((to / f"seen-{rank}.json").read_text()) for rank in range(2))
     return RanTogether((seen[0], seen[1]), to, data)
 

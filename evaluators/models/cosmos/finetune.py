@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, DistributedDataParallelKwargs, InitProcessGroupKwargs
 
 from evaluators.models.adapt.checkpoint import (
     TrainingCheckpoint,
+    drop_checkpoint,
     load_checkpoint,
     save_checkpoint,
 )
+from evaluators.models.adapt.processes import PATIENCE, Processes
 from evaluators.models.cosmos.embodiment import CosmosSettings, Floats, write_settings
 from evaluators.models.cosmos.lessons import ActionClip, draw_mode, lesson_loss, make_lesson
 from evaluators.models.cosmos.world import LORA, TEMPORAL
@@ -104,8 +106,12 @@ def finetune(
     plan: CosmosPlan,
     on_step: Callable[[int, float], None] = lambda _step, _loss: None,
 ) -> tuple[float, ...]:
-    """Train and write the world's folder; the losses, those before an interruption too."""
-    accelerator = Accelerator()
+    """Train and write the world's folder; the losses, those before an interruption too.
+
+    Each process learns from clips of its own; the first one writes and tells of the steps.
+    """
+    accelerator = _accelerator(pipeline)
+    processes = Processes(accelerator.process_index, accelerator.num_processes)
     episodes = list(dataset)
     pseudo = PseudoActions.fit(episodes)
     transformer = _learner(pipeline, plan)
@@ -113,7 +119,8 @@ def finetune(
     optimizer = torch.optim.AdamW(
         changing.values(), plan.rate, betas=(0.9, 0.99), weight_decay=0.05
     )
-    run = json.dumps([asdict(plan), asdict(settings), len(episodes)])
+    counts = {"episodes": len(episodes), "processes": processes.count}
+    run = json.dumps({**asdict(plan), **counts, "settings": asdict(settings)})
     checkpoint = load_checkpoint(folder, run, changing, optimizer)
     losses = list(checkpoint.losses) if checkpoint else []
     learner, optimizer = accelerator.prepare(transformer, optimizer)
@@ -121,20 +128,33 @@ def finetune(
     for step in range(len(losses), plan.steps):
         for group in optimizer.param_groups:
             group["lr"] = plan.rate * schedule(step, plan)
-        rng = np.random.default_rng((plan.seed, step, accelerator.process_index))
+        rng = np.random.default_rng((plan.seed, step, processes.rank))
         loss = _step(pipeline, learner, accelerator, episodes, pseudo, settings, plan, rng)
         _fill_gradients(changing.values())
         optimizer.step()
         optimizer.zero_grad()
-        losses.append(loss)
-        on_step(step + 1, loss)
-        if accelerator.is_main_process and (step + 1) % plan.keep_each == 0:
+        losses.append(float(processes.mean(loss)))
+        if processes.is_main:
+            on_step(step + 1, losses[-1])
+        if (step + 1) % plan.keep_each == 0:
             progress = TrainingCheckpoint(run, tuple(losses))
-            save_checkpoint(folder, progress, changing, optimizer)
-    accelerator.wait_for_everyone()
-    if accelerator.is_main_process:
+            save_checkpoint(folder, progress, changing, optimizer, processes)
+    if processes.is_main:
         _write(pipeline, transformer, folder, settings, plan, episodes)
+    processes.wait()
     return tuple(losses)
+
+
+def _accelerator(pipeline: Any) -> Accelerator:
+    """Where the pipeline is. Every mode leaves parts out, which the processes have to be told; and
+    they wait long enough for one that writes."""
+    return Accelerator(
+        cpu=pipeline.device.type == "cpu",
+        kwargs_handlers=[
+            DistributedDataParallelKwargs(find_unused_parameters=True),
+            InitProcessGroupKwargs(timeout=PATIENCE),
+        ],
+    )
 
 
 def schedule(step: int, plan: CosmosPlan) -> float:
@@ -158,17 +178,19 @@ def _step(
     settings: CosmosSettings,
     plan: CosmosPlan,
     rng: np.random.Generator,
-) -> float:
-    """The gradients of a batch, an instance at a time; each instance weighs the same."""
-    total = 0.0
-    for _ in range(plan.batch):
+) -> torch.Tensor:
+    """The gradients of a batch, an instance at a time; each instance weighs the same. Processes
+    share them with the last one."""
+    total = torch.zeros((), device=accelerator.device)
+    for left in reversed(range(plan.batch)):
         clip = draw_clip(episodes, pseudo, settings, plan, rng)
         view = int(rng.integers(len(settings.views)))
         lesson = make_lesson(pipeline, clip, settings, draw_mode(rng), view)
         chance = torch.Generator().manual_seed(int(rng.integers(2**62)))
-        loss = lesson_loss(pipeline, learner, lesson, chance) / plan.batch
-        accelerator.backward(loss)
-        total += float(loss.detach())
+        with accelerator.no_sync(learner) if left else nullcontext():
+            loss = lesson_loss(pipeline, learner, lesson, chance) / plan.batch
+            accelerator.backward(loss)
+        total += loss.detach()
     return total
 
 
@@ -217,4 +239,4 @@ def _write(
         transformer.save_pretrained(folder / LORA)
     else:
         pipeline.save_pretrained(folder)
-    shutil.rmtree(folder / "checkpoint", ignore_errors=True)
+    drop_checkpoint(folder)

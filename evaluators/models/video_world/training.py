@@ -67,12 +67,16 @@ def train_on(
     prepared: PreparedLessons, config: VideoWorldConfig, plan: VideoPlan, folder: Path, say: Say
 ) -> TrainedWorld:
     """The same from recordings that are prepared already, by a config that sees alike."""
+    from accelerate import PartialState
+
     mean, scale = prepared.action_mean, prepared.action_scale
     config = replace(config, action_mean=mean, action_scale=scale).checked()
     network = train_network(prepared, config, plan, folder, say)
     model = TrainedWorld(config, prepared.codec, network)
-    save_model(model, folder)
-    (folder / STATE).unlink(missing_ok=True)
+    if PartialState().is_main_process:
+        save_model(model, folder)
+        (folder / STATE).unlink(missing_ok=True)
+    PartialState().wait_for_everyone()
     return model
 
 

@@ -3,6 +3,7 @@ them, and training a small one."""
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -69,14 +70,17 @@ def train(
 
     From video and actions alone. On several GPUs start it with `accelerate launch`.
     """
+    from evaluators.models.adapt.processes import launched
     from flows.durable.progress import set_progress, start_progress
     from flows.suites.sc3_train import WorldTrainingPlan, train_here
 
     plan = WorldTrainingPlan(kit, to, config, steps, batch, tuple(without or ()), seed)
-    with reporting_errors(), progress():
+    with reporting_errors(), progress() if launched().is_main else nullcontext():
         start_progress("steps", steps)
         train_here(plan, lambda step, _loss: set_progress("steps", step))
-    say(f"{plain(str(to))} holds the model. Hand it in: armillary submit --model {plain(str(to))}")
+    if launched().is_main:
+        folder = plain(str(to))
+        say(f"{folder} holds the model. Hand it in: armillary submit --model {folder}")
 
 
 @sc3.command()
@@ -135,16 +139,19 @@ def cosmos(
 ) -> None:
     """Fine-tune Cosmos 3 on a kit: forward, cross-view and inverse.
 
-    On several GPUs start it with `accelerate launch`. Then: armillary sc3 rollout --world FOLDER.
+    On several GPUs start it with `accelerate launch` and `--device cuda`. Then: armillary sc3
+    rollout --world FOLDER.
     """
+    from evaluators.models.adapt.processes import launched
     from flows.durable.progress import set_progress, start_progress
     from flows.suites.sc3_worlds import CosmosTuning, tune_cosmos
 
     plan = CosmosTuning(steps, batch, rate, rank, seed, device)
-    with reporting_errors(), progress():
+    with reporting_errors(), progress() if launched().is_main else nullcontext():
         start_progress("steps", steps)
         losses = tune_cosmos(base, kit, to, plan, lambda step, _loss: set_progress("steps", step))
-    say(f"{plain(str(to))} holds the world; its last loss is {losses[-1]:.3f}.")
+    if launched().is_main:
+        say(f"{plain(str(to))} holds the world; its last loss is {losses[-1]:.3f}.")
 
 
 @sc3.command()
