@@ -37,14 +37,18 @@ def import_jsonl(
     to: NewBundle,
     manifest: Manifest,
 ) -> None:
-    """Make a bundle from finished answers."""
-    from evaluators.suites import suite_named
+    """Make a bundle from finished answers.
+
+    The manifest's suite is universe, or a mounted bank of one's own.
+    """
+    from flows.suites.judges.answers import samples_of_suite
     from submissions.bundle.declarations import read_declaration
     from submissions.tools.import_answers import import_answers
 
     with reporting_errors(answers):
-        sample_ids = {sample.id for sample in suite_named("universe").samples()}
-        path = plain(str(import_answers(to, read_declaration(manifest), answers, sample_ids)))
+        declared = read_declaration(manifest)
+        sample_ids = samples_of_suite(str(declared.get("suite")))
+        path = plain(str(import_answers(to, declared, answers, sample_ids)))
         say(f"Written: {path}. Next: armillary check {path}")
 
 

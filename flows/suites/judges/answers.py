@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 
 from evaluators.contracts import Question, Request, Sample
 from evaluators.media import sha256_file, write_mp4
-from evaluators.suites import suite_named
+from evaluators.suites import all_suites, suite_named
 from evaluators.suites.universe.bank import frames_of
 from evaluators.worlds.doom.places import RATE
 from flows.workers.judges import JudgeOptions, open_judge
@@ -50,6 +50,13 @@ def ask(
                         count += 1
         on_clips(len(part))
     return count, len(open_samples) - count
+
+
+def samples_of_suite(name: str) -> frozenset[str]:
+    """What may be answered: the samples of a mounted bank of that name, or else the open ones."""
+    mounted = name in {suite.name for suite in all_suites()} and name.startswith("universe.")
+    suite = suite_named(name if mounted else "universe")
+    return frozenset(sample.id for sample in suite.samples())
 
 
 def answered(file: Path) -> frozenset[str]:

@@ -76,10 +76,11 @@ def test_what_the_list_of_samples_hands_out_holds_no_truth() -> None:
 
 
 @pytest.mark.long
-def test_the_last_frame_alone_tells_little_of_the_action() -> None:
-    found = last_frame_rule()
+@pytest.mark.parametrize(("everywhere", "clips"), [(False, 128), (True, 352)])
+def test_the_last_frame_alone_tells_little_of_the_action(everywhere: bool, clips: int) -> None:
+    found = last_frame_rule(everywhere=everywhere)
 
-    assert found.actions < 100 / 8 + 3 * found.spread
+    assert found.clips == clips and found.actions < 100 / 8 + 3 * found.spread
 
 
 def test_the_clips_that_were_looked_at_are_of_this_bank_and_hardly_any_is_in_doubt() -> None:
