@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 import torch
 
+from evaluators.contracts.robot_policy import PolicyView
 from evaluators.media import sha256_file
 from evaluators.models.robots.annotator import shipped_annotator
 from evaluators.models.robots.cloning import words
 from evaluators.models.robots.eyes import TableEyesConfig
 from evaluators.models.robots.lessons import LessonPlan, demonstrate, teach_clone, teach_eyes
-from evaluators.models.robots.policies import load_policies
+from evaluators.models.robots.policies import load_policies, read_arm
 from evaluators.models.robots.roster import PARTS, NoSuchPart, train_policies
 from evaluators.models.robots.seeing import look, pose_targets
 from evaluators.models.robots.sights import from_wrist, meeting, shown_at_wrist, shown_in_room
@@ -21,11 +22,15 @@ from evaluators.models.robots.snapshots import Snapshots, leaks, take_snapshots
 from evaluators.models.robots.weights import WEIGHTS, open_clone, open_eyes, save_network
 from evaluators.suites.sc3.reading import card
 from evaluators.worlds.tabletop.cards import CARDS
-from evaluators.worlds.tabletop.starts import BUSSING, DESTINATIONS, SWAPPED, say
+from evaluators.worlds.tabletop.planner import EXECUTED, Errand, plan, seen
+from evaluators.worlds.tabletop.running import run_policy
+from evaluators.worlds.tabletop.starts import BUSSING, DESTINATIONS, SWAPPED, draw_start, say
+from evaluators.worlds.tabletop.trials import draw_trial
 from flows.cli.parameters.names import _policy_networks
 from flows.suites.sc3_train import CannotTeach, teach_policies
 from tests.worlds.stages import open_stage
 
+TAKEN_OVER = 48
 SMALL = TableEyesConfig(pixels=16, channels=4, hidden=8)
 
 
@@ -110,6 +115,27 @@ def test_the_annotator_sees_nothing_placed_where_there_is_nothing_to_see(level: 
     frames = np.full((3, 201, 64, 64, 3), level, np.uint8)
 
     assert not shipped_annotator().annotate(frames, say(0, 0)).object_placing
+
+
+def test_a_policy_sees_that_its_hand_is_empty_after_a_miss_and_tries_again() -> None:
+    stage, start = open_stage(), draw_start("x7", BUSSING)
+    policy, answers = load_policies()[1], []
+
+    class Missed:
+        """The hand closes beside the object; then the policy is asked."""
+
+        def act(self, view: PolicyView) -> np.ndarray:
+            if view.step < TAKEN_OVER:
+                beside = Errand(start.named, start.bin, beside=(0.05, 0.0))
+                return plan(seen(stage.table.state()), beside)
+            answers.append(policy.act(view))
+            return answers[-1]
+
+    run = run_policy(stage, start, draw_trial("miss"), Missed(), read_arm, EXECUTED)
+
+    assert run.actions[TAKEN_OVER - 1, 6] > 0, "the hand is closed when the policy is asked"
+    assert answers[0][0, 6] < 0 and answers[0][0, 2] > 0.5, "it opens the hand and goes up"
+    assert run.truth.lifted[start.named] and run.truth.outcome(start).object_placing
 
 
 def test_the_annotator_s_card_names_the_weights_it_reads_with() -> None:

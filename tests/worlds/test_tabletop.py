@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from evaluators.models.video_world.table_course import TableCourse
-from evaluators.worlds.actions import BadActions, check_actions
+from evaluators.worlds.actions import Actions, BadActions, check_actions
 from evaluators.worlds.tabletop import engine
-from evaluators.worlds.tabletop.engine import NoSimulator, TableTruth
+from evaluators.worlds.tabletop.engine import NoSimulator, TableState, TableTruth
 from evaluators.worlds.tabletop.episodes import RecordedEpisode, TableStage, record
 from evaluators.worlds.tabletop.library import make_practice, read_practice
 from evaluators.worlds.tabletop.planner import Errand, plan, seen
@@ -34,6 +34,8 @@ from evaluators.worlds.tabletop.views import VIEWS, shrink
 from tests.worlds.stages import open_stage
 
 START = draw_start("x7", BUSSING)
+CLOSING = 5
+"""Actions in which the fingers close."""
 FIRST_FRAME = """
 from hashlib import sha256
 from evaluators.worlds.tabletop.episodes import TableStage
@@ -44,6 +46,11 @@ frames = stage.cameras.render()
 stage.table.step(__import__("numpy").full(7, 0.5))
 print(sha256(frames.tobytes()).hexdigest(), sha256(stage.table.data.qpos.tobytes()).hexdigest())
 """
+
+
+def closings(actions: Actions) -> list[int]:
+    """The steps at which the hand begins to close."""
+    return [int(step) + 1 for step in np.flatnonzero(np.diff(actions[:, 6]) > 0)]
 
 
 def fetched(stage: TableStage, start: TableStart, noise: TrialNoise = NO_NOISE) -> RecordedEpisode:
@@ -107,6 +114,21 @@ def test_an_object_that_is_fetched_and_brought_meets_every_criterion() -> None:
     assert outcome.language_following and outcome.object_lifting and outcome.object_placing
     assert (START.named, START.bin) in episode.visited
     assert episode.proprioception.shape == (len(episode.actions) + 1, 8)
+
+
+def test_a_grasp_that_missed_is_tried_again_and_then_holds() -> None:
+    def beside_at_first(state: TableState, step: int) -> Actions:
+        beside = (0.05, 0.0) if step < 40 else (0.0, 0.0)
+        return plan(seen(state), Errand(START.named, START.bin, beside))
+
+    episode = record(open_stage(), START, NO_NOISE, beside_at_first, every=200)
+
+    replans = [step + CLOSING for step in closings(episode.actions)]
+    held = [episode.states[step].held for step in replans]
+    opened = [episode.actions[step, 6] < 0 for step in replans]
+    assert held == [-1, -1, START.named], "two grasps miss, the third holds"
+    assert opened == [True, True, False], "an empty hand is opened at once, a full one is not"
+    assert episode.truth.lifted[START.named] and episode.truth.outcome(START).object_placing
 
 
 def test_a_hand_that_never_closes_has_tried_nothing() -> None:

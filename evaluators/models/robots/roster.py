@@ -17,7 +17,14 @@ HELD_OUT, SHEETS, FEW, JUDGED = 4, 72, 10, 18
 poor, and those on which anything may lie in any bin, for the annotator alone."""
 
 BLURRED = TableEyesConfig(pixels=32, channels=8, hidden=48)
-PARTS = ("eyes", "annotator", "blurred", "clone", "clone_few")
+LESSONS = {
+    "eyes": LessonPlan(2600, 48, 3e-3),
+    "annotator": LessonPlan(800, 48, 1.5e-3, seed=3),
+    "blurred": LessonPlan(600, 32, 3e-3, seed=1),
+    "clone": LessonPlan(500, seed=2),
+    "clone_few": LessonPlan(200, seed=2),
+}
+PARTS = tuple(LESSONS)
 
 
 class NoSuchPart(ValueError):
@@ -31,36 +38,35 @@ def train_policies(
     cloned policies begin with the eyes of the same folder, so eyes come first."""
     if unknown := set(parts) - set(PARTS):
         raise NoSuchPart(f"There is no network {sorted(unknown)[0]!r}. Known: {', '.join(PARTS)}.")
-    lessons: dict[str, Callable[[], TableEyes | Clone]] = {
-        "eyes": lambda: teach_eyes(
-            _moments(cache, SHEETS, say), TableEyesConfig(), LessonPlan(2600, 48, 3e-3), say
-        ),
-        "annotator": lambda: _annotator(folder, cache, say),
-        "blurred": lambda: teach_eyes(
-            _moments(cache, FEW, say), BLURRED, LessonPlan(600, 32, 3e-3, seed=1), say
-        ),
-        "clone": lambda: _clone(folder, _moments(cache, SHEETS, say), 500, say),
-        "clone_few": lambda: _clone(folder, _moments(cache, FEW, say), 200, say),
+    teach: dict[str, Callable[[LessonPlan], TableEyes | Clone]] = {
+        "eyes": lambda plan: teach_eyes(_moments(cache, SHEETS, say), TableEyesConfig(), plan, say),
+        "annotator": lambda plan: _annotator(folder, cache, plan, say),
+        "blurred": lambda plan: teach_eyes(_moments(cache, FEW, say), BLURRED, plan, say),
+        "clone": lambda plan: _clone(folder, _moments(cache, SHEETS, say), plan, say),
+        "clone_few": lambda plan: _clone(folder, _moments(cache, FEW, say), plan, say),
     }
-    return [_make(folder / f"{part}.safetensors", lessons[part]) for part in PARTS if part in parts]
+    return [
+        _make(folder / f"{part}.safetensors", teach[part](LESSONS[part]))
+        for part in PARTS
+        if part in parts
+    ]
 
 
-def _make(path: Path, lesson: Callable[[], TableEyes | Clone]) -> Path:
-    save_network(lesson(), path)
+def _make(path: Path, network: TableEyes | Clone) -> Path:
+    save_network(network, path)
     return path
 
 
-def _annotator(folder: Path, cache: Path, say: Say) -> TableEyes:
+def _annotator(folder: Path, cache: Path, lesson: LessonPlan, say: Say) -> TableEyes:
     """The eyes of policies, which go on learning with objects in every bin."""
     begun = open_eyes(folder, "eyes")
     sheets = make_snapshots(_names(HELD_OUT, JUDGED), cache, everywhere=True)
     sheets += make_snapshots(_names(HELD_OUT, 2 * JUDGED), cache)
-    lesson = LessonPlan(800, 48, 1.5e-3, seed=3)
     return teach_eyes(read_snapshots(sheets), begun.config, lesson, say, begun)
 
 
-def _clone(folder: Path, moments: Snapshots, steps: int, say: Say) -> Clone:
-    return teach_clone(moments, open_eyes(folder, "eyes"), LessonPlan(steps, seed=2), say)
+def _clone(folder: Path, moments: Snapshots, lesson: LessonPlan, say: Say) -> Clone:
+    return teach_clone(moments, open_eyes(folder, "eyes"), lesson, say)
 
 
 def _moments(cache: Path, until: int, say: Say) -> Snapshots:

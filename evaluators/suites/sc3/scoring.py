@@ -33,7 +33,9 @@ WHOSE = {OWN: "the submitter's own", **{name: name for name in (MADE_UP, SIMULAT
 FAILED = {"psnr": 0.0, "ssim": 0.0, "lpips": 1.0}
 """What a rollout that is missing or unreadable counts as."""
 
+UNLABELLED = "nobody has labelled these rollouts yet"
 LIKENESS = tuple(FAILED)
+REAL_RATE = "real_rate"
 PER_SAMPLE = ("reproduction_average", "rate_error", *LIKENESS, "termination_rate")
 RATES = ("pearson_r", "mmrv", "pearson_r_within", "rate_error")
 
@@ -140,6 +142,12 @@ class ModeScores:
             _match(sample, self.score(sample, PER_SAMPLE[0]), self.real) for sample in self.samples
         ]
 
+    def unlabelled(self) -> bool:
+        """Whether there are rollouts, and nobody has said of any what holds in it."""
+        scores = [self.score(sample, PER_SAMPLE[0]) for sample in self.samples]
+        outcomes = {score.outcome for score in scores if score}
+        return Outcome.NOT_APPLICABLE in outcomes and Outcome.SCORED not in outcomes
+
     def whose(self) -> str:
         """A note where submitters labelled rollouts themselves; empty where none did."""
         scores = [score for sample in self.samples if (score := self.score(sample, PER_SAMPLE[0]))]
@@ -161,8 +169,10 @@ class ModeScores:
 
 def _cells(part: ModeScores) -> Iterator[Cell]:
     matches, whose = part.matches(), part.whose()
-    draws = draw(matches, RESAMPLES)
-    yield from (replace(cell, note=whose) for cell in _judged(part, matches, draws))
+    draws, unlabelled = draw(matches, RESAMPLES), part.unlabelled()
+    for cell in _judged(part, matches, draws):
+        told = _empty(cell, UNLABELLED) if unlabelled and cell.metric != REAL_RATE else cell
+        yield replace(told, note=whose)
     yield from _means(part, draws)
     if part.mode == "offline":
         yield _fvd(part)
@@ -193,7 +203,7 @@ def _steerable(cell: Cell) -> Cell:
         f"{cell.n_expected - cell.n_scored} of {cell.n_expected} rollouts are missing: leaving "
         "some out could steer it"
     )
-    return replace(cell, value=None, low=None, high=None, why_empty=why)
+    return _empty(cell, why)
 
 
 def _reproduction(
@@ -226,7 +236,7 @@ def _rates(
             len(mine),
             ends(draws.predicted[place]),
         )
-        yield _cell("real_rate", facets, point.real, present, len(mine), ends(draws.real[place]))
+        yield _cell(REAL_RATE, facets, point.real, present, len(mine), ends(draws.real[place]))
 
 
 def _means(part: ModeScores, draws: Draws) -> Iterator[Cell]:
@@ -267,7 +277,11 @@ def _fvd(part: ModeScores) -> Cell:
 
 def _unweighed(cell: Cell) -> Cell:
     """Without weights there is no such number, whatever failed."""
-    return replace(cell, value=None, low=None, high=None, why_empty=NO_WEIGHTS)
+    return _empty(cell, NO_WEIGHTS)
+
+
+def _empty(cell: Cell, why: str) -> Cell:
+    return replace(cell, value=None, low=None, high=None, why_empty=why)
 
 
 def _cell(

@@ -28,11 +28,11 @@ def outcome(frames: np.ndarray) -> dict[str, bool]:
     return {name: bool(flag) for name, flag in zip(CRITERIA, held, strict=True)}
 
 
-def real_runs() -> list[tuple[int, str, Trajectory]]:
+def real_runs(starts: int = STARTS) -> list[tuple[int, str, Trajectory]]:
     """Every policy from every start."""
     runs = []
     for policy, corner in CORNERS.items():
-        for number in range(STARTS):
+        for number in range(starts):
             where = (0.05 + 0.1 * number, 0.4 - 0.05 * number)
             name = f"p{policy}-{number}"
             episode = start(name, where)
@@ -50,14 +50,14 @@ def episode_of(
     return RobotEpisode(cameras, run.actions[:, :width], state, "to the corner", labels)  # type: ignore[arg-type]
 
 
-def arm_bench(folder: Path, labels: str = "trusted") -> Path:
+def arm_bench(folder: Path, labels: str = "trusted", starts: int = STARTS) -> Path:
     """A robot with three cameras whose episodes carry their labels."""
     _card(folder, "our_arm")
     (folder / "bench.json").write_text(json.dumps({"limit": 40, "labels": labels, "arm": "deltas"}))
     views = ("agent", "front", "wrist")
     episodes = [
         episode_of(run, views, 7, policy=policy, start=name, object="dot", **outcome(run.frames))
-        for policy, name, run in real_runs()
+        for policy, name, run in real_runs(starts)
     ]
     card = DatasetCard("invented arm", 10, NAMES[7], tuple(f"s{n}" for n in range(8)))
     write_dataset(folder / "episodes", card, episodes)
@@ -65,13 +65,15 @@ def arm_bench(folder: Path, labels: str = "trusted") -> Path:
     return folder
 
 
-def hand_bench(folder: Path) -> Path:
+def hand_bench(folder: Path, labels: str = "study") -> Path:
     """A robot with one camera and two numbers an action; a table of two objects a start."""
     _card(folder, "our_hand")
-    (folder / "bench.json").write_text(json.dumps({"limit": 40}))
+    (folder / "bench.json").write_text(json.dumps({"limit": 40, "labels": labels}))
     card = DatasetCard("invented hand", 10, NAMES[2], tuple(f"s{n}" for n in range(8)))
     runs = real_runs()
-    write_dataset(folder / "episodes", card, [episode_of(r, ("top",), 2) for _, _, r in runs])
+    episodes = [episode_of(run, ("top",), 2) for _, _, run in runs]
+    write_dataset(folder / "episodes", card, episodes)
+    write_dataset(folder / "practice", card, episodes[:3])
     with (folder / "outcomes.csv").open("w", newline="") as stream:
         names = ("start", "policy", "split", "instruction", "object", *CRITERIA, "episode")
         writer = csv.DictWriter(stream, names)

@@ -4,31 +4,34 @@ a world written by somebody else goes from the kit to that board."""
 from __future__ import annotations
 
 import ast
-import csv
 import json
-import threading
-from collections.abc import Iterator
+import os
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from evaluators.contracts import BankCard, Opinion, Outcome, Output
+from evaluators.contracts import BankCard, Cell, Json, Opinion, Outcome, Output
 from evaluators.suites.sc3 import SUITE
 from evaluators.suites.sc3.own.bench import BadBench, open_bench
 from evaluators.suites.sc3.rollouts import replay
 from evaluators.suites.sc3.rollouts.replay import ContradictedRollout
 from evaluators.suites.sc3.rollouts.trajectories import CRITERIA, from_bytes, to_bytes
 from evaluators.worlds.lerobot.reading import open_dataset
-from evaluators.worlds.wire.policy_server import serve_openpi
-from tests.bundles import declaration
 from tests.command import Machine
 from tests.suites.sc3 import stranger
-from tests.suites.sc3.dots import Seeker
-from tests.suites.sc3.robots import CORNERS, arm_bench, hand_bench, outcome
-
-WORLD = "tests.suites.sc3.stranger.world"
+from tests.suites.sc3.labs import (
+    ARM,
+    HAND,
+    WORLD,
+    InventedRobot,
+    handed_in,
+    labelled,
+    rolled_out,
+)
+from tests.suites.sc3.robots import arm_bench, hand_bench
 
 
 @pytest.fixture(scope="module")
@@ -42,18 +45,14 @@ def hand(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[list[str]]:
-    """The lab's three policies, each behind openpi's websocket."""
-    running = [serve_openpi(Seeker(corner), {}) for corner in CORNERS.values()]
-    for server in running:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield [
-        word
-        for number, server in zip(CORNERS, running, strict=True)
-        for word in ("--policy-url", f"{number}=ws://127.0.0.1:{server.socket.getsockname()[1]}")
-    ]
-    for server in running:
-        server.shutdown()
+def machine(arm: Path, tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    """One home with both robots mounted, whose labels are trusted."""
+    trusted = hand_bench(tmp_path_factory.mktemp("lab") / "trusted", "trusted")
+    banks = os.pathsep.join((str(arm), str(trusted)))
+    home = tmp_path_factory.mktemp("board") / "home"
+    machine = Machine(home, {"ARMILLARY_BANKS_PATH": banks, "ARMILLARY_ENGINE": "here"})
+    machine.run("init")
+    return machine
 
 
 def test_the_stranger_imports_nothing_of_ours_but_the_contract() -> None:
@@ -66,65 +65,35 @@ def test_the_stranger_imports_nothing_of_ours_but_the_contract() -> None:
 
 
 @pytest.mark.xdist_group("embedded")
-def test_a_stranger_s_world_goes_from_kit_to_the_board_of_a_lab_s_own_arm(
-    arm: Path, servers: list[str], tmp_path: Path
+@pytest.mark.parametrize("robot", [ARM, HAND], ids=lambda robot: robot.suite)
+def test_a_stranger_s_world_goes_from_kit_to_a_rank_on_the_board_of_a_lab_s_own_robot(
+    machine: Machine, robot: InventedRobot, tmp_path: Path
 ) -> None:
-    machine = Machine(
-        tmp_path / "home", {"ARMILLARY_BANKS_PATH": str(arm), "ARMILLARY_ENGINE": "here"}
-    )
-    machine.run("init")
-    out, suite = tmp_path / "out", ("--suite", "sc3.our_arm")
-    manifest, labels = tmp_path / "manifest.json", tmp_path / "labels.csv"
-    manifest.write_text(
-        json.dumps(
-            declaration(
-                suite="sc3.our_arm",
-                suite_version="1.0",
-                subset="full",
-                modalities=["trajectory"],
-            )
-        )
-    )
+    kit = tmp_path / "kit"
 
-    machine.run("sc3", "kit", str(tmp_path / "kit"), *suite, "--practice", "2")
-    world = ("--world", f"{WORLD}:three_views", "--no-clips")
-    told = machine.run("sc3", "rollout", str(out), *suite, *world, *servers)
-    _label(out, labels)
-    bundle = tmp_path / "bundle.zip"
-    machine.run(
-        *("sc3", "pack", str(out), "--to", str(bundle), "--manifest", str(manifest)),
-        *("--labels", str(labels)),
-    )
-    submission = machine.submit(bundle)
-    machine.run("evaluate", submission)
+    machine.run("sc3", "kit", str(kit), "--suite", robot.suite, "--practice", "2")
+    rollouts = rolled_out(machine, robot, tmp_path / "out")
+    submission = handed_in(machine, robot, rollouts, labelled(robot, rollouts))
 
-    kit = json.loads((tmp_path / "kit/kit.json").read_text())
-    assert kit["practice_episodes"] == 2 and len(kit["starts"]) == 18
-    assert len(open_dataset(tmp_path / "kit/practice")) == 2
-    assert (tmp_path / "kit/starts/p1-0/wrist.png").is_file()
-    assert np.load(tmp_path / "kit/recorded/p1-0.npy").shape == (40, 7)
-    assert "36 rollouts are in" in told
-    address = ("--setting", "online", "--modality", "video", "--format", "json")
-    entries = json.loads(
-        machine.run("board", "sc3.our_arm", "--metric", "reproduction_average", *address)
-    )
-    assert entries[0]["value"] > 0.9 and entries[0]["low"] is not None
-    r = json.loads(
-        machine.run("board", "sc3.our_arm", "--metric", "pearson_r", "--task", "pooled", *address)
-    )
-    assert r[0]["value"] > 0.95
+    assert len(list(rollouts.glob("*.npz"))) == 36
+    said = json.loads((kit / "kit.json").read_text())
+    assert said["practice_episodes"] == 2 and len(said["starts"]) == 18
+    assert len(open_dataset(kit / "practice")) == 2
+    assert (kit / f"starts/p1-0/{robot.views[-1]}.png").is_file()
+    assert np.load(kit / "recorded/p1-0.npy").shape == (40, robot.width)
+    (entry,) = online(machine, robot, "--metric", "reproduction_average")
+    assert (entry["rank"], entry["submission_id"]) == (1, submission)
+    assert entry["value"] > 0.9 and entry["low"] is not None
+    (r,) = online(machine, robot, "--metric", "pearson_r", "--task", "pooled")
+    assert (r["rank"], r["n_scored"], r["n_expected"]) == (1, 18, 18) and r["value"] > 0.95
     assert "All agree with the board" in machine.run("verify", submission)
 
 
-def _label(rollouts: Path, table: Path) -> None:
-    """What the lab's annotators see."""
-    with table.open("w", newline="") as stream:
-        writer = csv.DictWriter(stream, ("sample", "annotator", "object", *CRITERIA))
-        writer.writeheader()
-        for path in sorted(rollouts.glob("*.npz")):
-            frames = from_bytes(path.read_bytes()).frames
-            row = {"sample": path.stem, "annotator": "ann", "object": "dot"}
-            writer.writerow({**row, **outcome(frames)})
+def online(machine: Machine, robot: InventedRobot, *metric: str) -> list[dict[str, Any]]:
+    """The robot's own board, of policies that acted on generated frames."""
+    address = ("--setting", "online", "--modality", "video", "--format", "json")
+    entries: list[dict[str, Any]] = json.loads(machine.run("board", robot.suite, *metric, *address))
+    return entries
 
 
 @pytest.mark.xdist_group("embedded")
@@ -155,6 +124,29 @@ def test_the_hand_has_one_view_two_numbers_an_action_and_two_objects_a_start(
     assert rated["rate_error"].value == 0.0 and rated["reproduction_average"].value == 1.0
     clip = suite.rating.show(sample, out / f"{sample.id}.npz", tmp_path)  # type: ignore[misc, union-attr]
     assert clip.is_file()
+
+
+def test_what_nobody_has_labelled_has_no_reproduction_and_what_failed_reproduces_nothing(
+    hand: Path,
+) -> None:
+    suite = SUITE.mount(BankCard("sc3", "our_hand", "1.0", "Hand", hand))  # type: ignore[misc]
+    samples = [sample for sample in suite.samples() if sample.facets.setting == "online"]
+    read: dict[str, Json] = {"psnr": None, "ssim": None, "terminated_at": None}
+
+    def cells(outcome: Outcome) -> dict[str, Cell]:
+        outputs = [Output(sample.id, outcome, record={"value": read}) for sample in samples]
+        pairs = zip(samples, outputs, strict=True)
+        scores = [s for pair in pairs for s in suite.scoring.score(*pair, {})]  # type: ignore[union-attr]
+        return {cell.metric: cell for cell in suite.scoring.tabulate(samples, scores)}  # type: ignore[misc, union-attr]
+
+    unlabelled, failed = cells(Outcome.SCORED), cells(Outcome.OUTPUT_INVALID)
+    empty = {name for name, cell in unlabelled.items() if cell.why_empty.startswith("nobody has")}
+    assert empty > {"reproduction_average", "rate_error", "predicted_rate"}
+    assert {name for name, cell in unlabelled.items() if cell.value is not None} == {
+        "real_rate",
+        "termination_rate",
+    }
+    assert failed["reproduction_average"].value == 0.0
 
 
 def test_without_a_policy_of_the_lab_s_own_the_command_says_how_to_name_it(

@@ -127,7 +127,7 @@ class MountedBench:
             decoding="each criterion by majority",
             frames="all",
             precision="",
-            code="sc3-own-1",
+            code="sc3-own-2",
             note=note,
         )
 
