@@ -110,13 +110,16 @@ def noise_like(clip: VideoClip, generator: torch.Generator) -> VideoClip:
 def sample(
     network: VideoNetwork, clip: VideoClip, clean: Tensor, noise: VideoClip, steps: int
 ) -> VideoClip:
-    """Makes what is not clean, from the noise given, in so many steps from noise to data."""
+    """Makes what is not clean, from the noise given, in so many steps from noise to data. Where all
+    views are known nothing is painted."""
+    seen = bool(clean[:, :-1].all())
+    asked = torch.arange(0, device=clean.device) if seen else None
     context, zero = network.config.context, torch.zeros(len(clip.video), device=clip.video.device)
     current = _mix(clip, noise, zero, clean, context)
     times = shifted(torch.linspace(0, 1, steps + 1), network.config.shift).tolist()
     for now, after in pairwise(times):
-        ahead, actions = network(current, zero + now, clean)
-        video = torch.cat([clip.video[:, :, :context], ahead], dim=2)
+        ahead, actions = network(current, zero + now, clean, asked)
+        video = clip.video if seen else torch.cat([clip.video[:, :, :context], ahead], dim=2)
         share = (after - now) / (1 - now)
         moved = replace(
             clip,

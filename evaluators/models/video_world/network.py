@@ -148,7 +148,9 @@ class VideoNetwork(nn.Module):
         after = config.context // config.group
         ahead = self._ungrouped(self.video_out(hidden[:, after:, :-1]))
         asked = torch.arange(ahead.shape[2], device=ahead.device) if asked is None else asked
-        return self.paint(ahead[:, :, asked], seen, asked), self._read(hidden[:, :, -1], motion)
+        nothing = seen.newest[:, :, None][:, :, :0]
+        painted = self.paint(ahead[:, :, asked], seen, asked) if len(asked) else nothing
+        return painted, self._read(hidden[:, :, -1], motion)
 
     def see(self, video: Tensor, known: Tensor) -> SeenVideo:
         """What the network is shown of video; views that are `known` [n, views] go to the end."""
