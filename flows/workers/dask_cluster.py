@@ -26,8 +26,6 @@ WATCHED_SECONDS = 1.0
 """How often a worker looks whether its shard is still wanted."""
 ASKED_SECONDS = 20.0
 """How often the cluster is asked whether it works on our shards."""
-WORKER_DEATHS = 3
-"""So many workers may die under a shard before it is given up."""
 
 
 class NoCluster(Exception):
@@ -146,12 +144,11 @@ class DaskRunner:
 
     def submit(self, task: Any, arguments: dict[str, Any]) -> Any:
         """Hand a shard to whichever worker has a slot; the dearest come first because they were
-        put first."""
+        put first. When its worker dies, the scheduler hands it to another, three times unless its
+        `allowed-failures` says otherwise; Dask's `retries` are for errors, which are ours."""
         waits = tuple(task.retry_delay_seconds or ())[: task.retries]
         call = ShardCall(task.fn, arguments, waits)
-        return self.client.submit(
-            run_shard, call, pure=False, resources={SLOT: 1}, retries=WORKER_DEATHS
-        )
+        return self.client.submit(run_shard, call, pure=False, resources={SLOT: 1})
 
     def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]:
         """Those that have ended, after so many seconds at most."""
