@@ -22,13 +22,11 @@ def failed_by_its_machine(folder: str, times: int) -> int:
     return runs
 
 
-def named(folder: str, name: str, gate: str = "") -> str:
-    """Wait for a file, if one is named, and write the name down."""
-    while gate and not (Path(folder) / gate).exists():
+def held(folder: str) -> None:
+    """Keep its worker until a file says `go`."""
+    _note(folder)
+    while not (Path(folder) / "go").exists():
         time.sleep(0.05)
-    with (Path(folder) / "order").open("a") as order:
-        order.write(f"{name}\n")
-    return name
 
 
 def _note(folder: str) -> int:

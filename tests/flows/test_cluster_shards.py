@@ -1,18 +1,25 @@
-"""Shards of several submissions on one cluster: a fault of ours is counted once a try."""
+"""What a worker of a cluster failed counts once a try, and is tried elsewhere if it can be."""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from flows.workers import dask_shards
 from flows.workers.confined.fault_rules import GivenBack, WorkerFault
-from flows.workers.executor import _as_finished
+from flows.workers.dask_shards import DaskRunner, dask_runner
+from flows.workers.executor import ShardTry, _as_finished
 from infra.settings import Settings
 from tests.command import Machine
-from tests.flows.faulty_shards import failed_by_its_machine, given_back
+from tests.flows.faulty_shards import failed_by_its_machine, given_back, held
+from tests.flows.test_cluster import until
 from tests.servers import dask
 from tests.servers.dask import DaskCluster
 from tests.servers.unavailable import needs
@@ -27,10 +34,22 @@ def one_worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DaskCluster
         yield cluster
 
 
+@pytest.fixture
+def two_workers(tmp_path: Path) -> Iterator[DaskCluster]:
+    with needs(dask.serve(tmp_path, 2, Machine(tmp_path / "home").environment)) as cluster:
+        yield cluster
+
+
 def shard_of(function: Callable[..., Any]) -> Any:
     from prefect import task
 
     return task(retries=2, retry_delay_seconds=[0, 0])(function)
+
+
+def tried(runner: DaskRunner, shard: Any, arguments: dict[str, Any]) -> list[Any]:
+    """What a shard returned, tried as often as it takes."""
+    running = {runner.submit(shard, arguments): ShardTry(arguments)}
+    return list(_as_finished(runner, shard, running, None))
 
 
 def runs(folder: Path) -> list[str]:
@@ -49,8 +68,6 @@ def test_a_fault_of_ours_ends_a_try_and_the_cluster_tries_nothing_by_itself(
     arguments: dict[str, Any],
     error: type[Exception],
 ) -> None:
-    from flows.workers.dask_cluster import dask_runner
-
     with dask_runner(Settings(engine=one_worker.engine)) as runner:
         future = runner.submit(shard_of(function), {"folder": str(tmp_path), **arguments})
         with pytest.raises(error):
@@ -62,12 +79,64 @@ def test_a_fault_of_ours_ends_a_try_and_the_cluster_tries_nothing_by_itself(
 def test_a_shard_that_its_machine_failed_is_tried_again_until_it_ends(
     one_worker: DaskCluster, tmp_path: Path
 ) -> None:
-    from flows.workers.dask_cluster import dask_runner
-
     shard, arguments = shard_of(failed_by_its_machine), {"folder": str(tmp_path), "times": 2}
     with dask_runner(Settings(engine=one_worker.engine)) as runner:
-        running = {runner.submit(shard, arguments): arguments}
-        found: list[Any] = list(_as_finished(runner, shard, running, None))
+        found = tried(runner, shard, arguments)
 
     assert found == [3]
     assert len(runs(tmp_path)) == 3
+
+
+def test_what_one_worker_failed_is_tried_on_the_other_even_if_that_is_busy(
+    two_workers: DaskCluster, tmp_path: Path
+) -> None:
+    busy, failing = folders(tmp_path)
+
+    def end_the_other() -> None:
+        until((failing / "runs").exists)
+        time.sleep(3)
+        (busy / "go").touch()
+
+    with dask_runner(Settings(engine=two_workers.engine)) as runner:
+        other = runner.submit(shard_of(held), {"folder": str(busy)})
+        until((busy / "runs").exists, *two_workers.workers)
+        threading.Thread(target=end_the_other, daemon=True).start()
+        found = tried(runner, shard_of(failed_by_its_machine), {"folder": str(failing), "times": 1})
+        runner.result(other)
+
+    first, second = runs(failing)
+    assert found == [2]
+    assert [second] == runs(busy) and first != second
+
+
+def test_when_the_other_worker_leaves_the_one_that_failed_it_tries_again(
+    two_workers: DaskCluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_shards, "ASKED_SECONDS", 1.0)
+    busy, failing = folders(tmp_path)
+
+    def kill_the_other() -> None:
+        until(lambda: bool(runner.only))
+        os.killpg(two_workers.workers[number].pid, signal.SIGKILL)
+        (busy / "go").touch()
+
+    with dask_runner(Settings(engine=two_workers.engine)) as runner:
+        other = runner.submit(shard_of(held), {"folder": str(busy)})
+        until((busy / "runs").exists, *two_workers.workers)
+        workers = runner.client.scheduler_info()["workers"]
+        number = int(workers[runs(busy)[0]]["name"].removeprefix("worker-"))
+        threading.Thread(target=kill_the_other, daemon=True).start()
+        found = tried(runner, shard_of(failed_by_its_machine), {"folder": str(failing), "times": 1})
+        runner.result(other)
+
+    first, second = runs(failing)
+    assert found == [2]
+    assert first == second != runs(busy)[0]
+
+
+def folders(inside: Path) -> tuple[Path, Path]:
+    """One for the shard that keeps a worker, one for the shard that fails."""
+    busy, failing = inside / "busy", inside / "failing"
+    busy.mkdir()
+    failing.mkdir()
+    return busy, failing
