@@ -18,7 +18,14 @@ from flows.workers.dask_shards import DaskRunner, dask_runner
 from flows.workers.executor import ShardTry, _as_finished
 from infra.settings import Settings
 from tests.command import Machine
-from tests.flows.faulty_shards import failed_by_its_machine, given_back, held
+from tests.flows.faulty_shards import (
+    SAMPLES,
+    failed_by_its_machine,
+    given_back,
+    held,
+    killed_once,
+    tries_in,
+)
 from tests.flows.test_cluster import until
 from tests.servers import dask
 from tests.servers.dask import DaskCluster
@@ -132,6 +139,18 @@ def test_when_the_other_worker_leaves_the_one_that_failed_it_tries_again(
     first, second = runs(failing)
     assert found == [2]
     assert first == second != runs(busy)[0]
+
+
+def test_a_worker_that_died_under_a_sample_is_told_and_another_makes_it(
+    two_workers: DaskCluster, tmp_path: Path
+) -> None:
+    with dask_runner(Settings(engine=two_workers.engine)) as runner:
+        (found,) = tried(runner, shard_of(killed_once), {"folder": str(tmp_path)})
+
+    first, second = runs(tmp_path)
+    assert first != second
+    assert found == [f"{name} scored" for name in SAMPLES]
+    assert [note.sample_id for note in tries_in(str(tmp_path)).dead_workers()] == ["second"]
 
 
 def folders(inside: Path) -> tuple[Path, Path]:
