@@ -21,6 +21,8 @@ WATCHED_SECONDS = 1.0
 """How often a worker looks whether its shard is still wanted."""
 ASKED_SECONDS = 20.0
 """How often the cluster is asked whether it works on our shards, and whether it still can."""
+TURN = ("armillary", "turn")
+"""Under which name the scheduler keeps the turn that the cluster is at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,14 @@ class ShardCall:
 
 @dataclass
 class DaskRunner:
-    """Hands shards to the cluster. The workers run plain functions: no word of them goes to
-    Prefect."""
+    """Hands the shards of a submission to the cluster, which takes those of all submissions in
+    turns. The workers run plain functions: no word of them goes to Prefect."""
 
     client: Any
+    first: int = 0
+    """The turn in which its first shard is due; each further one is due a turn later."""
+    submitted: int = 0
+    ended: int = 0
     asked_at: float = 0.0
     works: bool = True
     only: dict[str, frozenset[str]] = field(default_factory=dict)
@@ -48,15 +54,21 @@ class DaskRunner:
         self, task: Any, arguments: dict[str, Any], failed_on: frozenset[str] = frozenset()
     ) -> Any:
         """Hand a shard to whichever worker has a slot, but for those that failed it if there are
-        others; the dearest come first because they were put first. When its worker dies, the
-        scheduler hands it to another, three times unless its `allowed-failures` says otherwise;
-        Dask's `retries` are for errors, which are ours."""
+        others. The dearest come first because they were put first; one that was begun before comes
+        before them. When its worker dies, the scheduler hands it to another, three times unless its
+        `allowed-failures` says otherwise; Dask's `retries` are for errors, which are ours."""
         waits = tuple(task.retry_delay_seconds or ())[: task.retries]
         call = ShardCall(task.fn, arguments, waits)
         others = self._workers() - failed_on if failed_on else frozenset[str]()
         future = self.client.submit(
-            run_shard, call, pure=False, resources={SLOT: 1}, workers=sorted(others) or None
+            run_shard,
+            call,
+            pure=False,
+            resources={SLOT: 1},
+            workers=sorted(others) or None,
+            priority=-self.first - (0 if failed_on else self.submitted),
         )
+        self.submitted += 1
         if others:
             self.only[future.key] = others
         return future
@@ -75,10 +87,20 @@ class DaskRunner:
         """What it returned; what it raised is raised. A shard whose workers have all left is to be
         tried again."""
         only = self.only.pop(future.key, None)
-        if only is None or future.done():
-            return future.result()
-        self.cancel([future])
-        raise WorkerFault("the workers that had not failed it have left")
+        if only and not future.done():
+            self.cancel([future])
+            raise WorkerFault("the workers that had not failed it have left")
+        returned = future.result()
+        self._end_turn()
+        return returned
+
+    def _end_turn(self) -> None:
+        """Tell the cluster which turn it is at: a submission that comes later begins there, neither
+        behind nor before all that others still have to do."""
+        self.ended += 1
+        with suppress(OSError):  # it may be told the next time
+            if self.first + self.ended > turn_of(self.client):
+                self.client.set_metadata(list(TURN), self.first + self.ended)
 
     def _workers(self) -> frozenset[str]:
         return frozenset(place for place, slots in slots_of(self.client).items() if slots)
@@ -115,7 +137,12 @@ class DaskRunner:
 def dask_runner(settings: Settings) -> Iterator[DaskRunner]:
     """A runner over the cluster that the settings name."""
     with connect(settings) as client:
-        yield DaskRunner(client)
+        yield DaskRunner(client, turn_of(client))
+
+
+def turn_of(client: Any) -> int:
+    """The turn that the cluster is at: so many shards of each submission have been worked on."""
+    return int(client.get_metadata(list(TURN), 0))
 
 
 def run_shard(call: ShardCall) -> Any:

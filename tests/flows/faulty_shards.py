@@ -38,6 +38,15 @@ def held(folder: str) -> None:
         time.sleep(0.05)
 
 
+def named(folder: str, name: str, gate: str = "") -> str:
+    """Wait for a file, if one is named, and write the name down."""
+    while gate and not (Path(folder) / gate).exists():
+        time.sleep(0.05)
+    with (Path(folder) / "order").open("a") as order:
+        order.write(f"{name}\n")
+    return name
+
+
 def killed_once(folder: str) -> list[str]:
     """Three samples, at the second of which the worker is killed the first time."""
     runs = _note(folder)

@@ -1,4 +1,5 @@
-"""What a worker of a cluster failed counts once a try, and is tried elsewhere if it can be."""
+"""Shards on a cluster: what a worker failed counts once a try and is tried elsewhere if it can be,
+and submissions take turns."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from tests.flows.faulty_shards import (
     given_back,
     held,
     killed_once,
+    named,
     tries_in,
 )
 from tests.flows.test_cluster import until
@@ -151,6 +153,74 @@ def test_a_worker_that_died_under_a_sample_is_told_and_another_makes_it(
     assert first != second
     assert found == [f"{name} scored" for name in SAMPLES]
     assert [note.sample_id for note in tries_in(str(tmp_path)).dead_workers()] == ["second"]
+
+
+def test_a_submission_of_one_shard_does_not_wait_for_all_shards_of_another(
+    one_worker: DaskCluster, tmp_path: Path
+) -> None:
+    settings = Settings(engine=one_worker.engine)
+    with dask_runner(settings) as first, dask_runner(settings) as second:
+        long = handed(first, tmp_path, "a0", "a1", "a2", "a3", gate="go")
+        waits(first, 3)
+        short = handed(second, tmp_path, "b0")
+        waits(first, 4)
+        (tmp_path / "go").touch()
+        drain(first, long)
+        drain(second, short)
+
+    assert order(tmp_path) == ["a0", "b0", "a1", "a2", "a3"]
+
+
+def test_a_submission_that_is_half_done_takes_turns_with_one_that_comes_then(
+    one_worker: DaskCluster, tmp_path: Path
+) -> None:
+    settings = Settings(engine=one_worker.engine)
+    with dask_runner(settings) as first:
+        done = handed(first, tmp_path, "a0", "a1")
+        rest = handed(first, tmp_path, "a2", "a3", gate="go")
+        drain(first, done)
+        with dask_runner(settings) as second:
+            other = handed(second, tmp_path, "b0", "b1", "b2")
+            waits(first, 4)
+            (tmp_path / "go").touch()
+            drain(first, rest)
+            drain(second, other)
+
+    found = order(tmp_path)
+    assert found[:4] == ["a0", "a1", "a2", "b0"]
+    assert found.index("a3") < found.index("b2")
+
+
+def handed(runner: DaskRunner, folder: Path, *names: str, gate: str = "") -> dict[Any, ShardTry]:
+    """Shards that write their names down, the first of them when there is a file of this name."""
+    tries = [
+        ShardTry({"folder": str(folder), "name": name, "gate": gate if name == names[0] else ""})
+        for name in names
+    ]
+    return {runner.submit(shard_of(named), each.parameters): each for each in tries}
+
+
+def waits(runner: DaskRunner, count: int) -> None:
+    """Until so many shards wait at the only worker."""
+
+    def waiting() -> int:
+        (found,) = runner.client.run(
+            lambda dask_worker: len(dask_worker.state.constrained)
+        ).values()
+        return int(found)
+
+    until(lambda: waiting() == count)
+
+
+def drain(runner: DaskRunner, running: dict[Any, ShardTry]) -> None:
+    """Until all have ended."""
+    for _ in _as_finished(runner, shard_of(named), running, None):
+        pass
+
+
+def order(folder: Path) -> list[str]:
+    """The names of the shards in the order in which they ended."""
+    return (folder / "order").read_text().split()
 
 
 def folders(inside: Path) -> tuple[Path, Path]:
