@@ -134,7 +134,8 @@ def _note_faults(db: Session, case: EvaluationCase, shard: ShardResult) -> None:
     """Write into the timeline what failed on our side and was tried again."""
     if case.submission.kind == "outputs":
         return
-    for fault in Tries(case.store, shard.inputs_sha256).faults():
+    tries = Tries(case.store, shard.inputs_sha256)
+    for fault in [*tries.faults(), *tries.dead_workers()]:
         name = _public_name(fault.sample_id)
         text = f"{name}: {fault.reason}. This is our fault; it was tried again."
         note(db, case.submission.id, "tried_again", text)

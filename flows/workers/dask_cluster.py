@@ -1,33 +1,19 @@
-"""A Dask cluster that is there already: one shard a GPU at a time, and a dead worker's shard goes
-to another. Its workers know the store and the scheduler, neither the database nor Prefect."""
+"""A Dask cluster that is there already: how it is reached, who is let in, and the commands of its
+processes. Its workers know the store and the scheduler, neither the database nor Prefect."""
 
 from __future__ import annotations
 
 import ipaddress
-import logging
-import threading
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from flows.durable.lease import HeldLease, LeaseLost, under
-from flows.workers.confined.fault_rules import GivenBack, WorkerFault
 from infra.alive import sign_of_life
 from infra.logs import log_to
 from infra.settings import Settings
 
-log = logging.getLogger("armillary")
 SLOT = "GPU"
 """The resource of which each worker has as many as it may run shards at once."""
-WATCHED_SECONDS = 1.0
-"""How often a worker looks whether its shard is still wanted."""
-ASKED_SECONDS = 20.0
-"""How often the cluster is asked whether it works on our shards."""
-WORKER_DEATHS = 3
-"""So many workers may die under a shard before it is given up."""
 
 
 class NoCluster(Exception):
@@ -122,109 +108,13 @@ def connect(settings: Settings, seconds: float = 30) -> Any:
 def check(settings: Settings, seconds: float = 30) -> int:
     """How many shards the cluster runs at once; NoCluster if nobody answers."""
     with connect(settings, seconds) as client:
-        workers = client.scheduler_info(n_workers=-1)["workers"].values()
-    return sum(int(worker["resources"].get(SLOT, 0)) for worker in workers)
+        return sum(slots_of(client).values())
 
 
-@dataclass(frozen=True, slots=True)
-class ShardCall:
-    """One shard as it travels: what to call, how often to try, and how long to wait between."""
-
-    function: Callable[..., Any]
-    arguments: Mapping[str, Any]
-    waits: tuple[float, ...]
-
-
-@dataclass
-class DaskRunner:
-    """Hands shards to the cluster. The workers run plain functions: no word of them goes to
-    Prefect."""
-
-    client: Any
-    asked_at: float = 0.0
-    works: bool = True
-
-    def submit(self, task: Any, arguments: dict[str, Any]) -> Any:
-        """Hand a shard to whichever worker has a slot; the dearest come first because they were
-        put first."""
-        waits = tuple(task.retry_delay_seconds or ())[: task.retries]
-        call = ShardCall(task.fn, arguments, waits)
-        return self.client.submit(
-            run_shard, call, pure=False, resources={SLOT: 1}, retries=WORKER_DEATHS
-        )
-
-    def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]:
-        """Those that have ended, after so many seconds at most."""
-        from distributed import TimeoutError, wait
-
-        waiting = list(futures)
-        try:
-            with self.client.as_current():
-                wait(waiting, timeout=seconds, return_when="FIRST_COMPLETED")
-        except TimeoutError:
-            return []
-        return [future for future in waiting if future.done()]
-
-    def works_on(self, futures: Iterable[Any]) -> bool:
-        """Whether a worker has begun one of them, or all wait behind those of others; as the
-        cluster said it lately."""
-        if time.monotonic() - self.asked_at > ASKED_SECONDS:
-            keys = {future.key for future in futures}
-            with suppress(OSError):  # a worker dies meanwhile
-                begun = self.client.call_stack().values()
-                self.works = any(keys & of_worker.keys() for of_worker in begun)
-            self.asked_at = time.monotonic()
-        return self.works
-
-    def cancel(self, futures: Iterable[Any]) -> None:
-        """Nobody wants them any more: their workers stop within seconds."""
-        self.client.cancel(list(futures), force=True)
-
-
-@contextmanager
-def dask_runner(settings: Settings) -> Iterator[DaskRunner]:
-    """A runner over the cluster that the settings name."""
-    with connect(settings) as client:
-        yield DaskRunner(client)
-
-
-def run_shard(call: ShardCall) -> Any:
-    """On a worker: run it, and again after an error that is not the machine's; stop when nobody
-    waits for it any more."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    with wanted(worker, worker.get_current_task()):
-        for wait in call.waits:
-            try:
-                return call.function(**call.arguments)
-            except (WorkerFault, GivenBack, LeaseLost):
-                raise
-            except Exception:
-                log.exception("a shard failed and is tried again in %g s", wait)
-                time.sleep(wait)
-        return call.function(**call.arguments)
-
-
-@contextmanager
-def wanted(worker: Any, key: str) -> Iterator[None]:
-    """Run the block under a lease that is lost when the cluster has forgotten the shard: whoever
-    asked for it lost its own, ended, or died."""
-    hold = HeldLease(key, "dask")
-
-    def watch() -> None:
-        while not hold.ended.wait(WATCHED_SECONDS):
-            task = worker.state.tasks.get(key)
-            if task is None or task.state == "cancelled":
-                hold.lost.set()
-                return
-
-    threading.Thread(target=watch, daemon=True, name=f"wanted {key}").start()
-    try:
-        with under(hold):
-            yield
-    finally:
-        hold.ended.set()
+def slots_of(client: Any) -> dict[str, int]:
+    """How many shards each worker runs at once, by address."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    return {place: int(worker["resources"].get(SLOT, 0)) for place, worker in workers.items()}
 
 
 def scheduler_command(host: str, port: int, certificates: Path | None) -> list[str]:
@@ -244,9 +134,9 @@ def worker_command(scheduler: str, name: str, slots: int, certificates: Path | N
 
     where = address(f"dask://{scheduler}", certificates)
     program = [sys.executable, "-m", "distributed.cli.dask_worker", where]
-    slots_of = ["--nthreads", str(slots), "--no-nanny", "--resources", f"{SLOT}={slots}"]
+    threads = ["--nthreads", str(slots), "--no-nanny", "--resources", f"{SLOT}={slots}"]
     tls = TlsFiles.of(certificates).flags() if certificates else []
-    return [*program, *slots_of, "--no-dashboard", "--name", name, "--preload", __name__, *tls]
+    return [*program, *threads, "--no-dashboard", "--name", name, "--preload", __name__, *tls]
 
 
 def dask_setup(server: Any) -> None:

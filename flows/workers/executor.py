@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Protocol, TypeVar
 
@@ -98,28 +98,42 @@ def submit_shards(
         return
     calls = [get_call_parameters(task.fn, (work, *arguments), {}) for work in dearest_first(works)]
     with _runner_for(Settings(), works[0]) as runner:
-        running = {runner.submit(task, parameters): parameters for parameters in calls}
+        running = {runner.submit(task, parameters): ShardTry(parameters) for parameters in calls}
         try:
             yield from _as_finished(runner, task, running, gpu_time)
         finally:
             runner.cancel(running)
 
 
+@dataclass(frozen=True, slots=True)
+class ShardTry:
+    """What a shard is called with, and the workers that failed it so far."""
+
+    parameters: dict[str, Any]
+    failed_on: frozenset[str] = frozenset()
+
+    def after(self, fault: WorkerFault) -> ShardTry:
+        """The next try."""
+        where = {fault.where} if fault.where else set[str]()
+        return replace(self, failed_on=self.failed_on | where)
+
+
 def _as_finished(
     runner: ShardRunner,
     task: Any,
-    running: dict[Any, dict[str, Any]],
+    running: dict[Any, ShardTry],
     gpu_time: GpuTime | None,
 ) -> Iterator[ShardResult]:
-    """Results as they come in; a shard that a machine failed is submitted again."""
+    """Results as they come in; a shard that a machine failed is submitted again, to another."""
     while running:
         for future in runner.finished(running, LEASE_CHECK_SECONDS):
-            parameters = running.pop(future)
+            tried = running.pop(future)
             try:
-                shard: ShardResult = future.result()
+                shard: ShardResult = runner.result(future)
             except WorkerFault as fault:
                 log.warning("a shard is tried again: %s", fault)
-                running[runner.submit(task, parameters)] = parameters
+                again = tried.after(fault)
+                running[runner.submit(task, again.parameters, again.failed_on)] = again
                 continue
             check_lease()
             if gpu_time:
@@ -147,9 +161,13 @@ def cut(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 class ShardRunner(Protocol):
     """What runs shards somewhere and tells which have ended."""
 
-    def submit(self, task: Any, arguments: dict[str, Any]) -> Any: ...
+    def submit(
+        self, task: Any, arguments: dict[str, Any], failed_on: frozenset[str] = frozenset()
+    ) -> Any: ...
 
     def finished(self, futures: Iterable[Any], seconds: float) -> list[Any]: ...
+
+    def result(self, future: Any) -> Any: ...
 
     def works_on(self, futures: Iterable[Any]) -> bool: ...
 
@@ -162,8 +180,14 @@ class ThreadRunner:
 
     runner: Any
 
-    def submit(self, task: Any, arguments: dict[str, Any]) -> Any:
-        """Quoted, or Prefect looks for futures in each of a shard's thousand values."""
+    def submit(
+        self,
+        task: Any,
+        arguments: dict[str, Any],
+        failed_on: frozenset[str] = frozenset(),  # noqa: ARG002
+    ) -> Any:
+        """Quoted, or Prefect looks for futures in each of a shard's thousand values. There is one
+        machine, whichever failed before."""
         from prefect.utilities.annotations import quote
 
         quoted = {name: quote(value) for name, value in arguments.items()}
@@ -176,6 +200,10 @@ class ThreadRunner:
         by_inner = {future.wrapped_future: future for future in futures}
         done, _ = wait(by_inner, timeout=seconds, return_when=FIRST_COMPLETED)
         return [future for inner, future in by_inner.items() if inner in done]
+
+    def result(self, future: Any) -> Any:
+        """What it returned; what it raised is raised."""
+        return future.result()
 
     def works_on(self, futures: Iterable[Any]) -> bool:
         """Always on some of them: these threads are nobody else's."""
@@ -193,7 +221,7 @@ def _runner_for(settings: Settings, work: object) -> Iterator[ShardRunner]:
     endpoint is asked from here even then: it wants no GPU, its key stays in this process, and the
     cluster's workers reach nothing outside."""
     if settings.engine.startswith("dask://") and not asks_endpoint(work):
-        from flows.workers.dask_cluster import dask_runner
+        from flows.workers.dask_shards import dask_runner
 
         with dask_runner(settings) as cluster:
             yield cluster

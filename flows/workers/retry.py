@@ -69,10 +69,18 @@ class Tries:
     def deaths(self, first: str) -> int:
         """How many earlier tries died in this sample, the first open one: where the next one began,
         one had died."""
-        began = [
-            self.store.get(entry.key).decode() for entry in self.store.list(f"begun/{self.inputs}/")
-        ]
+        began = self._began()
         return sum(sample == first for sample in [*began[1:], first]) if began else 0
+
+    def dead_workers(self) -> list[FaultNote]:
+        """The tries before the last that ended with the worker, in their order, each at the sample
+        where the next one began."""
+        return [FaultNote(sample, "the worker that made it ended") for sample in self._began()[1:]]
+
+    def _began(self) -> list[str]:
+        """Where the tries began that left their note, which are those that died and the last."""
+        entries = self.store.list(f"begun/{self.inputs}/")
+        return [self.store.get(entry.key).decode() for entry in entries]
 
     def faults(self) -> list[FaultNote]:
         """The faults of ours that ended tries at this shard, in their order."""

@@ -94,14 +94,14 @@ def test_a_sample_that_kills_its_worker_is_set_aside_at_the_fourth_and_nothing_e
     assert len(made) == N - 1 + deaths
 
 
-def died(store: Store, tmp_path: Path) -> bool:
-    """Work in a child that the sample kills; False when it came through."""
+def died(store: Store, tmp_path: Path, times: int = 10**9) -> bool:
+    """Work in a child that the sample kills so many times; False when it came through."""
     child = os.fork()
     if child == 0:
         list(
             generate_with_retries(
                 samples()[200:250],
-                Counting(tmp_path / "made", kill=True).generate,
+                Counting(tmp_path / "made", True, times).generate,
                 plain,
                 tries_200(store),
             )
@@ -112,6 +112,20 @@ def died(store: Store, tmp_path: Path) -> bool:
 
 def tries_200(store: Store) -> Tries:
     return Tries(store, "shard-200")
+
+
+def test_three_deaths_of_a_worker_are_told_and_leave_no_trace_in_the_result(
+    store: Store, tmp_path: Path
+) -> None:
+    while died(store, tmp_path, UNCHARGED_FAULTS):
+        pass
+
+    found = tries_200(store).finished()
+    told = tries_200(store).dead_workers()
+    assert {record.outcome for record in found.values()} == {Outcome.SCORED}
+    assert [(note.sample_id, note.reason) for note in told] == [
+        (BAD, "the worker that made it ended")
+    ] * UNCHARGED_FAULTS
 
 
 def test_a_sample_that_fails_once_is_made_at_the_second_try(store: Store, tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def test_only_the_clusters_own_certificates_are_heard_and_what_nobody_wants_stop
 ) -> None:
     from prefect import task
 
-    from flows.workers.dask_cluster import DaskRunner, NoCluster, check, dask_runner
+    from flows.workers.dask_cluster import NoCluster, check
+    from flows.workers.dask_shards import DaskRunner, dask_runner
 
     machine = Machine(tmp_path / "home")
     machine.run("operate", "certificates", str(tmp_path / "tls"))

@@ -3,8 +3,11 @@ says what happened."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +72,47 @@ def test_an_entry_whose_machine_failed_three_times_is_whole_and_says_so(
     assert failing.left == 0 and len(events) == FAULTS
     assert all(event.text.startswith(failing.bad) for event in events)
     assert "SIGKILL" in events[0].text and "our fault" in events[0].text
+
+
+def test_an_entry_whose_worker_died_is_whole_and_says_so(here: Settings, failing: Failing) -> None:
+    from flows.evaluate.flow import run_here
+    from flows.evaluate.outputs import plan_outputs
+    from flows.run.case import open_case
+
+    entry = entered(here)
+    case = open_case(here, entry)
+    shard = next(work for work in plan_outputs(case).shards if failing.bad in work.sample_ids)
+    worker_that_dies = os.fork()
+    if worker_that_dies == 0:
+        failing.generate = killed_at(failing.bad, failing.generate)  # type: ignore[method-assign]
+        try:
+            worker.make_outputs(shard, case.place)
+        finally:
+            os._exit(0)
+    assert os.WIFSIGNALED(os.waitpid(worker_that_dies, 0)[1])
+    failing.left = 0
+
+    finished = run_here(entry, Settings())
+
+    with session(here.database) as db:
+        run = db.get_one(Run, finished.run_id)
+        told = [event.text for event in timeline(db, entry) if event.kind == "tried_again"]
+    assert (finished.state, run.n_scored, run.n_expected) == ("published", 30, 30)
+    assert told == [
+        f"{failing.bad}: the worker that made it ended. This is our fault; it was tried again."
+    ]
+
+
+def killed_at(bad: str, generate: Callable[..., Iterator[Output]]) -> Callable[..., Any]:
+    """The same, but its process ends instead of making this sample."""
+
+    def generate_until(samples: Sequence[Sample], folder: Path) -> Iterator[Output]:
+        for sample in samples:
+            if sample.id == bad:
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield from generate([sample], folder)
+
+    return generate_until
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,9 @@ DISK_WORDS = ("No space left on device", "Disk quota exceeded")
 
 class WorkerFault(Exception):
     """The machine failed the model, not the other way round; the shard is tried again, elsewhere if
-    there is another worker."""
+    there is another worker. `where` is the address of the worker, if it is one of a cluster."""
+
+    where: str = ""
 
 
 class MachineFault(WorkerFault):
