@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from evaluators.suites.universe.producing import PACKAGED_JUDGE
 from flows.cli.demos import liva, sc3, tailor, universe, universe_worlds
 from flows.evaluate.door import receive
 from flows.publish.seal_chain import seal_catalogue
@@ -13,6 +14,7 @@ from flows.run.catalogue import load
 from flows.workers.executor import prepare
 from infra.db import migrate, session
 from infra.settings import Settings
+from infra.tables import Submission
 
 Say = Callable[[str], None]
 DEMOS: tuple[Callable[[Settings], tuple[Path, ...]], ...] = (
@@ -37,7 +39,7 @@ def run(settings: Settings, say: Say) -> None:
         "[bold]2/6[/bold] Small random models: a text-to-image pipeline to be ranked, a "
         "vision-language model to judge."
     )
-    judge = f"vlm:{_judge_folder(settings)}"
+    judge = f"vlm:{judge_folder(settings)}"
     say(
         "[bold]3/6[/bold] Handing in models (we generate), drawn pictures, panned clips and "
         "rollouts (they generated)."
@@ -46,7 +48,7 @@ def run(settings: Settings, say: Say) -> None:
     ids = [receive(settings, str(bundle), None, None).submission_id for bundle in bundles]
     say("[bold]4/6[/bold] Evaluating: outputs, validation, verdicts, scores.")
     for submission_id in ids:
-        _evaluate(settings, submission_id, judge, say)
+        _evaluate(settings, submission_id, judge_for(settings, submission_id, judge), say)
     say(
         "[bold]5/6[/bold] Sanity rows beside the ranking: black, noise, the prompt as text, "
         "another prompt's output."
@@ -57,6 +59,13 @@ def run(settings: Settings, say: Say) -> None:
         "[bold]6/6[/bold] Published. `armillary board tailor` prints the board, `armillary "
         "status` the submissions."
     )
+
+
+def judge_for(settings: Settings, submission_id: str, usual: str) -> str:
+    """The demo's judge; rollouts of the game are judged by the reader that was adapted on it."""
+    with session(settings.database) as db:
+        suite = db.get_one(Submission, submission_id).suite
+    return f"vlm:{PACKAGED_JUDGE}" if suite == "universe_worlds" else usual
 
 
 def _evaluate(settings: Settings, submission_id: str, judge: str, say: Say) -> None:
@@ -91,7 +100,8 @@ def _say_notices(settings: Settings, say: Say) -> None:
                 say(f"      {notice.text}")
 
 
-def _judge_folder(settings: Settings) -> Path:
+def judge_folder(settings: Settings) -> Path:
+    """The demo's judge, of random weights, made once."""
     folder = settings.home.resolve() / "models" / "small-random-paligemma"
     if not (folder / "config.json").exists():
         from evaluators.models.small import make_paligemma

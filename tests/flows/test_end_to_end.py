@@ -111,7 +111,7 @@ def test_the_demo_publishes_a_model_and_a_bundle_and_does_nothing_the_second_tim
     assert first.count(": 4 outputs made, 4 judged") == 1
     assert "24 outputs made, 0 judged" in first, "UNIVERSE's answers are compared by rule"
     entries_made = re.findall(r" is published: \d+ outputs made, \d+ judged", first)
-    assert len(entries_made) == 7, "two of TailOR and UNIVERSE's judges, L-IVA, worlds, SC3"
+    assert len(entries_made) == 8, "two of TailOR, UNIVERSE's judges and its worlds, L-IVA, SC3"
     assert second.count(" is published: 0 outputs made, 0 judged") == len(entries_made)
     assert embedded.run("board", "tailor", "--format", "csv") == board
     assert "Everything is as it was published" in embedded.run("audit", "run")
