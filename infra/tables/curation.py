@@ -1,12 +1,13 @@
-"""Rows of curating an item bank: calls to a language model, and drafts that people decide about."""
+"""Rows of curating an item bank: calls to a language model, drafts that people decide about, and
+what people find in a bank that is in use."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Index
-from sqlmodel import Field, SQLModel
+from sqlalchemy import JSON, Index, UniqueConstraint
+from sqlmodel import Column, Field, SQLModel
 
 from infra.tables.columns import count_column, json_column, text_column, time_column
 
@@ -58,3 +59,58 @@ class Draft(SQLModel, table=True):
     reason: str = text_column()
     created_at: datetime = time_column()
     decided_at: datetime | None = time_column(nullable=True)
+
+
+class BankTask(SQLModel, table=True):
+    """One task of one version of a bank, and the people who may read or settle it."""
+
+    __tablename__ = "bank_task"
+    id: str = Field(primary_key=True)
+    suite: str = Field(foreign_key="suite.name", index=True)
+    version: str
+    task: str
+    people: list[str] = Field(default_factory=list, sa_column=Column(JSON, nullable=False))
+    opened_at: datetime = time_column()
+    closed_by: str = ""
+    closed_at: datetime | None = time_column(nullable=True)
+
+
+class BankReading(SQLModel, table=True):
+    """One person's reading of a task. A task has as many slots as readers, and nobody has two."""
+
+    __tablename__ = "bank_reading"
+    __table_args__ = (UniqueConstraint("review", "reader"),)
+    review: str = Field(primary_key=True, foreign_key="bank_task.id")
+    slot: int = Field(primary_key=True)
+    reader: str
+    begun_at: datetime = time_column()
+    read_at: datetime | None = time_column(nullable=True)
+
+
+class BankFault(SQLModel, table=True):
+    """What one reader calls wrong with an item, or with one question of it."""
+
+    __tablename__ = "bank_fault"
+    review: str = Field(primary_key=True, foreign_key="bank_task.id")
+    reader: str = Field(primary_key=True)
+    item: str = Field(primary_key=True)
+    question: str = Field(primary_key=True)
+    category: str = Field(primary_key=True)
+    note: str = text_column()
+    change: str = text_column()
+    at: datetime = time_column()
+
+
+class BankSettlement(SQLModel, table=True):
+    """What a third person made of a fault that one or both readers found."""
+
+    __tablename__ = "bank_settlement"
+    review: str = Field(primary_key=True, foreign_key="bank_task.id")
+    item: str = Field(primary_key=True)
+    question: str = Field(primary_key=True)
+    category: str = Field(primary_key=True)
+    settler: str
+    decision: str
+    note: str = text_column()
+    change: str = text_column()
+    at: datetime = time_column()

@@ -205,13 +205,26 @@ def drop(db: Session, draft_ids: Sequence[str], reviewer: str, reason: str) -> i
     return len(draft_ids)
 
 
+def clean(text: str, subject: str, longest: int = LONGEST) -> str:
+    """The text, if it is one line of plain text and not too long."""
+    if len(text) > longest:
+        raise NotDecided(f"{subject} has {len(text)} characters; {longest} are the most.")
+    if any(
+        ord(letter) < 32 or 0xD800 <= ord(letter) <= 0xDFFF or letter == "\x7f" for letter in text
+    ):
+        raise NotDecided(
+            f"{subject} holds a line break or an invisible character. Write one line of plain text."
+        )
+    return text
+
+
 def _decide(
     db: Session, draft: Draft, status: str, edited: dict[str, Any], reviewer: str, reason: str
 ) -> None:
     why = reason.strip()
     if status in NEED_REASON and not why:
         raise NotDecided(f"{draft.id} needs a reason. Say in a few words why it is {status}.")
-    draft.reviewer, draft.reason = _name(reviewer), _clean(why, "the reason")
+    draft.reviewer, draft.reason = _name(reviewer), clean(why, "the reason")
     draft.status, draft.edited, draft.decided_at = status, edited, now()
     db.add(draft)
     db.flush()
@@ -242,7 +255,7 @@ def _words(before: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, A
 def _value(key: str, old: Any, new: Any) -> str | list[str]:
     entered = new.splitlines() if isinstance(old, list) and isinstance(new, str) else new
     lines = entered if isinstance(entered, list) else [entered]
-    texts = [_clean(str(line).strip(), key) for line in lines if str(line).strip()]
+    texts = [clean(str(line).strip(), key) for line in lines if str(line).strip()]
     if not texts:
         raise NotDecided(f"{key} is empty. Drop the draft if it is not wanted.")
     return texts if isinstance(old, list) else " ".join(texts)
@@ -251,19 +264,7 @@ def _value(key: str, old: Any, new: Any) -> str | list[str]:
 def _name(reviewer: str) -> str:
     if not reviewer.strip():
         raise NotDecided("Say who decides: the reviewer's name is empty.")
-    return _clean(reviewer.strip(), "the reviewer's name", LONGEST_NAME)
-
-
-def _clean(text: str, subject: str, longest: int = LONGEST) -> str:
-    if len(text) > longest:
-        raise NotDecided(f"{subject} has {len(text)} characters; {longest} are the most.")
-    if any(
-        ord(letter) < 32 or 0xD800 <= ord(letter) <= 0xDFFF or letter == "\x7f" for letter in text
-    ):
-        raise NotDecided(
-            f"{subject} holds a line break or an invisible character. Write one line of plain text."
-        )
-    return text
+    return clean(reviewer.strip(), "the reviewer's name", LONGEST_NAME)
 
 
 def _queued(draft: Draft, model: str) -> Queued:

@@ -239,6 +239,11 @@ BASE_ID = Shape(
 KEY = Shape(
     "a team's key", r"[\x21-\x7e]{8,200}", "arm_…, as `armillary operate token create` printed it"
 )
+REVIEWER = Shape(
+    "a short name for a person in a review",
+    r"[a-z0-9][a-z0-9_-]{0,39}",
+    "ada: small letters, digits, - and _",
+)
 PERSON = Words("the name of the person who decides", 80)
 REASON = Words("the reason")
 

@@ -1,5 +1,5 @@
-"""Review: drafts of a new bank, to be kept, edited or dropped; for the people who curate, not for
-the public."""
+"""Review: drafts of a new bank, to be kept, edited or dropped, and tasks of the open bank, to be
+read by two; for the people who curate, not for the public."""
 
 from __future__ import annotations
 
@@ -11,14 +11,18 @@ import streamlit as st
 from infra.store import StoreError, curation_picture_key, open_store
 from leaderboard.draw.words import long_text, name, plain
 from leaderboard.queries import review_queue
+from leaderboard.queries.bank import review
 from leaderboard.queries.review_queue import STATUSES, NotDecided, Queued
-from leaderboard.widgets.common import ask_now, pick, search, settings, table
+from leaderboard.views.operators import reading
+from leaderboard.widgets.common import ask_now, pick, press, search, settings, table
 
 STEPS = {
     4: "Round 1: tasks and tools, or ideas",
     7: "Round 2: prompts and questions, or things and steps",
     8: "Round 3: what the picture shows",
 }
+KINDS = {"drafts": "Drafts of a curation", "bank": "The open bank"}
+BANK = "tailor"
 PICTURE = "picture_sha256"
 """The key of a draft's context under which the hash of its picture stands."""
 
@@ -35,13 +39,25 @@ GUIDE = (
 
 
 def page() -> None:
-    """The queue of one curation, then what failed."""
+    """Tasks of the open bank where a review of them is open, else the queue of one curation."""
     st.title("Review")
-    names = ask_now(review_queue.curations)
-    if not names:
-        st.info("No curation has begun yet.", icon=":material/info:")
+    names, standings = ask_now(review_queue.curations), ask_now(review.standings, BANK)
+    if standings and names:
+        about = st.query_params.get("about", "drafts")
+        press("about", "What", list(KINDS), about, KINDS.__getitem__)
+    if standings and (not names or st.session_state["pick-about"] == "bank"):
+        reading.draw(BANK, standings)
+    elif names:
+        _drafts(names)
+    else:
+        st.info("No curation and no review of the bank has begun yet.", icon=":material/info:")
         st.code("armillary tailor curate NAME --base-url URL --model MODEL", language=None)
-        return
+        st.code(
+            "armillary tailor review-bank --person NAME --person NAME --person NAME", language=None
+        )
+
+
+def _drafts(names: list[str]) -> None:
     st.caption(GUIDE)
     curation, status, task = _choose(names)
     _flash()

@@ -11,6 +11,9 @@ from evaluators.statistics.agreement import cohen_kappa
 from evaluators.suites.tailor.upkeep.records import (
     CATEGORIES,
     DECISIONS,
+    MODEL,
+    PERSON,
+    WHO,
     ReviewRecord,
     prompts_of,
     settled_tasks,
@@ -39,7 +42,17 @@ class ReviewReport:
     closed: int
     agreement: tuple[CategoryAgreement, ...]
     decisions: Mapping[str, Mapping[str, int]]
-    by: Mapping[str, int]
+
+
+def by_kind_of_reader(reviews: Sequence[ReviewRecord]) -> dict[str, ReviewReport]:
+    """Language models and people each by themselves, so that nobody's agreement is mixed with
+    that of the other kind."""
+    people = {record.reader for record in reviews if record.by == PERSON}
+    kinds = [record.by or (PERSON if record.reader in people else MODEL) for record in reviews]
+    return {
+        who: report([record for record, kind in zip(reviews, kinds, strict=True) if kind == who])
+        for who in WHO
+    }
 
 
 def report(reviews: Sequence[ReviewRecord]) -> ReviewReport:
@@ -63,7 +76,6 @@ def report(reviews: Sequence[ReviewRecord]) -> ReviewReport:
             name: {decision: count[decision] for decision in DECISIONS}
             for name, count in decisions.items()
         },
-        by=Counter(record.by for record in reviews if record.kind == "read"),
     )
 
 

@@ -24,7 +24,8 @@ CATEGORIES = (
 )
 KINDS = ("read", "fault", "settled", "closed")
 DECISIONS = ("changed", "dropped", "kept")
-WHO = ("language model", "person")
+MODEL, PERSON = "language model", "person"
+WHO = (MODEL, PERSON)
 NEEDED = {
     "read": ("task", "reader", "by"),
     "fault": ("item", "reader", "category", "note"),
@@ -33,8 +34,8 @@ NEEDED = {
 }
 ALLOWED = {
     "read": (*NEEDED["read"], "date"),
-    "fault": (*NEEDED["fault"], "question", "change"),
-    "settled": (*NEEDED["settled"], "question", "change"),
+    "fault": (*NEEDED["fault"], "question", "change", "by"),
+    "settled": (*NEEDED["settled"], "question", "change", "by"),
     "closed": (*NEEDED["closed"], "date"),
 }
 INSTANCES = 5
@@ -101,7 +102,11 @@ def prompts_of(item: str) -> tuple[str, ...]:
 
 
 def _records_in(file: Traversable | Path) -> Iterator[ReviewRecord]:
-    for number, line in enumerate(file.read_text("utf-8").splitlines(), 1):
+    try:
+        text = file.read_text("utf-8")
+    except UnicodeDecodeError:
+        raise BadRecord(f"{file.name} is not text in UTF-8. Write one object a line.") from None
+    for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             yield _record(f"{file.name} line {number}", line)
 

@@ -1,1 +1,2 @@
-"""The commands of TailOR: `curation` writes new banks, `bank` keeps the open one good."""
+"""The commands of TailOR: `curation` writes new banks, `bank` keeps the open one good, `reading`
+has people review it."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.parameters.names import BANK_TASK
+from flows.cli.parameters.paths import ExistingFolder
 from flows.cli.terminal import AsJson, plain, reporting_errors, say, show_rows
 
 if TYPE_CHECKING:
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from evaluators.suites.tailor.upkeep.items import ItemStatistic
     from evaluators.suites.tailor.upkeep.reading import ReviewReport
 
+RECORDS = ExistingFolder("the records of a review")
 FINDINGS = 1
 """The status of a check that found something."""
 
@@ -50,26 +52,43 @@ def check_bank(
         raise typer.Exit(FINDINGS)
 
 
-def review_report(as_json: AsJson = False) -> None:
-    """Show how far the readers of the open bank agree, by category, and what was settled."""
+def review_report(
+    more: Annotated[
+        Path | None,
+        typer.Option("--records", parser=RECORDS, help="Records beside the open bank's own."),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show how far the readers of the open bank agree, by category, and what was settled.
+
+    Language models and people stand apart.
+    """
     from evaluators.suites.tailor.upkeep.drawing import read_twice, readings
-    from evaluators.suites.tailor.upkeep.reading import report
-    from evaluators.suites.tailor.upkeep.records import records
+    from evaluators.suites.tailor.upkeep.reading import by_kind_of_reader
+    from evaluators.suites.tailor.upkeep.records import BadRecord, records
 
     with reporting_errors():
-        review, samples_read = report(records()), readings()
-    show_rows(_agreement_rows(review), as_json)
-    readers = ", ".join(f"{plain(name)} {count}" for name, count in review.readers.items())
-    kinds = ", ".join(f"{count} by a {name}" for name, count in sorted(review.by.items()))
-    say(
-        f"{review.read_twice} tasks read twice, {review.closed} closed. Tasks a reader: "
-        f"{readers or 'nobody yet'}. Readings: {kinds or 'none'}.",
-        err=as_json,
-    )
+        others = records(more) if more else ()
+        if more and not others:
+            raise BadRecord(f"{more} holds no records. Name a folder of <task>.<reader>.jsonl.")
+        reports = by_kind_of_reader(list(dict.fromkeys((*records(), *others))))
+        samples_read = readings()
+    rows = [row for who, review in reports.items() for row in _agreement_rows(who, review)]
+    show_rows(rows, as_json)
+    for who, review in reports.items():
+        say(_readers_line(who, review), err=as_json)
     for reading in samples_read:
         say(_sample_line(reading), err=as_json)
     for sample in read_twice(samples_read):
         say(_twice_line(sample), err=as_json)
+
+
+def _readers_line(who: str, review: ReviewReport) -> str:
+    readers = ", ".join(f"{plain(name)} {count}" for name, count in review.readers.items())
+    return (
+        f"By a {who}: {sum(review.readers.values())} readings, {review.read_twice} tasks read "
+        f"twice, {review.closed} closed. Tasks a reader: {readers or 'nobody yet'}."
+    )
 
 
 def _twice_line(sample: SampleReadTwice) -> str:
@@ -134,9 +153,11 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else round(value, 2)
 
 
-def _agreement_rows(review: ReviewReport) -> list[dict[str, object]]:
+def _agreement_rows(who: str, review: ReviewReport) -> list[dict[str, object]]:
+    """A row a category, none where nobody of this kind has read anything."""
     return [
         {
+            "by": who,
             "category": row.category,
             "prompts read twice": row.prompts,
             "faulty to the first": row.first,
@@ -146,4 +167,5 @@ def _agreement_rows(review: ReviewReport) -> list[dict[str, object]]:
             **{f"settled: {name}": n for name, n in review.decisions[row.category].items()},
         }
         for row in review.agreement
+        if review.readers
     ]

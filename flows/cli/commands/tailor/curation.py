@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from flows.cli.commands.tailor import bank
+from flows.cli.commands.tailor import bank, reading
 from flows.cli.parameters.names import ACTION, DRAFT, RUN, CurationName, NameWithin
 from flows.cli.parameters.paths import ExistingFile, NewFolder
 from flows.cli.parameters.values import REASON, By, Name, NumberOrDefault, Pair, Url, Words
@@ -25,6 +25,8 @@ tailor = typer.Typer(help="Curate an item bank, check and review it.", no_args_i
 tailor.command("check-bank")(bank.check_bank)
 tailor.command("review-report")(bank.review_report)
 tailor.command("items")(bank.items)
+tailor.command("review-bank")(reading.review_bank)
+tailor.command("review-export")(reading.review_export)
 
 
 @tailor.command()
