@@ -58,7 +58,7 @@ def test_time_is_counted_while_a_shard_is_in_work_and_not_while_all_wait() -> No
     budget = GpuTime(3600, clock=lambda: float(next(clock)))
 
     with pytest.raises(OverGpuTime):
-        list(_as_finished(Cluster(), None, {"a shard": {}}, budget))  # type: ignore[arg-type]
+        list(_as_finished(Cluster(), None, {"a shard": {}}, budget))  # type: ignore[arg-type, dict-item]
 
     assert seen == [False] * 6 + [True] * 7
 
