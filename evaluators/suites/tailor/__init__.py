@@ -63,7 +63,7 @@ def private_samples(folder: Path) -> tuple[Sample, ...]:
 
 SUITE = Suite(
     name="tailor",
-    version="3.7",
+    version="3.8",
     scorer_version="2",
     title="TailOR",
     sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a "
