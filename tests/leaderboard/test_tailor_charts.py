@@ -135,6 +135,30 @@ def test_our_own_board_gives_parts_and_failures() -> None:
     }
     assert drawn("parts", figures)["facet"]["field"] == "modality"
     assert set(drawn("failures", figures)["facet"]) == {"row", "column"}
+    assert drawn("failures", figures)["facet"]["column"]["field"] == "scenario"
+
+
+def test_failures_by_setting_stand_in_a_column_a_setting() -> None:
+    figures = table(
+        own("failure.incorrect_outcome", 75.0, n_scored=3, n_expected=4)
+        + [
+            one
+            for one in own("failure.physical_violation", 25.0, n_scored=1, n_expected=4)
+            if one.setting == "descriptive"
+        ]
+    )
+
+    chart = drawn("failures-setting", figures)
+
+    column = chart["facet"]["column"]
+    assert (column["field"], column["sort"]) == ("setting", ["predictive", "descriptive"])
+    (marks,) = chart["datasets"].values()
+    modes = {(mark["setting"], mark["mode"]) for mark in marks}
+    assert modes == {
+        ("predictive", "Incorrect outcome"),
+        ("descriptive", "Incorrect outcome"),
+        ("descriptive", "Physical violation"),
+    }
 
 
 def test_figures_of_two_boards_are_never_drawn_together() -> None:
