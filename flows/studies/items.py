@@ -21,7 +21,10 @@ from infra.db import session
 from infra.settings import Settings
 from infra.store import Store, fetch_blob, open_store, put_blob
 from leaderboard.studies.states import StudyError
+from submissions.format.suggestions import no_such
 
+MOST = 60
+"""So many samples a study is about where nobody names a number or a subset."""
 REAL = "real"
 """The method of an item that shows what really happened."""
 LETTERS = "ABCD"
@@ -40,25 +43,39 @@ class EntryOutput:
 
 
 def items_of_board(
-    settings: Settings, suite: str, submissions: Sequence[str], max_samples: int, seed: int
+    settings: Settings,
+    suite: str,
+    submissions: Sequence[str],
+    max_samples: int | None,
+    seed: int,
+    subset: str = "",
 ) -> list[Item]:
-    """Items from what is on the board: the same samples of every submission, drawn from a seed.
+    """Items from what is on the board: the same samples of every submission, drawn from a seed; of
+    a subset all, unless fewer are asked for.
 
     A sample is drawn whether or not its outputs are there: one that failed is shown to nobody, and
     counts as failed.
     """
-    rating = _rating(suite)
+    rating, samples = _rating(suite), _samples(suite, subset)
+    most = max_samples or (len(samples) if subset else MOST)
     with session(settings.database) as db:
-        entries = [_outputs_of_entry(db, suite, name) for name in dict.fromkeys(submissions)]
+        entries = [
+            _outputs_of_entry(db, suite, name, samples) for name in dict.fromkeys(submissions)
+        ]
+    if subset and not any(entries):
+        raise StudyError(
+            f"No entry named has an output of {suite}'s subset {subset!r}. Choose entries that "
+            "answered it, or leave the subset out."
+        )
     store, dice = open_store(settings.objects, settings.s3_endpoint), random.Random(seed)  # noqa: S311
     if rating.side_by_side:
-        return _sets(rating, store, entries, max_samples, dice)
+        return _sets(rating, store, entries, most, dice)
     shared = (
         [name for name in entries[0] if all(name in entry for entry in entries)] if entries else []
     )
     outputs = [
         output
-        for name in sorted(dice.sample(shared, min(max_samples, len(shared))))
+        for name in sorted(dice.sample(shared, min(most, len(shared))))
         for output in _at(entries, name)
     ]
     items = [_alone(rating, store, output) for output in outputs]
@@ -76,13 +93,23 @@ def _rating(name: str) -> Rating:
     return rating
 
 
-def _outputs_of_entry(db: Session, suite: str, submission: str) -> dict[str, EntryOutput]:
+def _samples(name: str, subset: str) -> dict[str, Sample]:
+    """The suite's samples by their ids, or those of one subset."""
+    suite = suite_named(name)
+    if subset and subset not in suite.subsets:
+        raise StudyError(no_such("subset", subset, suite.subsets, within=name))
+    chosen = suite.subsets[subset] if subset else None
+    return {sample.id: sample for sample in suite.samples() if not chosen or chosen(sample)}
+
+
+def _outputs_of_entry(
+    db: Session, suite: str, submission: str, samples: Mapping[str, Sample]
+) -> dict[str, EntryOutput]:
     row = db.get(tables.Submission, submission)
     if row is None or row.suite != suite:
         raise StudyError(
             f"{submission!r} is no submission of {suite}. `armillary status` lists them."
         )
-    samples = {sample.id: sample for sample in suite_named(suite).samples()}
     rows = outputs_of(db, submission)
     return {
         name: EntryOutput(submission, row.team, samples[name], rows[name])

@@ -54,7 +54,12 @@ def _create(settings: Settings, order: StudyOrder) -> str:
     parameters = order.wanted
     suite, seed = str(parameters["suite"]), int(parameters.get("seed", 0))
     items = items_of_board(
-        settings, suite, list(parameters["submissions"]), int(parameters.get("most", 60)), seed
+        settings,
+        suite,
+        list(parameters["submissions"]),
+        parameters.get("most"),
+        seed,
+        str(parameters.get("subset", "")),
     )
     places = places_of(suite, parameters.get("each"))
     plan = StudyPlan(

@@ -15,6 +15,7 @@ from sqlmodel import SQLModel, col, select
 from evaluators.contracts import Answer, Outcome, Reply
 from evaluators.judges import scripted
 from evaluators.judges.scripted import ScriptedJudge
+from evaluators.suites.tailor import SUITE
 from flows.evaluate.door import receive
 from flows.evaluate.flow import run_here
 from flows.nightly.flow import run
@@ -30,6 +31,7 @@ from leaderboard.queries.ranking import BoardAddress, ranking
 from submissions.teams.lifecycle import State
 from tests.bundles import drawn_outputs
 
+CELL_KEY = (Cell.metric, Cell.scenario, Cell.task, Cell.setting, Cell.modality)
 FIRST = datetime(2026, 11, 16, 3, 5, tzinfo=UTC)
 
 
@@ -188,6 +190,43 @@ def test_changed_code_is_computed_again_without_a_judge_and_every_moved_cell_is_
     assert len(calls) == 5 + 3
     night(board, days=2)
     assert rows(board, Night)[2].stale == 0
+
+
+def test_an_entry_of_an_older_bank_keeps_its_board_its_cells_and_its_rank(board: Settings) -> None:
+    name = aged(board, "1.1")
+    before, listed = standing(board, name), exported(board)
+
+    said = night(board)
+
+    (row,) = rows(board, Night)
+    assert "1 entries looked at, nothing was stale" in said
+    assert (row.stale, row.recomputed, row.moved) == (0, 0, 0)
+    assert standing(board, name) == before and exported(board) == listed
+
+
+def test_the_same_entry_of_today_s_bank_would_be_stale(board: Settings) -> None:
+    aged(board, SUITE.version)
+
+    assert "other prompts, questions or references" in night(board)
+
+
+def aged(settings: Settings, version: str) -> str:
+    """The entry's run, with the prompts, scorer, code and board of another time."""
+    with session(settings.database) as db:
+        entry = db.exec(select(Run).where(col(Run.submission_id).startswith("sub-"))).one()
+        entry.suite_version, entry.scorer_version, entry.board = version, "1", "an older board"
+        db.get_one(Submission, entry.submission_id).suite_version = version
+        mark = db.get_one(RunMark, entry.id)
+        mark.items_sha256, mark.code_sha256 = "older prompts", "older code"
+        return entry.id
+
+
+def standing(settings: Settings, run: str) -> list[dict[str, Any]]:
+    """A run with its mark and its cells, as they are stored."""
+    with session(settings.database) as db:
+        cells = db.exec(select(Cell).where(Cell.run_id == run).order_by(*CELL_KEY)).all()
+        kept = [db.get_one(Run, run), db.get_one(RunMark, run), *cells]
+        return [one.model_dump() for one in kept]
 
 
 def test_a_night_names_release_commit_and_modules_that_changed(

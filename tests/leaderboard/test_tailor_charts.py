@@ -123,7 +123,7 @@ def test_judge_and_people_correlate_as_printed() -> None:
 
 def test_our_own_board_gives_parts_and_failures() -> None:
     figures = table([
-        *(one for part in tables.PARTS for one in own(part)),
+        *(one for part in (*tables.PARTS, *tables.SHARED) for one in own(part)),
         *own("failure.incorrect_outcome", 75.0, n_scored=3, n_expected=4),
         *own("failure.physical_violation", 25.0, n_scored=1, n_expected=4),
     ])  # fmt: skip
@@ -135,6 +135,30 @@ def test_our_own_board_gives_parts_and_failures() -> None:
     }
     assert drawn("parts", figures)["facet"]["field"] == "modality"
     assert set(drawn("failures", figures)["facet"]) == {"row", "column"}
+    assert drawn("failures", figures)["facet"]["column"]["field"] == "scenario"
+
+
+def test_failures_by_setting_stand_in_a_column_a_setting() -> None:
+    figures = table(
+        own("failure.incorrect_outcome", 75.0, n_scored=3, n_expected=4)
+        + [
+            one
+            for one in own("failure.physical_violation", 25.0, n_scored=1, n_expected=4)
+            if one.setting == "descriptive"
+        ]
+    )
+
+    chart = drawn("failures-setting", figures)
+
+    column = chart["facet"]["column"]
+    assert (column["field"], column["sort"]) == ("setting", ["predictive", "descriptive"])
+    (marks,) = chart["datasets"].values()
+    modes = {(mark["setting"], mark["mode"]) for mark in marks}
+    assert modes == {
+        ("predictive", "Incorrect outcome"),
+        ("descriptive", "Incorrect outcome"),
+        ("descriptive", "Physical violation"),
+    }
 
 
 def test_figures_of_two_boards_are_never_drawn_together() -> None:
@@ -197,3 +221,16 @@ def test_settings_are_compared_by_the_questions_that_both_ask_where_there_are_su
     against = tables.settings_against(figures)
 
     assert set(against["predictive"]) == set(against["descriptive"]) == {60.0}
+
+
+def test_parts_of_two_settings_are_compared_without_details_that_only_one_is_asked() -> None:
+    whole = [*own("attribute_fidelity", 90.0), *own("scene_validity", 70.0)]
+    shared = own("shared_attribute_fidelity", 80.0)
+
+    new, old = tables.parts(table([*whole, *shared])), tables.parts(table(whole))
+
+    assert dict(zip(new["metric"], new["value"], strict=True)) == {
+        "attribute_fidelity": 80.0,
+        "scene_validity": 70.0,
+    }
+    assert set(old["metric"]) == {"scene_validity"}, "no bar rather than one with details"

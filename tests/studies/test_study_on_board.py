@@ -18,13 +18,18 @@ from flows.studies.data import erase
 from flows.studies.items import items_of_board
 from infra.db import session
 from infra.settings import Settings
-from infra.tables import Cell, Judge, Run, Score, Verdict
+from infra.tables import Cell, Judge, Run, Score, Submission, Verdict
 from infra.tables.board import FigurePlace
 from infra.tables.standing import Noise
 from infra.tables.study import Seat, StudyItem
+from leaderboard.draw.suite_charts import fixed_of, table
+from leaderboard.draw.suite_charts import tailor_tables as tables
 from leaderboard.queries import addresses
+from leaderboard.queries.entries import chart_figures
+from leaderboard.queries.ranking import BoardAddress, ranking
 from leaderboard.studies import desk
 from leaderboard.studies.states import StudyError
+from leaderboard.views.gaps import one_board_a_kind
 from tests.bundles import drawn_outputs
 from tests.command import Machine
 from tests.servers.prefect import PrefectServer
@@ -79,6 +84,7 @@ def test_peoples_scores_stand_beside_the_judges(
     assert {(row.source, row.times) for row in noise.values()} == {("raters", len(kept))}
     assert result["all"]["agreement"]["alpha"]["value"] == pytest.approx(_alpha(seats))
     assert _people_are_listed(machine.run("board", "tailor", "--format", "csv"))
+    _people_stand_beside_the_judge_in_table_2(settings, submission)
     assert _counts_are_those_of_a_recount(settings)
     gone = next(iter(kept))
     erase(settings, gone)
@@ -111,6 +117,30 @@ def _alpha(seats: list[tuple[Seat, StudyItem]]) -> float:
             if value in SCALE:
                 table[raters.index(seat.rater_id), units.index((item.id, name))] = SCALE[value]
     return float(krippendorff.alpha(reliability_data=table, level_of_measurement="nominal"))
+
+
+def _people_stand_beside_the_judge_in_table_2(settings: Settings, submission: str) -> None:
+    """By the way that the page takes: the fullest board of a judge, and the people's."""
+    with session(settings.database) as db:
+        charted = one_board_a_kind(ranking(db, "tailor", None, BoardAddress()))
+        runs = tuple(entry.run_id for entry in charted.entries)
+        figures = table(chart_figures(db, "tailor", fixed_of("tailor"), runs))
+        model = db.get_one(Submission, submission).model
+        by_people = {
+            (cell.scenario, cell.setting, cell.modality, cell.metric): cell.value
+            for cell in db.exec(
+                select(Cell).join(Run).join(Judge).where(Judge.kind == "human", Cell.task == "*")
+            )
+        }
+    grid = tables.grid(tables.ours(figures))
+    both = tables.judge_and_people(tables.ours(figures))
+
+    assert set(figures["evaluator"]) == {"auto", "human"}
+    assert set(grid["model"]) == {model} and len(both)
+    assert not both["shown"].str.contains("—").any()
+    assert [row.human for row in both.itertuples()] == [
+        by_people[row.scenario, row.setting, row.modality, row.metric] for row in both.itertuples()
+    ]
 
 
 def _counts_are_those_of_a_recount(settings: Settings) -> bool:

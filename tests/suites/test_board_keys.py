@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import pytest
 
+from evaluators.contracts import Question
 from evaluators.suites import all_suites, suite_named
 from evaluators.suites.tailor.bank import card
-from flows.run.board_keys import board_key, items_sha256
+from flows.run.board_keys import board_key, items_sha256, question_fields
 
 ITEMS = {
     "liva": "b3e4849d833de32e9b39c8dd93576eaca7d238945e2c13b2e9a49d0e58ac9e4f",
@@ -47,3 +48,13 @@ def test_traits_are_no_part_of_a_boards_key_and_versions_are() -> None:
         assert board_key(bare, "full", "judge") == board_key(suite, "full", "judge")
         newer = replace(suite, scorer_version="next")
         assert board_key(newer, "full", "judge") != board_key(suite, "full", "judge")
+
+
+def test_a_question_without_a_parent_is_written_as_before_there_were_parents() -> None:
+    alone = Question("q1", "Is a rope visible?", "yes_no")
+
+    assert "parent" not in question_fields(alone)
+    assert question_fields(replace(alone, parent="q0"))["parent"] == "q0"
+    assert set(question_fields(replace(alone, parent="q0"))) - {"parent"} == set(
+        question_fields(alone)
+    )

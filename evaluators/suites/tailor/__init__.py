@@ -63,8 +63,8 @@ def private_samples(folder: Path) -> tuple[Sample, ...]:
 
 SUITE = Suite(
     name="tailor",
-    version="3.7",
-    scorer_version="2",
+    version="3.8",
+    scorer_version="3",
     title="TailOR",
     sentence="Long-tail tool use: what happens when the job is done with a shoe instead of a "
     "hammer, or with a banana?",

@@ -28,7 +28,8 @@ TYPES = ("regular", "unconventional", "unconventional", "impossible", "impossibl
 TASKS_AN_ACTION = (4, 5)
 ITEMS_A_PART = (1, 6)
 """The paper has three to six. One that nobody can doubt tells more than three of which one repeats
-another, cannot be seen or asks for what no prompt states."""
+another, cannot be seen or asks for what no prompt states. The README says so under "What differs
+from the paper"."""
 INDOOR_SHARE = (0.4, 0.6)
 PLACES = ("indoor", "outdoor")
 QUESTION_ID = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")

@@ -75,6 +75,19 @@ SHARED_INDEX = Metric(
     ),
     macro=("scenario",),
 )
+SHARED_ATTRIBUTES = Metric(
+    name="shared_attribute_fidelity",
+    title="Attribute fidelity over shared questions",
+    unit="percent",
+    direction="higher",
+    worst=0,
+    best=100,
+    explain=(
+        "Attribute fidelity by the questions that the predictive and the descriptive prompt share, "
+        "without details that only one of them tells, so that the two settings can be compared; no "
+        f"other part has details. {CHECKLIST}{HIGHER}"
+    ),
+)
 FALLEN = Metric(
     name="fallen_questions",
     title="Questions that fell",
@@ -130,6 +143,7 @@ METRICS: tuple[Metric, ...] = (
     FALLEN,
     INDEX,
     SHARED_INDEX,
+    SHARED_ATTRIBUTES,
     _gap(
         "long_tail_gap",
         "Long-tail gap",

@@ -31,9 +31,11 @@ def score(sample: Sample, output: Output, answers: Mapping[str, Answer]) -> tupl
             Score(sample.id, name, _applies(name, sample, output.outcome)) for name in PER_SAMPLE
         )
     rubric = _rubric(sample, answers)
+    shared = _values(_rubric(sample, answers, shared=True), answers)
     values = {
         **_values(rubric, answers),
-        "shared_index": _values(_rubric(sample, answers, shared=True), answers)["index"],
+        "shared_index": shared["index"],
+        "shared_attribute_fidelity": shared["attribute_fidelity"],
     }
     bad = next(
         (answer.outcome for answer in answers.values() if answer.outcome in OUR_FAILURES),

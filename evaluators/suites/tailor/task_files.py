@@ -11,7 +11,7 @@ from typing import Any
 from evaluators.contracts import Json
 from evaluators.suites.tailor.bank import Bank, Row
 
-ROWS = ("questions", "instances", "candidates")
+ROWS = ("questions", "instances")
 """Keys that hold a list of rows, one a line or, for instances, one a block."""
 
 

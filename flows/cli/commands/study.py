@@ -8,7 +8,15 @@ from typing import Annotated
 
 import typer
 
-from flows.cli.parameters.names import RATED_TEAM, RATER_OR_STUDY, SUBMISSION, StudyId, SuiteName
+from flows.cli.parameters.names import (
+    RATED_TEAM,
+    RATER_OR_STUDY,
+    SUBMISSION,
+    NameWithin,
+    StudyId,
+    SuiteName,
+    subset_of,
+)
 from flows.cli.parameters.paths import ExistingFile, NewFile
 from flows.cli.parameters.values import NEW_STUDY, BindAddress, Port, Seed, Url, Words
 from flows.cli.terminal import AsJson, fail, plain, reporting_errors, say, show_rows, show_tables
@@ -47,9 +55,18 @@ def create(
             help="A JSONL file of items, media beside it; alone, or gold and examples to add.",
         ),
     ] = None,
+    subset: Annotated[
+        str | None,
+        typer.Option(
+            parser=NameWithin("subset"), help="Of the entries only the samples of this subset."
+        ),
+    ] = None,
     samples: Annotated[
-        int, typer.Option(min=1, max=100_000, help="How many samples of each entry.")
-    ] = 60,
+        int | None,
+        typer.Option(
+            min=1, max=100_000, help="How many samples of each entry; 60, or a whole subset."
+        ),
+    ] = None,
     raters: Annotated[
         int | None,
         typer.Option(min=1, max=100, help="Of an item; 2 where they are adjudicated, else 3."),
@@ -64,13 +81,15 @@ def create(
         from flows.workers.executor import prepare
 
         prepare(settings)
+        from evaluators.suites import suite_named
         from flows.studies import create as making
         from flows.studies import items as study_items
         from flows.studies.protocols import places_of
 
+        part = subset_of(suite_named(suite), subset) if subset else ""
         chosen = study_items.items_of_file(items) if items else []
         if submission:
-            of_board = study_items.items_of_board(settings, suite, submission, samples, seed)
+            of_board = study_items.items_of_board(settings, suite, submission, samples, seed, part)
             chosen = [*of_board, *chosen]
         if not chosen:
             fail("Name the entries with --submission, or a file with --items.")

@@ -126,7 +126,7 @@ def settings(figures: pd.DataFrame) -> Chart:
 
 def parts(figures: pd.DataFrame) -> Chart:
     """F4: the six parts of the rubric, outcome left open beside outcome told, pictures beside
-    clips."""
+    clips; by the questions that both settings ask."""
     rows = tables.parts(figures)
     if rows.empty:
         return None
@@ -287,7 +287,8 @@ CHARTS: tuple[SuiteChart, ...] = (
     SuiteChart(
         "parts",
         "Parts of the rubric",
-        "Mean over models of our own board.",
+        "Mean over models of our own board, by the questions that both settings ask. Scored "
+        "without these (scorer 2), attribute fidelity has no bar: descriptive prompts ask more.",
         _of(tables.ours, parts),
     ),
     SuiteChart(

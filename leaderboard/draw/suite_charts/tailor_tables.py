@@ -22,6 +22,9 @@ SCALES = dict(zip(METRICS, (1, 1, 20, 20), strict=True))
 """What brings each metric to 0 to 100: ratings go from 0 to 5."""
 PARTS = ["entity_completeness", "attribute_fidelity", "scene_validity", "state_change_correctness",
          "affordance_grounding", "motion_plausibility"]  # fmt: skip
+SHARED = {"shared_attribute_fidelity": "attribute_fidelity"}
+"""What stands for a part where settings are compared: the one part in which a prompt asks details
+that the other setting's does not."""
 PLACE = ["model", "evaluator", "scenario", "setting", "modality"]
 ITEMS = files(__package__) / "tailor_items.csv"
 
@@ -116,9 +119,12 @@ def settings_against(figures: pd.DataFrame) -> pd.DataFrame:
 
 
 def parts(figures: pd.DataFrame) -> pd.DataFrame:
-    """The six parts of the rubric, averaged over models and scenarios."""
+    """The six parts of the rubric, averaged over models and scenarios, by the questions that both
+    settings ask; a part of which a board does not have these is left out."""
     table2 = cells(figures)
-    judged = table2[table2["metric"].isin(PARTS) & (table2["evaluator"] == "auto")]
+    compared = [part for part in PARTS if part not in SHARED.values()] + list(SHARED)
+    judged = table2[table2["metric"].isin(compared) & (table2["evaluator"] == "auto")]
+    judged = judged.assign(metric=judged["metric"].replace(SHARED))
     keys = ["metric", "setting", "modality"]
     mean = judged.groupby(keys, sort=False)["value"].mean().reset_index()
     return mean.assign(title=mean["metric"].map(plain))

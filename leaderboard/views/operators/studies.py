@@ -21,6 +21,7 @@ from leaderboard.widgets.operator import operator
 
 WORDS = {"open": "Open", "closed": "Close", "published": "Publish"}
 RATING_PAGE = "http://127.0.0.1:8503"
+WHOLE = "So many are drawn by a seed from what all entries answered; a subset is taken whole."
 NONE_YET = (
     "No study is published yet. Here stands what people said of the entries, how far they agree "
     "with each other and with the judges, and every figure without each of them. An operator "
@@ -202,8 +203,10 @@ def _turn(study: str, to: str) -> None:
 
 def _create() -> None:
     with st.expander("New study"):
-        suites = {suite.name: suite.title for suite in ask_now(ranking.suites)}
-        suite = st.selectbox("Suite", list(suites), format_func=suites.__getitem__, width=220)
+        suites = {suite.name: suite for suite in ask_now(ranking.suites)}
+        suite = st.selectbox(
+            "Suite", list(suites), format_func=lambda name: suites[name].title, width=220
+        )
         entries = ask_now(overview.entries, suite)
         chosen = st.multiselect(
             "Entries", list(entries), format_func=lambda entry: name(entries[entry], 80)
@@ -211,18 +214,31 @@ def _create() -> None:
         with st.container(horizontal=True):
             study = st.text_input("Id", max_chars=40, width=180)
             title = st.text_input("Title that raters see", max_chars=80, width=260)
-            sample_count = st.number_input("Samples", 1, 2000, 60, width=120)
+            subset = st.selectbox(
+                "Subset",
+                ["", *(suites[suite].subsets if suite else ())],
+                format_func=_subset_title,
+                width=180,
+            )
+            sample_count = st.number_input(
+                "Samples", 1, 2000, 60, width=120, disabled=bool(subset), help=WHOLE
+            )
         parameters = {
             "suite": suite,
             "submissions": chosen,
             "title": title,
-            "most": int(sample_count),
+            "subset": subset,
+            "most": None if subset else int(sample_count),
         }
         st.caption("Raters read the title: no model and no team in it.")
         ready = bool(study.strip() and chosen)
         st.button(
             "Create", disabled=not ready, on_click=_order_study, args=(study.strip(), parameters)
         )
+
+
+def _subset_title(subset: str) -> str:
+    return subset or "none: drawn from all"
 
 
 def _order_study(study: str, parameters: Mapping[str, Any]) -> None:

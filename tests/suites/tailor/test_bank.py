@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
 
+from evaluators.metrics.rubric import INTERACTION_ACCURACY
 from evaluators.suites.tailor import SUITE, bank, checks, wording
 from evaluators.suites.tailor.bank import DATA, public, samples
 from evaluators.suites.tailor.task_files import tasks_with_instances, text_of
@@ -130,3 +132,19 @@ def test_a_plural_closing_phrase_does_not_tell_the_scenario() -> None:
     shares = [counts[name] / number for name, number in checks.PROMPTS_BY_TYPE.items()]
 
     assert max(shares) < 2 * min(shares)
+
+
+def test_the_readme_counts_the_parts_that_have_one_question() -> None:
+    ones = Counter(
+        part
+        for sample in samples()
+        for part, count in Counter(question.part for question in sample.questions).items()
+        if count == 1
+    )
+    found = {name: f"{ones[name]:,}" for name in INTERACTION_ACCURACY}
+
+    assert (
+        f"state change one in {found['state_change_correctness']} prompts of 1,600, "
+        f"use one in {found['affordance_grounding']}, "
+        f"motion one in all {found['motion_plausibility']} clips"
+    ) in (files("evaluators.suites.tailor") / "README.md").read_text("utf-8")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evaluators.contracts import Answer, Outcome, Output, Sample, Score
+from evaluators.suites.tailor import SUITE
 from evaluators.suites.tailor.bank import samples_of
 from evaluators.suites.tailor.scoring import PER_SAMPLE, score
 from tests.suites.tailor.banks import small
@@ -106,6 +107,22 @@ def test_a_detail_that_one_setting_tells_is_no_part_of_the_shared_index() -> Non
     assert told.reference["details"] == ["image_detail"]
     assert found["index"].value is not None and found["index"].value < 90
     assert found["shared_index"].value == 90
+    asked = [q for q in told.questions if q.part == "attribute_fidelity"]
+    share = 100 * (len(asked) - 1) / len(asked)
+    assert found["attribute_fidelity"].value == pytest.approx(share)
+    assert found["shared_attribute_fidelity"].value == 100
+
+
+def test_details_of_the_open_bank_are_attributes_only() -> None:
+    """Charts compare settings by a shared figure of that part alone."""
+    parts = {
+        question.part
+        for sample in SUITE.samples()
+        for question in sample.questions
+        if question.id in sample.reference["details"]  # type: ignore[operator]
+    }
+
+    assert parts == {"attribute_fidelity"}
 
 
 def test_every_question_is_asked_behind_the_one_it_hangs_on() -> None:

@@ -9,9 +9,8 @@ import pytest
 
 from evaluators.suites.tailor import checks
 from evaluators.suites.tailor.bank import Bank, RubricItem, bank_of, public, rubric
-from evaluators.suites.tailor.soundness import dependencies, repetition, seeing, text_rule, tools
+from evaluators.suites.tailor.soundness import dependencies, repetition, seeing, tools
 from evaluators.suites.tailor.soundness.whole import (
-    MUST_NOT_TELL,
     RUBRIC_CHECKS,
     report,
     rubric_findings,
@@ -199,31 +198,6 @@ def test_what_hangs_on_an_attempt_is_lost_to_an_idle_scene() -> None:
     assert dependencies.idle_accuracy([tried, middle, below]) == 0
     assert dependencies.idle_accuracy([tried, middle, below, apart]) == 25
     assert dependencies.idle_accuracy([apart]) == 100
-
-
-def test_a_text_rule_finds_the_word_that_gives_the_scenario_away_and_nothing_in_noise() -> None:
-    def units(word: str) -> list[text_rule.TextUnit]:
-        words = [frozenset({f"w{(7 * n) % 11}", f"v{(5 * n) % 13}"}) for n in range(200)]
-        return [
-            text_rule.TextUnit(
-                f"task{n // 2}",
-                ("fit", "impossible")[n % 2],
-                words[n] | ({word} if n % 2 and word else frozenset()),
-            )
-            for n in range(200)
-        ]
-
-    told, silent = text_rule.rule(units("still")), text_rule.rule(units(""))
-
-    assert told.tells and told.telling[0] == "still"
-    assert not silent.tells
-
-
-@pytest.mark.parametrize("name", MUST_NOT_TELL[:1])
-def test_words_do_not_tell_the_scenario_in_the_open_bank(name: str) -> None:
-    result = text_rule.rule(text_rule.TEXTS[name](public()))
-
-    assert not result.tells, result
 
 
 def test_what_is_settled_in_the_open_bank_has_no_finding_and_the_rest_grows_no_worse() -> None:

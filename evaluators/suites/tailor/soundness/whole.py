@@ -32,7 +32,6 @@ RUBRIC_CHECKS: tuple[checks.Check, ...] = (
 """What a bank of rubrics that measure has none of."""
 HINTS: tuple[checks.Check, ...] = (seeing.either, seeing.beside_the_outcome, seeing.unstated)
 """What a reader should look at; it may be right as it stands."""
-MUST_NOT_TELL = ("predictive prompts", "questions on things, looks and place")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +55,8 @@ def report(bank: Bank, general: Callable[[Bank], tuple[BankFinding, ...]]) -> Ba
     if unreadable := tuple(checks.unreadable(bank)):
         return BankReport(unreadable, ())
     faults = [*general(bank), *rubric_findings(bank), *telling_texts(bank)]
-    hints = tuple(finding for check in HINTS for finding in check(bank))
-    return BankReport(tuple(dict.fromkeys(faults)), hints)
+    hints = [finding for check in HINTS for finding in check(bank)]
+    return BankReport(tuple(dict.fromkeys(faults)), (*hints, *telling_beyond_shuffling(bank)))
 
 
 def rubric_findings(bank: Bank) -> Iterator[BankFinding]:
@@ -68,13 +67,27 @@ def rubric_findings(bank: Bank) -> Iterator[BankFinding]:
 
 def telling_texts(bank: Bank) -> Iterator[BankFinding]:
     """Texts that tell the scenario by their words, in the bank as a whole."""
-    for name in MUST_NOT_TELL:
-        result = text_rule.rule(text_rule.TEXTS[name](bank))
+    for name, texts in text_rule.TEXTS.items():
+        result = text_rule.rule(texts(bank))
         if result.tells:
             yield BankFinding(
                 "bank",
                 f"a rule on words tells the scenario from {name}: {result.accuracy:.0%} right, "
                 f"{result.allowed:.0%} by chance; most telling: {', '.join(result.telling)}",
+            )
+
+
+def telling_beyond_shuffling(bank: Bank) -> Iterator[BankFinding]:
+    """Texts whose words tell more than words do that mean nothing, in the bank as a whole."""
+    for name, texts in text_rule.WATCHED.items():
+        units = texts(bank)
+        result, bound = text_rule.rule(units), text_rule.by_shuffling(units)
+        if result.accuracy > bound:
+            yield BankFinding(
+                "bank",
+                f"a rule on words tells the scenario from {name} more often than where scenarios "
+                f"are shuffled within tasks: {result.accuracy:.1%} right, {bound:.1%} there; most "
+                f"telling: {', '.join(result.telling)}",
             )
 
 

@@ -22,7 +22,9 @@ class SampleReading:
     """What readers found in a fresh sample: prompts with any fault, by category, those with a
     material one, and the 95 % interval (Wilson) of the latter's share in the bank's version at that
     time. Of those that were drawn the first or all were read. Readings of one name in `blind` were
-    one: prompts of both banks in random order, without their versions."""
+    one: prompts of both banks in random order, without their versions. Where a third reader settled
+    what two found, `settled` names the prompts whose material fault holds; it stands with either
+    reading."""
 
     seed: str
     bank: str
@@ -33,11 +35,11 @@ class SampleReading:
     material: tuple[str, ...]
     categories: Mapping[str, int]
     blind: str = ""
+    settled: tuple[str, ...] | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
-        bounds = binomtest(len(self.material), self.prompts).proportion_ci(method="wilson")
-        return float(bounds.low), float(bounds.high)
+        return _wilson(len(self.material), self.prompts)
 
 
 def readings() -> tuple[SampleReading, ...]:
@@ -49,8 +51,8 @@ def readings() -> tuple[SampleReading, ...]:
 @dataclass(frozen=True, slots=True)
 class SampleReadTwice:
     """What two readers, who did not see each other's notes, found in the same fresh sample: prompts
-    with a material fault to both and to either, the 95 % interval (Wilson) of the share to both,
-    and kappa over all prompts."""
+    with a material fault to both and to either, those that a third settled as such if one did, the
+    95 % intervals (Wilson) of the shares to both and to the third, and kappa over all prompts."""
 
     seed: str
     bank: str
@@ -59,11 +61,15 @@ class SampleReadTwice:
     both: int
     either: int
     kappa: float | None
+    settled: int | None = None
 
     @property
     def interval(self) -> tuple[float, float]:
-        bounds = binomtest(self.both, self.prompts).proportion_ci(method="wilson")
-        return float(bounds.low), float(bounds.high)
+        return _wilson(self.both, self.prompts)
+
+    @property
+    def settled_interval(self) -> tuple[float, float] | None:
+        return None if self.settled is None else _wilson(self.settled, self.prompts)
 
 
 def read_twice(found: Sequence[SampleReading]) -> tuple[SampleReadTwice, ...]:
@@ -88,7 +94,27 @@ def _compared(first: SampleReading, second: SampleReading) -> SampleReadTwice:
         both=len(one & other),
         either=len(one | other),
         kappa=cohen_kappa(labels[0], labels[1], ("sound", "fault")).value,
+        settled=_settled(first, second),
     )
+
+
+def _settled(first: SampleReading, second: SampleReading) -> int | None:
+    """How many prompts the third reader holds for faulty, of those that one of the two does."""
+    named = [reading.settled for reading in (first, second) if reading.settled is not None]
+    if not named:
+        return None
+    found, held = {*first.material, *second.material}, {item for items in named for item in items}
+    if strange := sorted(held - found):
+        raise ValueError(
+            f"samples.jsonl settles {strange[0]} in sample {first.seed[:8]}, in which neither "
+            "reader found a material fault. Take it out of `settled`, or add the reader's fault."
+        )
+    return len(held)
+
+
+def _wilson(count: int, prompts: int) -> tuple[float, float]:
+    bounds = binomtest(count, prompts).proportion_ci(method="wilson")
+    return float(bounds.low), float(bounds.high)
 
 
 def _reading(row: Row) -> SampleReading:
@@ -103,6 +129,7 @@ def _reading(row: Row) -> SampleReading:
         material=tuple(sorted({fault["item"] for fault in faults if _is_material(fault)})),
         categories=Counter(fault["category"] for fault in faults),
         blind=row.get("blind", ""),
+        settled=tuple(row["settled"]) if "settled" in row else None,
     )
 
 

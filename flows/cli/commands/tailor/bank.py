@@ -98,8 +98,15 @@ def _twice_line(sample: SampleReadTwice) -> str:
         f"Sample {plain(sample.seed[:8])} of bank {plain(sample.bank)}, read whole by two: a "
         f"material fault to the one in {sample.each[0]}, to the other in {sample.each[1]}, to both "
         f"in {sample.both} of {sample.prompts} prompts ({low:.1%} to {high:.1%}), to either in "
-        f"{sample.either}; kappa {kappa}."
+        f"{sample.either}; kappa {kappa}.{_settled_words(sample)}"
     )
+
+
+def _settled_words(sample: SampleReadTwice) -> str:
+    if sample.settled_interval is None:
+        return ""
+    low, high = sample.settled_interval
+    return f" A third settles {sample.settled} as material ({low:.1%} to {high:.1%})."
 
 
 def _sample_line(reading: SampleReading) -> str:
