@@ -11,7 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evaluators.suites.tailor.bank import MODALITIES, Bank, Row
+from evaluators.suites.tailor.bank import MODALITIES, SETTINGS, Bank, Row, rubric
 from evaluators.suites.tailor.soundness.expanded import ADHERENCE, INTERACTION
 
 FOLDS = 10
@@ -82,6 +82,26 @@ def own_questions(bank: Bank) -> list[TextUnit]:
 def single_questions(bank: Bank) -> list[TextUnit]:
     """Each question that an instance asks beside its task's, by itself."""
     return [_unit(row, question["text"]) for row in bank.instances for question in row["questions"]]
+
+
+def asked_of_stills(bank: Bank) -> list[TextUnit]:
+    """The rubrics of an instance's stills as they are asked, its task's questions too."""
+    return _asked(bank, "image")
+
+
+def asked_of_clips(bank: Bank) -> list[TextUnit]:
+    """The same of its clips."""
+    return _asked(bank, "video")
+
+
+def _asked(bank: Bank, modality: str) -> list[TextUnit]:
+    tasks = {task["task_id"]: task for task in bank.tasks}
+    units = []
+    for row in bank.instances:
+        rubrics = (rubric(tasks[row["task_id"]], row, setting, modality) for setting in SETTINGS)
+        texts = {item.id: item.text for items in rubrics for item in items}
+        units.append(_unit(row, " ".join(texts.values())))
+    return units
 
 
 def _of_parts(bank: Bank, parts: Sequence[str]) -> list[TextUnit]:
@@ -188,5 +208,10 @@ TEXTS = {
     "all own questions of an instance": own_questions,
 }
 """What must not tell more than the wider chance allows."""
-WATCHED = {**TEXTS, "one own question": single_questions}
+WATCHED = {
+    **TEXTS,
+    "one own question": single_questions,
+    "stills' rubrics as asked": asked_of_stills,
+    "clips' rubrics as asked": asked_of_clips,
+}
 """What is held against shuffled labels too."""
