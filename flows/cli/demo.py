@@ -3,6 +3,7 @@ spot."""
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -65,7 +66,15 @@ def judge_for(settings: Settings, submission_id: str, usual: str) -> str:
     """The demo's judge; rollouts of the game are judged by the reader that was adapted on it."""
     with session(settings.database) as db:
         suite = db.get_one(Submission, submission_id).suite
-    return f"vlm:{PACKAGED_JUDGE}" if suite == "universe_worlds" else usual
+    return f"vlm:{_adapted_judge(settings)}" if suite == "universe_worlds" else usual
+
+
+def _adapted_judge(settings: Settings) -> Path:
+    """The packaged adapter under a name that boards can show."""
+    folder = settings.home.resolve() / "models" / "small-adapted-reader"
+    if not folder.exists():
+        shutil.copytree(PACKAGED_JUDGE, folder)
+    return folder
 
 
 def _evaluate(settings: Settings, submission_id: str, judge: str, say: Say) -> None:
