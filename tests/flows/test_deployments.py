@@ -63,12 +63,13 @@ def test_schedules_fire_and_workers_bring_a_submission_and_a_night_to_their_end(
             machine.home, {**machine.variables, "ARMILLARY_NIGHTLY_AT": f"{soon:%H:%M}"}
         )
         again = tonight.run("operate", "deploy")
-        pools = [
-            stack.enter_context(at_work(tonight, tmp_path / p, "operate", "worker", "--pool", p))
-            for p in ("cpu", "gpu")
+        commands = (("watchdog",), ("worker", "--pool", "cpu"), ("worker", "--pool", "gpu"))
+        processes = [
+            stack.enter_context(at_work(tonight, tmp_path / part[-1], "operate", *part))
+            for part in commands
         ]
-        wait_for(lambda: state_of(settings, submission) == "published", 1200, *pools)
-        wait_for(lambda: nights(settings) == ["done"], 1200, *pools)
+        wait_for(lambda: state_of(settings, submission) == "published", 1200, *processes)
+        wait_for(lambda: nights(settings) == ["done"], 1200, *processes)
 
     assert again.replace(f"{soon.minute} {soon.hour} * * *", "0 3 * * *") == said
     assert all(f"{one.name}: pool {one.pool}" in said for one in deployments(settings))
