@@ -7,11 +7,11 @@ import os
 import sys
 import tempfile
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-import psutil
-
+from tests.bench.cpu import cpu_cost
 from tests.bench.report import at_most, report, shown
 
 GOAL_SECONDS = 60.0
@@ -37,38 +37,28 @@ def main() -> int:
 
 
 def _costs(home: Path) -> dict[str, float]:
-    from flows.cli.demo import DEMOS, judge_folder, judge_for
-    from flows.evaluate.door import receive
-    from flows.evaluate.flow import run_here
+    from flows.cli.demo import DEMOS
     from flows.suites.yardsticks import stand
     from infra.settings import Settings
 
     costs: dict[str, float] = defaultdict(float)
-    settings, spent = Settings(home=home), _spent()
-    _begin(settings)
-    judge = f"vlm:{judge_folder(settings)}"
-    costs["before"] = _spent() - spent
+    settings = Settings(home=home)
+    cost, judge = cpu_cost(partial(_begin, settings))
+    costs["before"] = cost.ours + cost.server
     for make in DEMOS:
-        for bundle in _counted(costs, make.__module__.rpartition(".")[2], make, settings):
-            spent = _spent()
-            submission = receive(settings, str(bundle), None, None).submission_id
-            run_here(submission, settings, judge_for(settings, submission, judge))
-            costs[_suite_of(settings, submission)] += _spent() - spent
-    spent = _spent()
-    for brought in stand(settings, judge):
-        costs[_suite_of(settings, brought.name)] += _spent() - spent
-        spent = _spent()
-    return costs
+        cost, _ = cpu_cost(partial(_hand_in, make, settings, judge))
+        costs[make.__module__.rpartition(".")[2]] += cost.ours + cost.server
+    rows = stand(settings, judge)
+    while True:
+        cost, brought = cpu_cost(partial(next, rows, None))
+        if brought is None:
+            return costs
+        costs[_suite_of(settings, brought.name)] += cost.ours + cost.server
 
 
-def _counted(costs: dict[str, float], name: str, work: Any, *given: Any) -> Any:
-    spent = _spent()
-    done = work(*given)
-    costs[name] += _spent() - spent
-    return done
-
-
-def _begin(settings: Any) -> None:
+def _begin(settings: Any) -> str:
+    """Database, catalogue and the demo's judge."""
+    from flows.cli.demo import judge_folder
     from flows.run.catalogue import load
     from flows.workers.executor import prepare
     from infra.db import migrate, session
@@ -77,6 +67,17 @@ def _begin(settings: Any) -> None:
     migrate(settings.database)
     with session(settings.database) as db:
         load(db)
+    return f"vlm:{judge_folder(settings)}"
+
+
+def _hand_in(make: Any, settings: Any, judge: str) -> None:
+    from flows.cli.demo import judge_for
+    from flows.evaluate.door import receive
+    from flows.evaluate.flow import run_here
+
+    for bundle in make(settings):
+        submission = receive(settings, str(bundle), None, None).submission_id
+        run_here(submission, settings, judge_for(settings, submission, judge))
 
 
 def _suite_of(settings: Any, submission: str) -> str:
@@ -85,15 +86,6 @@ def _suite_of(settings: Any, submission: str) -> str:
 
     with session(settings.database) as db:
         return db.get_one(tables.Submission, submission).suite
-
-
-def _spent() -> float:
-    """CPU seconds of this process and its children, those that go on living too."""
-    alive = 0.0
-    for child in psutil.Process().children(recursive=True):
-        times = child.cpu_times()
-        alive += times.user + times.system
-    return sum(os.times()[:4]) + alive
 
 
 if __name__ == "__main__":

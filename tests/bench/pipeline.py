@@ -25,13 +25,14 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-import psutil
 from PIL import Image
 
+from tests.bench.cpu import cpu_cost
 from tests.bench.pipeline_entry import (
     amounting_to,
     declare,
@@ -183,15 +184,6 @@ class Run:
         return max(self.door - self.decoding, 0.0) + self.evaluation
 
 
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """CPU seconds of some work: our own with the children that decode, and those of Prefect's
-    server."""
-
-    ours: float
-    server: float
-
-
 @contextmanager
 def _home() -> Iterator[Any]:
     with tempfile.TemporaryDirectory(prefix="armillary-bench-") as folder:
@@ -204,17 +196,17 @@ def _home() -> Iterator[Any]:
 def _measured(settings: Any, subset: str) -> Run:
     bundle = write_bundle(settings.home / "bundle.zip", subset)
     _warm(settings)
-    door, submission_id = _cpu(lambda: _receive(settings, bundle))
-    decoding, _ = _cpu(lambda: _decode(bundle))
+    door, submission_id = cpu_cost(lambda: _receive(settings, bundle))
+    decoding, _ = cpu_cost(lambda: _decode(bundle))
     database = settings.home / "armillary.db"
     before = _last_rows(database)
     copies = [_copy(database, settings.home / f"bare-{number}.db") for number in range(5)]
-    evaluation, exam = _cpu(lambda: _evaluate(settings, submission_id))
+    evaluation, exam = cpu_cost(lambda: _evaluate(settings, submission_id))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     rows = _new_rows(database, before)
-    bare = statistics.median(_cpu(lambda copy=copy: _bare(rows, copy))[0].ours for copy in copies)
+    bare = statistics.median(cpu_cost(partial(_bare, rows, copy))[0].ours for copy in copies)
     count, judgements = sum(map(len, rows.values())), rows["verdict"]
-    plain, _ = _cpu(lambda: _plain(judgements, settings.home / "plain.db"))
+    plain, _ = cpu_cost(lambda: _plain(judgements, settings.home / "plain.db"))
     return Run(
         door.ours,
         decoding.ours,
@@ -227,27 +219,6 @@ def _measured(settings: Any, subset: str) -> Run:
         len(judgements),
         memory,
     )
-
-
-def _cpu(work: Any) -> tuple[Cost, Any]:
-    """What some work costs in this process and in its children, those that go on living too."""
-    start = _spent()
-    result = work()
-    end = _spent()
-    return Cost(end.ours - start.ours, end.server - start.server), result
-
-
-def _spent() -> Cost:
-    children = psutil.Process().children(recursive=True)
-    server = [one for one in children if "uvicorn" in " ".join(one.cmdline())]
-    apart = {one.pid for one in server}
-    alive = sum(_cpu_of(one) for one in children if one.pid not in apart)
-    return Cost(sum(os.times()[:4]) + alive, sum(map(_cpu_of, server)))
-
-
-def _cpu_of(process: psutil.Process) -> float:
-    spent = process.cpu_times()
-    return float(spent.user + spent.system)
 
 
 def _warm(settings: Any) -> None:
@@ -302,7 +273,7 @@ def _evaluate(settings: Any, submission_id: str) -> float:
     costs: list[float] = []
 
     def counted(*work: Any) -> int:
-        cost, asked = _cpu(lambda: ensure_sitting(*work))
+        cost, asked = cpu_cost(lambda: ensure_sitting(*work))
         costs.append(cost.ours)
         return int(asked)
 
